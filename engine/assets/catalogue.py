@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from engine.assets.packages import Member, Package
+from engine.assets.packages import Member, Package, Registry
 from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
 from engine.typed_values import WrongValue, build, toml_table
@@ -160,11 +160,12 @@ def _file(name: str, entry: _FileEntry) -> AssetFile:
 
 
 def _member(name: str, text: str) -> Member:
-    """'package==version/path in it'."""
-    found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)==([\w.+]+)/(.+)", text)
+    """'package==version/path in it', of PyPI; 'npm:' before it: of npm."""
+    found = re.fullmatch(r"(npm:)?([A-Za-z0-9][\w.-]*)==([\w.+]+)/(.+)", text)
     if found is None:
         raise AssetError(f"models.toml: {name} names no package and path: {text}.")
-    return Member(Package(found[1], found[2]), found[3])
+    registry = Registry.NPM if found[1] else Registry.PYPI
+    return Member(Package(found[2], found[3], registry), found[4])
 
 
 def _inside(name: str, path: str) -> str:

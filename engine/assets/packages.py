@@ -149,7 +149,9 @@ def _unpack_all(files: Sequence[PackedFile], archives: dict[Package, Path], fold
     try:
         for file in files:
             with tempfile.TemporaryDirectory(dir=folder / KEPT) as temporary:
-                _unpack(file, archives, Path(temporary) / "file").replace(folder / file.name)
+                unpacked = _unpack(file, archives, Path(temporary) / "file")
+                (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
+                unpacked.replace(folder / file.name)
     finally:
         for archive in archives.values():
             archive.unlink(missing_ok=True)

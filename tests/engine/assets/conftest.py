@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.assets import packages
-from engine.assets.packages import Package
+from engine.assets.packages import Package, Registry
 from engine.assets.store import Store
 from tests.engine.assets.hub import Hub, serving
 from tests.engine.assets.toy import LARGE, SMALL, store_at
@@ -27,12 +27,13 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def at_hand(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The shelf's packages are copied: pip, which thinks for a second, is asked by other tests."""
+    """The shelf's packages are copied: other tests ask pip, which thinks for a second, and npm."""
     copy = "import shutil, sys; shutil.copy(*sys.argv[1:])"
 
     def command(package: Package, archive: Path) -> list[str]:
-        wheel = shelf / f"{package.name}-{package.version}-py3-none-any.whl"
-        return [sys.executable, "-I", "-S", "-c", copy, str(wheel), str(archive)]
+        suffix = ".tgz" if package.registry is Registry.NPM else "-py3-none-any.whl"
+        there = shelf / f"{package.name}-{package.version}{suffix}"
+        return [sys.executable, "-I", "-S", "-c", copy, str(there), str(archive)]
 
     monkeypatch.setattr(packages, "_command", command)
 

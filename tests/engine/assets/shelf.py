@@ -1,9 +1,11 @@
 """Packages in a folder, which pip takes for an index."""
 
+import io
+import tarfile
 import zipfile
 from pathlib import Path
 
-from engine.assets.packages import Package
+from engine.assets.packages import Package, Registry
 
 
 def put_wheel(shelf: Path, name: str, content: bytes) -> Package:
@@ -18,3 +20,12 @@ def put_wheel(shelf: Path, name: str, content: bytes) -> Package:
         )
         wheel.writestr(f"{info}/RECORD", "")
     return Package(name, "1.0")
+
+
+def put_tarball(shelf: Path, name: str, path: str, content: bytes) -> Package:
+    """A package as npm packs it, with one file."""
+    with tarfile.open(shelf / f"{name}-1.0.tgz", "w:gz") as archive:
+        info = tarfile.TarInfo(path)
+        info.size = len(content)
+        archive.addfile(info, io.BytesIO(content))
+    return Package(name, "1.0", Registry.NPM)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.asr.whisper.model import REQUIRED
 from engine.assets.catalogue import HubSource, ReleaseSource, catalogue, find, parse
-from engine.assets.packages import Member, Package
+from engine.assets.packages import KOKORO_VOICE_NAMES, Member, Package, Registry
 from engine.errors import AssetError, InvalidInput
 
 ENTRY = """
@@ -45,6 +45,7 @@ def test_an_entry_becomes_a_value() -> None:
         ("megabytes = 3", 'megabytes = 3, md5 = "abc"'),
         ("megabytes = 3", 'megabytes = 3, packed = ["toy==1.0/x"]'),
         ("megabytes = 3", f'bytes = 3, sha256 = "{"a" * 64}", packed = ["--index-url=x/y"]'),
+        ("megabytes = 3", f'bytes = 3, sha256 = "{"a" * 64}", packed = ["pnm:toy==1.0/x"]'),
     ],
 )
 def test_a_wrong_entry_is_refused(find_text: str, replacement: str) -> None:
@@ -61,6 +62,15 @@ def test_a_pinned_file_has_its_size_hash_and_second_source() -> None:
     assert (file.megabytes, file.size, file.most_bytes) == (3.4, 3_400_000, 3_400_000)
     assert file.sha256 == "a" * 64
     assert file.members == (Member(Package("toy-data", "1.0"), "toy_data/x.bin"),)
+
+
+def test_a_package_is_of_pypi_unless_it_says_npm() -> None:
+    packed = '"npm:toy-js==1.0/package/x.bin", "toy-data==1.0/x.bin"'
+    pinned = f'bytes = 3, sha256 = "{"a" * 64}", packed = [{packed}]'
+    (file,) = parse(ENTRY.replace("megabytes = 3", pinned))["toy"].files
+    registries = [member.package.registry for member in file.members]
+    assert registries == [Registry.NPM, Registry.PYPI]
+    assert file.members[0] == Member(Package("toy-js", "1.0", Registry.NPM), "package/x.bin")
 
 
 def test_every_hub_entry_that_is_shipped_names_a_commit() -> None:
@@ -84,6 +94,17 @@ def test_whisper_base_has_packages_as_a_second_source_of_every_file() -> None:
     files = find("whisper-base").files
     assert {file.path for file in files} == {*REQUIRED, "vocabulary.txt"}
     assert all(file.members for file in files)
+
+
+def test_kokoro_and_its_english_voices_have_packages_as_a_second_source() -> None:
+    kokoro, voices = find("kokoro"), find("kokoro-voices")
+    assert kokoro.source == ReleaseSource("thewh1teagle/kokoro-onnx", "model-files-v1.0")
+    assert kokoro.needs == ("kokoro-voices",)
+    english = [name for name in KOKORO_VOICE_NAMES if name[0] in "ab"]
+    assert [file.path for file in voices.files] == [f"voices/{name}.bin" for name in english]
+    assert {file.size for file in voices.files} == {510 * 256 * 4}
+    assert all(file.members for file in (*kokoro.files, *voices.files))
+    assert {kokoro.licence, voices.licence} == {"Apache-2.0"}
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

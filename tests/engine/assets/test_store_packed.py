@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.assets.catalogue import Asset, AssetFile
+from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
 from engine.assets.packages import Member
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError
 from tests.engine.assets.hub import COMMIT, Hub
-from tests.engine.assets.shelf import put_wheel
+from tests.engine.assets.shelf import put_tarball, put_wheel
 from tests.engine.assets.toy import LARGE, SMALL, ignore, never, only, parts, store_at
 
 
@@ -90,3 +90,45 @@ def test_a_full_disk_is_noticed_before_packages_are_downloaded(
     store = Store(tmp_path / "m", endpoint=hub.endpoint, free_bytes=lambda folder: 200_500_000)
     with pytest.raises(AssetError, match="not enough space"):
         store.fetch(packed_asset(shelf), ignore, never)
+
+
+VOICE = "voices/ada.bin"
+SOURCES = (only().source, ReleaseSource("someone/toy", "v1"))
+
+
+def in_npm(shelf: Path, content: bytes, source: HubSource | ReleaseSource) -> Asset:
+    """An asset of one file in a folder, pinned as LARGE; its package of npm has `content`."""
+    member = Member(put_tarball(shelf, "toy-js", f"package/{VOICE}", content), f"package/{VOICE}")
+    pinned = AssetFile(VOICE, 1, len(LARGE), hashlib.sha256(LARGE).hexdigest(), (member,))
+    return only(pinned, source=source)
+
+
+@pytest.mark.usefixtures("at_hand")
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(
+    hub: Hub, shelf: Path, tmp_path: Path, source: HubSource | ReleaseSource
+) -> None:
+    hub.files[VOICE], hub.releases["v1"] = LARGE, {VOICE: LARGE}
+    asset = in_npm(shelf, LARGE, source)
+    for status, place in ((200, "first"), (403, "second")):
+        hub.status = status
+        store = store_at(tmp_path / place, hub)
+        folder = store.fetch(asset, ignore, never)
+        assert (folder / VOICE).read_bytes() == LARGE
+        assert store.state(asset) is State.COMPLETE
+        pin = json.loads((folder / PINS).read_text())[VOICE]
+        assert (pin["revision"] == "toy-js 1.0") == (status == 403)
+
+
+@pytest.mark.usefixtures("at_hand")
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("content", [LARGE[:-1], bytes(len(LARGE))], ids=["truncated", "wrong"])
+def test_a_wrong_file_is_refused_by_name_whichever_source_it_comes_from(
+    hub: Hub, shelf: Path, tmp_path: Path, source: HubSource | ReleaseSource, content: bytes
+) -> None:
+    hub.files[VOICE], hub.releases["v1"] = content, {VOICE: content}
+    store, asset = store_at(tmp_path / "models", hub), in_npm(shelf, content, source)
+    with pytest.raises(AssetError, match=f"toy-js holds as {VOICE} is not what was expected"):
+        store.fetch(asset, ignore, never)
+    assert store.state(asset) is not State.COMPLETE
+    assert not (store.path(asset) / VOICE).exists()

@@ -69,7 +69,7 @@ def small_hub(
     """A hub with every file of the catalogue, which the stores of `data` fetch from."""
     with (
         small_catalogue(data, monkeypatch, files) as served,
-        serving(Hub(served, {"latest": served})) as hub,
+        serving(Hub(served, dict.fromkeys(("latest", "model-files-v1.0"), served))) as hub,
     ):
         monkeypatch.setenv(storage.HUB, hub.endpoint)
         yield hub
