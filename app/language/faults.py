@@ -185,7 +185,7 @@ _MODELS = (  # the list of models
     mark("{name} cannot be used now."),
     mark("About {hours} core hours: {command}"),
     mark("It is no longer there."),
-    mark("A part of VoXtream2, which brings it along."),
+    mark("A part of {name}, which brings it along."),
     mark("It needs llama.cpp: run `make llm` in the program's folder, then start it again."),
     mark("{name} is not on this machine."),
     mark("Fetch it with: {command}"),

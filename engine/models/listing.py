@@ -26,7 +26,7 @@ from engine.tts.voxtream.files import pick as voices
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
 KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
-NEURAL = "voxtream2"
+NEURAL, NATURAL = "voxtream2", "kokoro"
 _BUILT_IN = (
     ("sphinx", RECOGNISER, "Sphinx: knows the built-in skills' sentences, English only", "MIT"),
     ("skills", LANGUAGE_MODEL, "Built-in skills: no language model, certain answers", "GPL-3.0"),
@@ -78,8 +78,8 @@ def _used(settings: Settings) -> _Used:
     names, paths, served = {recogniser.engine, settings.speech.engine}, set(), None
     if recogniser.engine == ears.WHISPER and recogniser.model.strip():
         paths.add(Path(recogniser.model).expanduser())
-    if settings.speech.engine == NEURAL:
-        names |= {asset.name for asset in with_needs(NEURAL)}
+    if settings.speech.engine in catalogue():
+        names |= {asset.name for asset in with_needs(settings.speech.engine)}
     match mind.engine:
         case "llama" if mind.model.strip():
             paths.add(Path(mind.model).expanduser())
@@ -134,15 +134,17 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
         state = Presence(store.state(asset).value)
         if asset.superseded and state is Presence.MISSING:
             continue
-        memory_mb = need_mb(asset.kind, sum(each.megabytes for each in with_needs(asset.name)))
+        whole = with_needs(asset.name)
+        megabytes = sum(each.megabytes for each in whole)
+        memory_mb = need_mb(asset.kind, megabytes)
         yield ModelEntry(
             asset.name,
             asset.title,
             asset.kind,
             Origin.LISTED,
             state,
-            megabytes=asset.megabytes,
-            megabytes_here=store.bytes_here(asset) // 1_000_000,
+            megabytes=megabytes,
+            megabytes_here=sum(store.bytes_here(each) for each in whole) // 1_000_000,
             memory_mb=memory_mb,
             fits=machine.has_memory_for(memory_mb),
             licence=asset.licence,
@@ -150,7 +152,7 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
             folder=str(store.path(asset)),
             measured=_measured(asset),
             in_use=used.has(asset.name, usable_path(asset, store)),
-            obstacle=_obstacle(asset.kind),
+            obstacle=_part_of(asset) or _obstacle(asset.kind),
         )
 
 
@@ -195,10 +197,21 @@ def _served(model: Served, used: _Used) -> ModelEntry:
     )
 
 
+def short(title: str) -> str:
+    """The name in a title, without the description that follows it."""
+    return title.split(":")[0].split(",")[0]
+
+
+def _part_of(asset: Asset) -> str:
+    """That another model needs it and fetches it; empty where it is a model by itself."""
+    for whole in catalogue().values():
+        if asset.name in whole.needs:
+            return f"A part of {short(whole.title)}, which brings it along."
+    return ""
+
+
 def _obstacle(kind: str) -> str:
     """Why a model of this kind cannot be used now; that it is not fetched yet is no obstacle."""
-    if kind not in KINDS:
-        return "A part of VoXtream2, which brings it along."
     if kind != LANGUAGE_MODEL:
         return ""
     try:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
-from engine.models.listing import LANGUAGE_MODEL, NEURAL
+from engine.models.listing import LANGUAGE_MODEL, NATURAL, NEURAL, short
 from engine.models.machine import Machine
 from engine.models.storage import with_needs
 from engine.settings_file import data_folder
@@ -32,7 +32,7 @@ def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommend
     here = [each for each in chosen if each.state is Presence.COMPLETE]
     kinds = {each.kind for each in chosen}
     stays = [f"the built-in {kind} stays" for kind in _VERBS if kind not in kinds]
-    obstacles = [f"{_name(each)}: {each.obstacle}" for each in chosen if each.obstacle]
+    obstacles = [f"{short(each.title)}: {each.obstacle}" for each in chosen if each.obstacle]
     return Recommendation(
         tuple(each.name for each in chosen),
         sum(asset.megabytes for asset in missing),
@@ -60,18 +60,13 @@ def _mind(listed: Sequence[ModelEntry], machine: Machine) -> ModelEntry | None:
 
 
 def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
-    """The full-size one where `rubato bench` found it quick enough."""
+    """The full-size one where `rubato bench` found it quick enough, else the natural one."""
     pick = voices.last_pick(data_folder())
-    if pick is None or not pick.profile:
-        return None
-    return next((each for each in listed if each.name == NEURAL), None)
+    names = (NEURAL, NATURAL) if pick is not None and pick.profile else (NATURAL,)
+    return next((each for name in names for each in listed if each.name == name), None)
 
 
 def _words(each: ModelEntry, is_here: bool) -> str:
     megabytes = sum(asset.megabytes for asset in with_needs(each.name))
     size = "already here" if is_here else f"{megabytes:,} MB"
-    return f"{_name(each)} {_VERBS[each.kind]} ({size})"
-
-
-def _name(each: ModelEntry) -> str:
-    return each.title.split(":")[0].split(",")[0]
+    return f"{short(each.title)} {_VERBS[each.kind]} ({size})"

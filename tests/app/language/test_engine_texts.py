@@ -96,7 +96,7 @@ ELSEWHERE = {
     ),
     "entry.obstacle": (
         "It is no longer there.",
-        "A part of VoXtream2, which brings it along.",
+        "A part of Kokoro, which brings it along.",
         "It needs llama.cpp: run `make llm` in the program's folder, then start it again.",
         "About 12 core hours: python -m engine.training",
     ),

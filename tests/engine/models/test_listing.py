@@ -1,5 +1,6 @@
 """The list of all models, and which of them are in use."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from engine.models.choice import changes
 from engine.models.listing import entries, entry
 from engine.models.removal import remove, told
 from engine.models.servers import Served
-from engine.settings import Settings, change
+from engine.settings import Settings, SpeechSettings, change
 from engine.tts.voxtream.files import pick as voices
 from tests.engine.assets.hub import Hub
 from tests.engine.models.own_files import gguf, whisper
@@ -132,6 +133,18 @@ def test_without_llama_cpp_it_is_said_what_to_do(hub: Hub, monkeypatch: pytest.M
 def test_a_part_of_a_voice_is_not_chosen_by_itself(hub: Hub) -> None:
     with pytest.raises(InvalidInput):
         changes(entry("mimi", Settings()))
+
+
+def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub: Hub) -> None:
+    fetch("kokoro")
+    kokoro, voices = entry("kokoro", Settings()), entry("kokoro-voices", Settings())
+    assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 107, "Apache-2.0")
+    assert voices.obstacle == "A part of Kokoro, which brings it along."
+    assert changes(kokoro) == (("speech.engine", "kokoro"),)
+    settings = replace(Settings(), speech=SpeechSettings(engine="kokoro"))
+    assert in_use(settings) >= {"kokoro", "kokoro-voices"}
+    with pytest.raises(InvalidInput, match="in use"):
+        remove(entry("kokoro-voices", settings))
 
 
 @pytest.mark.parametrize("name", ["whisper-base", "mimi", "sphinx", "ollama/llama3.2:3b"])

@@ -39,21 +39,21 @@ def recommended(memory_mb: int, cores: int) -> Recommendation:
 def test_three_sizes_of_machine_have_a_language_model_each(
     memory_mb: int, cores: int, mind: str, hub: Hub
 ) -> None:
-    assert recommended(memory_mb, cores).names == ("whisper-base", mind)
+    assert recommended(memory_mb, cores).names == ("whisper-base", mind, "kokoro")
 
 
 def test_sizes_are_said_and_add_up(hub: Hub) -> None:
     fitting = recommended(8_000, 4)
     assert "Whisper base listens (148 MB)" in fitting.text
     assert "Qwen 3 4B Instruct 2507 thinks (2,497 MB)" in fitting.text
-    assert "the built-in voice stays" in fitting.text
-    assert fitting.megabytes == 148 + 2497
+    assert "Kokoro speaks (107 MB)" in fitting.text
+    assert fitting.megabytes == 148 + 2497 + 107
 
 
 def test_what_is_here_is_not_counted(hub: Hub) -> None:
     storage.fetch_all("whisper-base", lambda done, total: None, lambda: False)
     fitting = recommended(8_000, 4)
-    assert fitting.megabytes == 2497
+    assert fitting.megabytes == 2497 + 107
     assert "already here" in fitting.text
     assert not fitting.in_use
 
@@ -66,13 +66,14 @@ def test_a_machine_without_memory_keeps_what_is_built_in(hub: Hub) -> None:
 
 def test_whisper_is_not_recommended_where_it_was_measured_too_slow(hub: Hub, data: Path) -> None:
     ears.keep(ears.judge(3000.0), data)
-    assert recommended(8_000, 4).names == ("qwen3-4b",)
+    assert recommended(8_000, 4).names == ("qwen3-4b", "kokoro")
 
 
 def test_the_full_voice_is_recommended_where_it_was_measured_quick_enough(
     hub: Hub, data: Path
 ) -> None:
     voices.keep(voices.judge("cpu", {"int8": 2.5}), data)
-    assert "voxtream2" not in recommended(64_000, 32).names
+    assert recommended(64_000, 32).names[-1] == "kokoro"
     voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
     assert recommended(64_000, 32).names[-1] == "voxtream2"
+    assert recommended(4_000, 2).names[-1] == "kokoro"  # too little memory for the other
