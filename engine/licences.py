@@ -1,4 +1,5 @@
-"""The licences of all that this program is made of, as the installed packages state them.
+"""The licences of all that this program is made of, as the installed packages state them, and of
+the models that were fetched.
 
 Invariant: nothing is written down twice: what is shown is what lies in this very environment.
 """
@@ -9,7 +10,10 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
 from pathlib import Path
 
+from engine.assets.catalogue import catalogue
+from engine.assets.store import State
 from engine.errors import EngineError
+from engine.models.storage import default_store
 from engine.resources import resource
 
 OURS = "rubato"
@@ -41,15 +45,21 @@ _FONT = Work("Rubato Sans (font)", "", "OFL-1.1")
 
 
 def works() -> list[Work]:
-    """Rubato first, then every package of this environment and what else ships, by name."""
+    """Rubato first, then every package of this environment, what else ships, and the fetched
+    models, by name.
+    """
     found = {_key(each.name): Work(each.name, each.version, _terms(each)) for each in _packages()}
     own = found.pop(OURS, None)
-    others = sorted([*found.values(), _FONT], key=lambda work: _key(work.name))
+    others = sorted([*found.values(), _FONT, *_models()], key=lambda work: _key(work.name))
     return [own, *others] if own else others
 
 
 def text_of(work: Work) -> str:
-    """The licence in full, and all notices that came with it; empty where none came."""
+    """The licence in full, and all notices that came with it; of a model its authors. Empty where
+    none came.
+    """
+    if authors := _models().get(work):
+        return authors
     try:
         if work == _FONT:
             return _read(resource("fonts", "OFL.txt"))
@@ -61,6 +71,16 @@ def text_of(work: Work) -> str:
     papers = (f for f in files if not f.suffix.startswith(".py") and "_resources" not in f.parts)
     texts = (_read(Path(str(file.locate()))) for file in papers)
     return "\n\n".join(text for text in texts if text)[:_LONGEST_TEXT]
+
+
+def _models() -> dict[Work, str]:
+    """The models that were fetched, each with its title and authors."""
+    store = default_store()
+    return {
+        Work(f"{asset.name} (model)", "", asset.licence): f"{asset.title}\n{asset.attribution}"
+        for asset in catalogue().values()
+        if store.state(asset) is State.COMPLETE
+    }
 
 
 def _packages() -> Iterator[Distribution]:

@@ -3,8 +3,12 @@
 from importlib.metadata import Distribution
 from pathlib import Path
 
+import pytest
+
 from engine import licences
 from engine.licences import Work
+from engine.models import storage
+from tests.engine.models.small_catalogue import small_hub
 
 
 def test_rubato_comes_first_with_its_own_licence_alone():
@@ -25,6 +29,18 @@ def test_the_text_comes_with_all_notices():
     assert "Redistribution" in licences.text_of(torch)
     font = next(work for work in licences.works() if "font" in work.name)
     assert "SIL OPEN FONT LICENSE" in licences.text_of(font).upper()
+
+
+def test_a_fetched_model_is_named_with_its_terms_and_authors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with small_hub(tmp_path, monkeypatch):
+        assert not any("kokoro" in work.name for work in licences.works())
+        storage.fetch("kokoro", lambda file, done, total: None)
+        models = [work for work in licences.works() if "kokoro" in work.name]
+        assert [work.name for work in models] == ["kokoro (model)", "kokoro-voices (model)"]
+        assert {work.terms for work in models} == {"Apache-2.0"}
+        assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
 
 
 def test_what_is_not_installed_has_no_text():
