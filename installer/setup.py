@@ -21,7 +21,7 @@ def main(arguments):  # no annotations: see the invariant
     sys.path[0] = ROOT  # instead of this file's folder
     from installer.commands import SetupError, say
     from installer.plan import Goal
-    from installer.steps import offer_ears, set_up, show_in_desktop
+    from installer.steps import offer_models, set_up, show_in_desktop
 
     names = [goal.value for goal in Goal]
     if not arguments or arguments[0] not in names:
@@ -31,7 +31,7 @@ def main(arguments):  # no annotations: see the invariant
     try:
         environment = set_up(goal)
         if goal is Goal.RUN:
-            offer_ears(environment)
+            offer_models(environment)
             show_in_desktop(environment)
     except SetupError as error:
         say("\nSetup stopped. %s" % error)

@@ -40,8 +40,7 @@ IMPORTED = (
     "engine.asr.pair",
     "faster_whisper",
 )
-EARS = "whisper-base"
-EARS_TITLE = "Whisper, the recogniser that understands people: 148 MB, once"
+EARS, VOICE = "whisper-base", "kokoro"
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,29 @@ class Step:
     title: str
     key: str  # of what the step depends on; the step runs again when it changes
     do: Callable[[Environment], None]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A model that the first `make run` fetches; `without` says what happens where it is absent."""
+
+    model: str
+    title: str
+    without: str
+
+
+OFFERS = (
+    Offer(
+        EARS,
+        "Whisper, the recogniser that understands people: 148 MB, once",
+        "the built-in recogniser listens, which knows short commands best",
+    ),
+    Offer(
+        VOICE,
+        "Kokoro, a natural voice: 107 MB, once",
+        "the built-in voice speaks, which is understood less well",
+    ),
+)
 
 
 def set_up(goal: Goal, folder: Path = VENV) -> Environment:
@@ -86,20 +108,21 @@ def steps_for(goal: Goal, env: Environment) -> list[Step]:
     return steps
 
 
-def offer_ears(found: Environment) -> None:
-    """Fetch the recogniser that understands people, once, and measure whether it is fast enough
-    here. This may fail, and Ctrl+C skips it: then the built-in one listens, and the person is told.
+def offer_models(found: Environment) -> None:
+    """Fetch each of OFFERS, once. This may fail, and Ctrl+C skips one: then the built-in part does
+    its work, and the person reads how to have it later.
     """
-    if EARS in found.done:
-        return
     rubato = str(found.program("rubato"))
-    say(f"  {EARS_TITLE} (Ctrl+C leaves it out)")
-    # Not a step: if setup is killed here, the environment is still complete.
-    if not ends_well([rubato, "models", "get", EARS]):
-        say("    Not fetched: the built-in recogniser listens, which knows short commands best.")
-        say(f"    To have it later: {rubato} models get {EARS}")
-    found.done[EARS] = "offered"
-    found.write()
+    for offer in OFFERS:
+        if offer.model in found.done:
+            continue
+        say(f"  {offer.title} (Ctrl+C leaves it out)")
+        # Not a step: if setup is killed here, the environment is still complete.
+        if not ends_well([rubato, "models", "get", offer.model]):
+            say(f"    Not fetched: {offer.without}.")
+            say(f"    To have it later: {rubato} models get {offer.model}")
+        found.done[offer.model] = "offered"
+        found.write()
 
 
 def show_in_desktop(found: Environment) -> None:

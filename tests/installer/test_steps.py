@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.models.storage import with_needs
 from installer import steps
 from installer.commands import Cause, SetupError
 from installer.environment import Environment
@@ -106,7 +107,7 @@ def test_an_interrupted_setup_goes_on_where_it_failed(uv: FakeUv, env: Environme
 
 
 @pytest.mark.parametrize("ends_well", [True, False])
-def test_ears_are_offered_once_and_their_absence_is_said(
+def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
     uv: FakeUv,
     env: Environment,
     monkeypatch: pytest.MonkeyPatch,
@@ -116,12 +117,29 @@ def test_ears_are_offered_once_and_their_absence_is_said(
 ):
     asked: list[list[str]] = []
     monkeypatch.setattr(steps, "ends_well", lambda command: asked.append(command) or ends_well)
-    steps.offer_ears(steps.set_up(Goal.RUN, env.folder))
-    steps.offer_ears(steps.set_up(Goal.RUN, env.folder))
+    steps.offer_models(steps.set_up(Goal.RUN, env.folder))
+    steps.offer_models(steps.set_up(Goal.RUN, env.folder))
     said = capsys.readouterr().out
-    assert asked == [[str(env.program("rubato")), "models", "get", "whisper-base"]]
-    assert "148 MB" in said
-    assert ("the built-in recogniser listens" in said) == (not ends_well)
+    get = [str(env.program("rubato")), "models", "get"]
+    assert asked == [[*get, "whisper-base"], [*get, "kokoro"]]
+    for words in ("the built-in recogniser listens", "the built-in voice speaks"):
+        assert (words in said) == (not ends_well)
+
+
+def test_a_voice_is_offered_to_those_who_have_ears_already(
+    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[str] = []
+    monkeypatch.setattr(steps, "ends_well", lambda command: bool(asked.append(command[-1])))
+    found = steps.set_up(Goal.RUN, env.folder)
+    found.done["whisper-base"] = "offered"
+    steps.offer_models(found)
+    assert asked == ["kokoro"]
+
+
+def test_every_offer_says_how_much_is_fetched():
+    for offer in steps.OFFERS:
+        assert f" {sum(each.megabytes for each in with_needs(offer.model))} MB" in offer.title
 
 
 def test_new_pins_are_installed(
