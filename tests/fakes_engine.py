@@ -218,6 +218,14 @@ LIBRARY = (
                 state=api.Presence.PARTIAL,
             ),
             entry(
+                "kokoro",
+                "Kokoro, a natural voice for any computer (82 million parameters)",
+                "voice",
+                megabytes=107,
+                memory_mb=628,
+                licence="Apache-2.0",
+            ),
+            entry(
                 "mimi", "Mimi, the neural codec VoXtream2 speaks through", "codec", megabytes=385
             ),
         ),

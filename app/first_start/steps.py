@@ -1,6 +1,7 @@
 """The five steps of the first start, each a small page of its own.
 
-Invariant: a step changes only what the person touches, and nothing is fetched here.
+Invariant: a step changes only what the person touches, and nothing is fetched before a button that
+says its size was pressed.
 """
 
 from collections import deque
@@ -12,18 +13,34 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.bridge import Post
 from app.devices import Devices
 from app.first_start.echo import EchoMeasurement, sounds
+from app.language.engine_texts import said
 from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.meter import LevelMeter
 from app.look.plain_text import one_line
 from app.look.theme import Theme, scaled
+from app.models import words as model_words
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import field_of
 from app.settings.kinds import Choice, Field, Flag, Option, Value
-from engine.api import DevicesChanged, Event, Levels, PreviewVoice, VoicesChanged
+from engine.api import (
+    DevicesChanged,
+    Event,
+    FetchModels,
+    Levels,
+    ListModels,
+    ModelEntry,
+    ModelProgress,
+    ModelSettled,
+    ModelsListed,
+    Presence,
+    PreviewVoice,
+    VoicesChanged,
+)
 
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
 VOICE_KEY = "speech.voice"
+NATURAL = "kokoro"  # the model that speaks better than the built-in voice on most computers
 _VOICES = 3  # offered for listening
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
 _SPOKEN = 4  # levels above it, which come ten times a second
@@ -137,12 +154,42 @@ class LoudspeakerStep(Step):
         self._row.addStretch(1)
         self.column.addLayout(self._row)
         self._waiting = self.say(tr("The voices are being made ready."))
+        self.fetch = self.button("")
+        self.fetch.clicked.connect(lambda: post(FetchModels((NATURAL,), use=True)))
+        self.fetched = self.say("")
+        for each in (self.fetch, self.fetched):
+            each.hide()
+        self._has_asked = False  # whether the natural voice is here
         self.ask(field_of("audio.loudspeaker"))
 
     def on_event(self, event: Event) -> None:
         super().on_event(event)
-        if isinstance(event, VoicesChanged):
-            self._offer(event.names, event.selected)
+        match event:
+            case VoicesChanged(names, selected):
+                self._offer(names, selected)
+                if not self._has_asked:  # not before: now the engine answers
+                    self._has_asked = True
+                    self._post(ListModels())
+            case ModelsListed(entries):
+                for each in entries:
+                    if each.name == NATURAL:
+                        self._offer_natural(each)
+            case ModelProgress(name=name) if name == NATURAL:
+                self._say_fetched(model_words.progress(event), is_busy=True)
+            case ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
+                self._say_fetched(said(text) if failed else "", is_busy=False)
+            case _:
+                pass
+
+    def _offer_natural(self, voice: ModelEntry) -> None:
+        size = model_words.size(voice.megabytes)
+        self.fetch.setText(tr("&Fetch a more natural voice: {size}", size=size))
+        self.fetch.setVisible(voice.fits and voice.state is not Presence.COMPLETE)
+
+    def _say_fetched(self, text: str, *, is_busy: bool) -> None:
+        self.fetch.setEnabled(not is_busy)
+        self.fetched.setText(text)
+        self.fetched.setVisible(bool(text))
 
     def _offer(self, names: tuple[str, ...], selected: str) -> None:
         for each in self.voices:

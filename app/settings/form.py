@@ -225,7 +225,10 @@ PAGES = (
                         *(Option(system.name, system.title) for system in SYSTEMS),
                     )
                 ),
-                mark("Rubato's own and VoXtream2 can learn a voice from a recording."),
+                mark(
+                    "Kokoro sounds more natural, once it was fetched: rubato models get kokoro."
+                    " Rubato's own and VoXtream2 can learn a voice from a recording."
+                ),
             ),
             Field(
                 "speech.device",

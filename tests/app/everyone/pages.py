@@ -146,7 +146,7 @@ def _history_removes(window: Window) -> QWidget:
 
 def _first_step(number: int) -> Open:
     def show(window: Window) -> QWidget:
-        told(window, *READY, SettingChanged("window.first_start", number))
+        told(window, *READY, LIBRARY[0], SettingChanged("window.first_start", number))
         return window
 
     return show

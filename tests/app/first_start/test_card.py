@@ -10,19 +10,26 @@ from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, Mod
 from app.settings.form import flat
 from app.window import Window
 from engine.api import (
+    Activity,
     ChangeSetting,
     Command,
     ConversationOpened,
     DevicesChanged,
+    FetchModels,
     Heard,
     Levels,
+    ListModels,
+    ModelProgress,
+    ModelSettled,
     NewConversation,
+    Presence,
     PreviewVoice,
     SettingChanged,
     Settings,
     VoicesChanged,
 )
 from engine.settings import RULES, Range, WindowSettings
+from tests.fakes_engine import LIBRARY
 
 QUIET, LOUD = Levels(-60.0, -120.0, -60.0), Levels(-20.0, -120.0, -20.0)
 
@@ -159,6 +166,37 @@ def test_three_voices_can_be_heard_and_the_last_one_stays(
     voices[1].click()
     assert [c.name for c in posted if isinstance(c, PreviewVoice)] == ["Bruno"]
     assert ChangeSetting("speech.voice", "Bruno") in posted
+
+
+def test_a_more_natural_voice_is_fetched_and_used_with_one_click(
+    window: Window, posted: list[Command]
+) -> None:
+    voice = step(window, LoudspeakerStep)
+    assert voice.fetch.isHidden()
+    for _ in range(2):
+        window.on_event(VoicesChanged(("Anna",), "Anna"))
+    assert posted.count(ListModels()) == 1
+    window.on_event(LIBRARY[0])
+    assert not voice.fetch.isHidden()
+    assert voice.fetch.text() == "&Fetch a more natural voice: 107 MB"
+    voice.fetch.click()
+    assert FetchModels(("kokoro",), use=True) in posted
+    window.on_event(ModelProgress("kokoro", Activity.FETCHING, 50_000_000, 107_000_000))
+    assert voice.fetched.text() == "Fetching: 50 MB of 107 MB"
+    assert not voice.fetch.isEnabled()
+    window.on_event(ModelSettled("kokoro", "Its server could not be reached.", failed=True))
+    assert voice.fetched.text() == "Its server could not be reached."
+    assert voice.fetch.isEnabled()
+
+
+@pytest.mark.parametrize("change", [{"state": Presence.COMPLETE}, {"fits": False}])
+def test_a_more_natural_voice_is_offered_only_where_it_is_absent_and_fits(
+    window: Window, change: dict[str, Any]
+) -> None:
+    listed = LIBRARY[0]
+    entries = tuple(replace(each, **change) for each in listed.entries)
+    window.on_event(replace(listed, entries=entries))
+    assert step(window, LoudspeakerStep).fetch.isHidden()
 
 
 def test_the_echo_is_measured_while_a_sentence_plays(window: Window, posted: list[Command]) -> None:
