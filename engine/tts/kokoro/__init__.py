@@ -1,0 +1,1 @@
+"""Kokoro, word by word."""

@@ -1,0 +1,3 @@
+"""The names of Kokoro's voices."""
+
+NAMES = ("af_heart",)
