@@ -11,6 +11,7 @@ from engine import systems
 from engine.asr.pick import check_language
 from engine.asr.wake.phrase import examine, normal
 from engine.asr.whisper.model import checked_folder
+from engine.assets.catalogue import catalogue
 from engine.assets.store import State
 from engine.audio.devices.portaudio import Devices
 from engine.errors import InvalidInput, ModelError
@@ -68,7 +69,7 @@ def _check_fetched(engine: str) -> None:
     """
     if system := systems.find(engine):
         packs.made_folder(system)
-    if engine != "voxtream2" or os.environ.get(RANDOM_FLAG) == "1":
+    if engine not in catalogue() or os.environ.get(RANDOM_FLAG) == "1":
         return
     store = default_store()
     lacking = [each.title for each in with_needs(engine) if store.state(each) is State.MISSING]
@@ -96,7 +97,7 @@ def size_bytes(settings: PartSettings) -> int:
             return size_on_disk(Path(model).expanduser())
         case LanguageModelSettings(engine="llama", model=model) if model:
             return size_on_disk(Path(model).expanduser())
-        case SpeechSettings(engine="voxtream2" as name):
+        case SpeechSettings(engine=name) if name in catalogue():
             store = default_store()
             return sum(size_on_disk(store.path(each)) for each in with_needs(name))
     return 0
