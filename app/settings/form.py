@@ -219,13 +219,19 @@ PAGES = (
                 mark("Synthesiser"),
                 Choice(
                     (
+                        Option("auto", mark("Automatic")),
+                        Option("kokoro", mark("Kokoro (fetched)")),
                         Option("starter", mark("Rubato's own (built in)")),
                         Option("espeak", mark("eSpeak NG (built in)")),
                         Option("voxtream2", mark("VoXtream2 (fetched)")),
                         *(Option(system.name, system.title) for system in SYSTEMS),
                     )
                 ),
-                mark("Rubato's own and VoXtream2 can learn a voice from a recording."),
+                mark(
+                    "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick"
+                    " enough, else Rubato's own. VoXtream2 and Rubato's own can learn a voice from"
+                    " a recording; Kokoro makes one that resembles it."
+                ),
             ),
             Field(
                 "speech.device",
