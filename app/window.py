@@ -283,7 +283,7 @@ class Window(QWidget):
     def open_settings(self, part: Part | None) -> SettingsDialog:
         """Open the settings, at the page of a part if one is given."""
         if self._dialog is None:
-            self._dialog = SettingsDialog(self._values, self._theme, self.devices, self)
+            self._dialog = SettingsDialog(self._values, self._theme, self.devices, self.parts, self)
             self._dialog.edited.connect(self.change)
             self._dialog.lesson.noted.connect(self.on_event)
             self.closing.connect(self._dialog.lesson.end)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from engine.runtime.factories import Factories
     from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
     from engine.runtime.host.offline_synthesis import SynthesisReport
+    from engine.tts.pick import Pick as SynthesiserPick
     from engine.tts.voxtream.files.pick import Pick
     from engine.voice_library import VoiceLibrary as VoiceLibrary
 
@@ -228,6 +229,30 @@ def pick_recogniser(rows: "Sequence[Row]") -> "RecogniserPick | None":
     from engine.bench import machine as benchmark
 
     return benchmark.pick_recogniser(rows)
+
+
+def bench_synthesisers(
+    settings: Settings, names: Sequence[str], tell: Callable[[str], None] = lambda line: None
+) -> "tuple[Row, ...]":
+    """Measure these synthesisers alone: see engine.bench.machine."""
+    from engine.bench import machine as benchmark
+
+    return benchmark.bench_synthesisers(settings, names, tell=tell)
+
+
+def pick_synthesiser(rows: "Sequence[Row]") -> "SynthesiserPick | None":
+    """Choose and keep whether the synthesiser 'auto' may be Kokoro: see engine.bench.machine."""
+    from engine.bench import machine as benchmark
+
+    return benchmark.pick_synthesiser(rows)
+
+
+def automatic_parts(settings: Settings) -> "tuple[RecogniserPick, SynthesiserPick]":
+    """What the recogniser and the synthesiser 'auto' are here: see engine.tts.pick."""
+    from engine.asr import pick as ears
+    from engine.tts import pick as speech
+
+    return ears.choose(settings.recogniser), speech.choose(settings.speech)
 
 
 def bench_table(rows: "Sequence[Row]") -> str:

@@ -37,7 +37,7 @@ class AudioSettings:
 
 @dataclass(frozen=True)
 class RecogniserSettings:
-    # 'sphinx' (built in), 'whisper', or 'auto': Whisper base where it is fetched and quick enough
+    # 'sphinx' (built in), 'whisper', or 'auto': Whisper where it is fetched and quick enough
     engine: str = "auto"
     # folder of a CTranslate2 Whisper model, for 'whisper'; empty = the one that was fetched
     model: str = ""
@@ -82,7 +82,9 @@ class Manner:
 
 @dataclass(frozen=True)
 class SpeechSettings:
-    engine: str = "starter"  # comes with the program; 'espeak' stands in where it cannot load
+    # 'starter' (built in), another one, or 'auto': the best that was fetched and is quick enough;
+    # 'espeak' stands in where it cannot load
+    engine: str = "auto"
     voice: str = ""  # empty = the synthesiser's default
     rate: float | None = None  # SPS, 1..7; None = own pace (in the file: the key is absent)
     pacing: bool = True  # slower for figures, names and quotations, quicker for asides
@@ -215,7 +217,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "language_model.context_tokens": Range(256, 1_048_576),
         "language_model.temperature": Range(0, 2),
         "speech.engine": Choice(
-            ("espeak", "starter", "voxtream2", *(system.name for system in SYSTEMS))
+            ("auto", "espeak", "starter", "kokoro", "voxtream2", *(one.name for one in SYSTEMS))
         ),
         "speech.rate": Range(1, 7),
         "speech.seed": Range(0, 2**63 - 1),
@@ -248,6 +250,7 @@ _LOADED_WITH: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "server": ("model", "address", "key_variable"),
         "espeak": (),
         "starter": ("device",),
+        "kokoro": (),
         "voxtream2": ("device", "profile"),
         **dict.fromkeys((system.name for system in SYSTEMS), ("device",)),
     }

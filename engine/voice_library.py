@@ -10,6 +10,7 @@ from pathlib import Path
 from engine.errors import ModelError
 from engine.messages.voices import VoiceEntry
 from engine.settings import Settings, SpeechSettings
+from engine.tts import pick
 from engine.tts.roster import ESPEAK, Roster, of_settings
 from engine.tts.shelf import SENTENCE, Shelf
 
@@ -19,8 +20,8 @@ log = logging.getLogger(__name__)
 class VoiceLibrary:
     """The voices of the synthesiser of the settings, and those the person made.
 
-    Where the one that comes with the program is not whole, what needs no weights stands in for it;
-    ModelError for another one. Every call may raise InvalidInput and ModelError.
+    Where 'auto', or the one that comes with the program, is not whole, what needs no weights stands
+    in for it; ModelError for another one. Every call may raise InvalidInput and ModelError.
     """
 
     sentence = SENTENCE  # what a voice says to be heard
@@ -78,7 +79,7 @@ def _roster(speech: SpeechSettings) -> Roster:
     try:
         return of_settings(speech)
     except ModelError as error:
-        if speech.engine != SpeechSettings().engine:
+        if speech.engine not in (pick.AUTO, pick.BUILT_IN):
             raise
         log.warning("%s Until then %s speaks.", error, ESPEAK)
         return of_settings(replace(speech, engine=ESPEAK))

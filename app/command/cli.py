@@ -280,19 +280,20 @@ def _times(exchange: "Exchange") -> str:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    rows = api.bench(_settings(), quick=options.quick, tell=tell)
-    pick, ears = api.pick_profile(rows), api.pick_recogniser(rows)
+    settings = _settings()
+    rows = api.bench(settings, quick=options.quick, tell=tell)
+    pick = api.pick_profile(rows)
+    ears, voice = api.pick_recogniser(rows), api.pick_synthesiser(rows)
     if options.json:
-        picked = dataclasses.asdict(pick) if pick else None
-        heard = dataclasses.asdict(ears) if ears else None
-        plain = [dataclasses.asdict(row) for row in rows]
-        _print_json({"rows": plain, "pick": picked, "recogniser": heard})
-    else:
-        write(api.bench_table(rows))
-        if pick:
-            write(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
-        if ears:
-            write(models.told(ears.recogniser, ears.reason))
+        picks = {"pick": pick, "recogniser": ears, "synthesiser": voice}
+        plain = {name: dataclasses.asdict(each) if each else None for name, each in picks.items()}
+        _print_json({"rows": [dataclasses.asdict(row) for row in rows], **plain})
+        return 0
+    write(api.bench_table(rows))
+    if pick:
+        write(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
+    for line in models.automatic(settings):
+        write(line)
     return 0
 
 

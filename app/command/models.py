@@ -8,7 +8,7 @@ import argparse
 import dataclasses
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from engine import api
 
 REDRAW_S = 0.2  # how often the progress line is drawn
 EARS = "whisper-base"  # the recogniser that 'auto' means on machines where it is fast enough
+TINY_EARS = "whisper-tiny"  # the one where only this is
+VOICE = "kokoro"  # the synthesiser that 'auto' means on machines where it is fast enough
 RECOMMENDED = "recommended"  # in place of a name: the set that fits this machine
 
 _ACTIONS = (
@@ -89,21 +91,28 @@ def _get(options: argparse.Namespace) -> int:
     else:
         for folder in (folder for found in fetched.values() for folder in found):
             write(f"{folder}")
-    if EARS in fetched:
-        _measure_ears(write if not options.json else tell)
+    _measure(fetched, tell if options.json else write)
     return 0
 
 
-def _measure_ears(say: Callable[[str], None]) -> None:
-    """Measure the fetched recogniser, which is then used if it is fast enough."""
-    pick = api.pick_recogniser(api.bench_recognisers(api.Settings(), ("whisper",), tell))
-    if pick:
-        say(told(pick.recogniser, pick.reason))
+def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
+    """Measure what was fetched and may be 'auto', which it then is if it is fast enough."""
+    settings = api.Settings()
+    if EARS in fetched or TINY_EARS in fetched:
+        api.pick_recogniser(api.bench_recognisers(settings, ("whisper",), tell))
+        say(automatic(settings)[0])
+    if VOICE in fetched:
+        api.pick_synthesiser(api.bench_synthesisers(settings, (VOICE,), tell))
+        say(automatic(settings)[1])
 
 
-def told(recogniser: str, reason: str) -> str:
-    """Which recogniser 'auto' means here, in one line."""
-    return f"Recogniser 'auto': {recogniser}. {reason}"
+def automatic(settings: api.Settings) -> tuple[str, str]:
+    """What the recogniser and the synthesiser 'auto' are here, in a line each."""
+    ears, voice = api.automatic_parts(settings)
+    return (
+        f"Recogniser 'auto': {ears.recogniser}. {ears.reason}",
+        f"Synthesiser 'auto': {voice.synthesiser}. {voice.reason}",
+    )
 
 
 def _verify(options: argparse.Namespace) -> int:

@@ -11,8 +11,21 @@ from functools import lru_cache
 from app.language.faults import FAULTS
 from app.language.model_faults import MODEL_FAULTS
 from app.language.words import is_english, mark, tr
-from engine.api import Event, Failed, Notice
+from engine.api import Event, Failed, Notice, Ready
 
+REASONS = (  # why the automatic recogniser or synthesiser is what it is
+    mark("Whisper is not fetched (rubato models get whisper-base)."),
+    mark("Whisper was fetched and `rubato bench` has not measured it yet."),
+    mark("The built-in recogniser understands English only."),
+    mark("{name} has a sentence written {seconds} s after its end."),
+    mark("{name} has a sentence written {seconds} s after its end, more than {limit} s."),
+    mark("VoXtream2: a graphics card runs it."),
+    mark("Kokoro: it speaks in {share} of the time it sounds on this machine."),
+    mark("Kokoro: it was fetched and `rubato bench` has not measured it yet."),
+    mark("The built-in voice: Kokoro is not fetched (rubato models get kokoro)."),
+    mark("The built-in voice: Kokoro needs {share} of the time it sounds, more than {limit}."),
+    mark("Other programs kept the machine busy meanwhile: measure again when it is idle."),
+)
 SENTENCES = (
     # conversations
     mark("A private conversation."),
@@ -112,6 +125,7 @@ SENTENCES = (
     mark("Still busy when stopping: {threads}."),
     mark("Something went wrong: {error}"),
     mark("Please report this."),
+    *REASONS,
     *FAULTS,
     *MODEL_FAULTS,
 )
@@ -127,6 +141,8 @@ def told(event: Event) -> Event:
     match event:
         case Notice(text):
             return Notice(said(text))
+        case Ready(why=str() as why) if why:
+            return replace(event, why=said(why))
         case Failed(message=message, hint=hint):
             return replace(event, message=said(message), hint=said(hint))
         case _:

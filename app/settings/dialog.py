@@ -24,9 +24,11 @@ from app.settings.form import PAGES
 from app.settings.kinds import Field, Page, Value
 from app.settings.lesson import Lesson
 from app.settings.login import LoginRow
-from engine.api import DevicesChanged, Event, Part, SettingChanged
+from app.status.parts import Parts
+from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged
 
 _PHRASE = "wake.phrase"
+_AUTOMATIC = {"recogniser.engine": Part.RECOGNISER, "speech.engine": Part.SYNTHESISER}
 
 
 class SettingsDialog(QDialog):
@@ -39,14 +41,20 @@ class SettingsDialog(QDialog):
     edited = Signal(str, object)
 
     def __init__(
-        self, values: dict[str, Value], theme: Theme, devices: Devices, parent: QWidget
+        self,
+        values: dict[str, Value],
+        theme: Theme,
+        devices: Devices,
+        parts: Parts,
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._values = dict(values)
         self._theme = theme
         self._devices = devices
+        self._parts = parts
         self._editors: list[Editor] = []
-        self._rows: list[tuple[Field, QWidget]] = []
+        self._rows: list[tuple[Field, SettingRow]] = []
         self.folds: list[QPushButton] = []  # one for each page with advanced settings
         self.lesson = Lesson(str(values[_PHRASE]), theme, self)
         self.lesson.taught.connect(self._on_taught)
@@ -74,6 +82,8 @@ class SettingsDialog(QDialog):
                 self._show_values()
                 if key == _PHRASE:
                     self.lesson.show_phrase(str(value))
+            case Ready():
+                self._show_values()
             case DevicesChanged():
                 for each in self._editors:
                     each.offer_devices(self._devices)
@@ -109,6 +119,9 @@ class SettingsDialog(QDialog):
         for field, row in self._rows:
             only = field.only
             row.setVisible(only is None or self._values.get(only.key) == only.value)
+            if part := _AUTOMATIC.get(field.key):
+                is_automatic = self._values.get(field.key) == "auto"
+                row.say_why(self._parts.why(part) if is_automatic else "")
 
     def _make_page(self, page: Page) -> QWidget:
         content = QWidget()

@@ -320,9 +320,14 @@ class SettingRow(QWidget):
         label.setBuddy(self.editor.control)  # else its current text is its name on Linux
         column.addWidget(label)
         column.addWidget(self.editor)
-        if field.help:
-            line = Label(tr(field.help), self)
-            line.setProperty("kind", "muted")
-            line.setFont(scaled(self.font(), 0.88))
-            line.setWordWrap(True)
-            column.addWidget(line)
+        self._help = tr(field.help)
+        self.line = Label(self._help, self)
+        self.line.setProperty("kind", "muted")
+        self.line.setFont(scaled(self.font(), 0.88))
+        self.line.setWordWrap(True)
+        self.line.setVisible(bool(field.help))
+        column.addWidget(self.line)
+
+    def say_why(self, why: str) -> None:
+        """Add to the help why what is automatic is what it is; empty = nothing is."""
+        self.line.setText(f"{self._help}\n{why}".strip())

@@ -219,6 +219,8 @@ PAGES = (
                 mark("Synthesiser"),
                 Choice(
                     (
+                        Option("auto", mark("Automatic")),
+                        Option("kokoro", mark("Kokoro (fetched)")),
                         Option("starter", mark("Rubato's own (built in)")),
                         Option("espeak", mark("eSpeak NG (built in)")),
                         Option("voxtream2", mark("VoXtream2 (fetched)")),
@@ -226,8 +228,9 @@ PAGES = (
                     )
                 ),
                 mark(
-                    "Kokoro sounds more natural, once it was fetched: rubato models get kokoro."
-                    " Rubato's own and VoXtream2 can learn a voice from a recording."
+                    "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick"
+                    " enough, else Rubato's own. VoXtream2 and Rubato's own can learn a voice from"
+                    " a recording; Kokoro makes one that resembles it."
                 ),
             ),
             Field(

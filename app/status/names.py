@@ -28,6 +28,7 @@ _KNOWN = {
     "skills": mark("Built-in skills"),
     "starter": mark("Rubato's own, on this computer"),
     "rubato-starter": mark("Rubato's own, on this computer"),
+    "kokoro": mark("Kokoro, on this computer"),
     "espeak": mark("eSpeak NG, on this computer"),
     "voxtream2": mark("VoXtream2, on this computer"),
 }

@@ -76,8 +76,8 @@ class Status(QWidget):
         match event:
             case Loading(part, text, fraction):
                 self.rows[part].show_loading(text, fraction)
-            case Ready(part, name, detail):
-                self.rows[part].show_ready(name, detail)
+            case Ready(part, name, detail, why=why):
+                self.rows[part].show_ready(name, detail, why)
             case Failed(part=Part() as part, message=message):
                 self.rows[part].show_failed(message)
             case Heard(confidence=confidence, recogniser=recogniser):

@@ -27,6 +27,7 @@ class State(Enum):
 class PartState:
     state: State = State.WAITING
     turn: int | None = None  # the turn in which it failed; None = outside of turns
+    why: str = ""  # it was chosen, where the person left that open
 
 
 class Parts:
@@ -39,19 +40,23 @@ class Parts:
         match event:
             case Loading(part=part):
                 self._of[part] = PartState(State.LOADING)
-            case Ready(part=part):
-                self._of[part] = PartState(State.WORKS)
+            case Ready(part=part, why=why):
+                self._of[part] = PartState(State.WORKS, why=why)
             case Failed(part=Part() as part, turn=turn):
-                self._of[part] = PartState(State.FAILED, turn)
+                self._of[part] = PartState(State.FAILED, turn, self._of[part].why)
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
                 for part, each in self._of.items():
                     if each.state is State.FAILED and shown_to_work(part, each.turn, turn):
-                        self._of[part] = PartState(State.WORKS)
+                        self._of[part] = PartState(State.WORKS, why=each.why)
             case _:
                 pass
 
     def state(self, part: Part) -> State:
         return self._of[part].state
+
+    def why(self, part: Part) -> str:
+        """Why the part that works was chosen; empty where the person chose it by name."""
+        return self._of[part].why
 
     @property
     def failed(self) -> tuple[Part, ...]:

@@ -92,7 +92,7 @@ class PartRow(StatusRow):
     def __init__(self, part: Part, theme: Theme, parent: QWidget) -> None:
         super().__init__(_ICONS[part], theme, parent)
         self._part = part
-        self._ready = ("working", "")  # name and detail, from when it was last ready
+        self._ready = ("working", "", "")  # as it was last ready
         self._bar = Progress(theme, self)
         self._bar.hide()
         self._show("control", tr("not started"), "")
@@ -107,11 +107,12 @@ class PartRow(StatusRow):
         self._bar.show()
         self._show("accent", tr("getting ready…"), text)
 
-    def show_ready(self, name: str, detail: str) -> None:
+    def show_ready(self, name: str, detail: str, why: str = "") -> None:
+        """As Ready has it; `why` is in the person's language."""
         self._bar.hide()
-        self._ready = (name, detail)
+        self._ready = (name, detail, why)
         known = f"{name}, {detail}" if detail else name
-        self._show("success", for_people(self._part, name, detail), known)
+        self._show("success", for_people(self._part, name, detail), f"{known}\n{why}".strip())
 
     def show_works(self) -> None:
         """Show that it works again as it did before it failed."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from engine.assets import packages
-from engine.assets.catalogue import Asset, AssetFile, HubSource
+from engine.assets.catalogue import Asset, AssetFile, HubSource, find
 from engine.assets.download import SourceError
 from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
 from engine.errors import AssetError, Cancelled
@@ -84,6 +84,15 @@ class Store:
         if len(there) == len(asset.files):
             return State.COMPLETE
         return State.PARTIAL if there or self.path(asset).exists() else State.MISSING
+
+    def whole(self, name: str) -> Path | None:
+        """The folder of an asset by its name; None where it, or what it needs, was not fetched
+        whole. InvalidInput when there is none of this name.
+        """
+        asset = find(name)
+        wanted = (asset, *(find(need) for need in asset.needs))
+        complete = all(self.state(each) is State.COMPLETE for each in wanted)
+        return self.path(asset) if complete else None
 
     def is_here(self, asset: Asset, file: AssetFile) -> bool:
         """Whether one file was fetched whole; judged as state() judges."""

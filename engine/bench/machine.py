@@ -5,7 +5,7 @@ note saying why.
 """
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,6 +23,7 @@ from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Scrip
 from engine.runtime.host.say_command import collect
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
+from engine.tts import pick as speech
 from engine.tts.base import Pcm, TtsModel
 from engine.tts.registry import NAMES as SYNTHESISERS
 from engine.tts.voxtream.files import pick as picks
@@ -37,6 +38,7 @@ REQUEST: Final = (
     "What is the difference between a crow and a raven?"  # of no skill: said to Whisper
 )
 NEURAL: Final = "voxtream2"  # measured profile by profile
+MEASURED_WHOLE: Final = tuple(name for name in SYNTHESISERS if name != NEURAL)
 WHEN_IDLE: Final = "Other programs kept the machine busy meanwhile: measure again when it is idle."
 _REPEATS: Final = 5
 _HEARINGS: Final = 3  # what other programs take is least in the quickest
@@ -49,6 +51,7 @@ class Row:
     the median frame for a profile); `memory_mb`: growth of resident memory by loading and using it
     once. None = not measured, see `note`. `profile`: of the neural voice, else empty. `final_ms`:
     of a recogniser, from the end of a request to its transcript in a conversation (the least of 3).
+    `name`: of a Whisper that was fetched, its asset.
     """
 
     part: str
@@ -91,12 +94,27 @@ def bench(
     """
     factories = factories or standard_factories()
     gauges = gauges or _gauges()
-    tell("Measuring the voices ...")
-    voices = [_synthesiser_row(one, factories, gauges) for one in _synthesisers(settings.speech)]
+    voices = bench_synthesisers(settings, factories=factories, gauges=gauges, tell=tell)
     if not quick:
         outcomes = gauges.profiles(settings.speech.device, tell)
-        voices += [_profile_row(name, outcome) for name, outcome in outcomes.items()]
+        voices += tuple(_profile_row(name, outcome) for name, outcome in outcomes.items())
     return (*voices, *bench_recognisers(settings, factories=factories, gauges=gauges, tell=tell))
+
+
+def bench_synthesisers(
+    settings: Settings,
+    names: Sequence[str] = MEASURED_WHOLE,
+    *,
+    factories: Factories | None = None,
+    gauges: Gauges | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> tuple[Row, ...]:
+    """These synthesisers alone, as bench() does."""
+    factories = factories or standard_factories()
+    gauges = gauges or _gauges()
+    tell("Measuring the voices ...")
+    wanted = _synthesisers(settings.speech, names)
+    return tuple(_synthesiser_row(one, factories, gauges) for one in wanted)
 
 
 def bench_recognisers(
@@ -111,22 +129,39 @@ def bench_recognisers(
     factories = factories or standard_factories()
     gauges = gauges or _gauges()
     tell(f"Measuring how quickly this machine hears ({', '.join(names)}) ...")
-    speech = _spoken(settings.speech, factories)
-    wanted = [replace(settings.recogniser, engine=name) for name in names]
-    return tuple(_recogniser_row(one, factories, gauges, speech) for one in wanted)
+    heard = _spoken(settings.speech, factories)
+    return tuple(
+        replace(_recogniser_row(one, factories, gauges, heard), name=name)
+        for name, one in _recognisers(settings.recogniser, names)
+    )
 
 
 def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
-    """Judge what was measured of Whisper, and keep what 'auto' is from the next start on; None = it
-    was not measured. SettingsError when it cannot be kept.
+    """Judge what was measured of the Whispers that were fetched, and keep what 'auto' is from the
+    next start on; None = none was measured. SettingsError when it cannot be kept.
     """
-    row = next((row for row in rows if row.name == ears.WHISPER), None)
-    if row is None or row.final_ms is None:
+    measured = {row.name: row for row in rows if row.name in ears.TITLES}
+    times = {name: row.final_ms for name, row in measured.items() if row.final_ms is not None}
+    if not times:
         return None
-    pick = ears.judge(row.final_ms)
-    if pick.recogniser != ears.WHISPER and (row.others or 0.0) > BUSY:
+    pick = ears.judge(times.get(ears.ASSET), times.get(ears.TINY))
+    if any(_was_busy(measured[name]) for name in pick.slow):
         pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
     ears.keep(pick, data_folder())
+    return pick
+
+
+def pick_synthesiser(rows: Sequence[Row]) -> speech.Pick | None:
+    """Judge what was measured of Kokoro, and keep whether 'auto' may be it from the next start on;
+    None = it was not measured. SettingsError when it cannot be kept.
+    """
+    row = next((row for row in rows if row.name == speech.KOKORO), None)
+    if row is None or row.rtf is None:
+        return None
+    pick = speech.judge(row.rtf)
+    if pick.synthesiser != speech.KOKORO and _was_busy(row):
+        pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
+    speech.keep(pick, data_folder())
     return pick
 
 
@@ -140,7 +175,7 @@ def pick_profile(rows: Sequence[Row]) -> Pick | None:
         return None
     device = next(row.device for row in rows if row.profile in rtfs)
     pick = picks.judge(device, rtfs)
-    if any(row.others is not None and row.others > BUSY for row in rows):
+    if any(_was_busy(row) for row in rows if row.profile):
         pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
     picks.keep(pick, data_folder())
     return pick
@@ -174,17 +209,35 @@ def bench_table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _synthesisers(speech: SpeechSettings) -> list[SpeechSettings]:
-    """What to measure whole: every synthesiser but the full-size one, with its first voice."""
-    names = [name for name in SYNTHESISERS if name != NEURAL]
-    return [replace(speech, engine=name, voice="", rate=None) for name in names]
+def _was_busy(row: Row) -> bool:
+    """Whether other programs took more of the machine than is without effect."""
+    return (row.others or 0.0) > BUSY
 
 
-def _synthesiser_row(speech: SpeechSettings, factories: Factories, gauges: Gauges) -> Row:
-    row = Row("synthesiser", speech.engine)
-    memory, began = gauges.memory_mb(), gauges.clock.now()
+def _synthesisers(settings: SpeechSettings, names: Sequence[str]) -> list[SpeechSettings]:
+    """These synthesisers, each with its first voice."""
+    return [replace(settings, engine=name, voice="", rate=None) for name in names]
+
+
+def _recognisers(
+    settings: RecogniserSettings, names: Sequence[str]
+) -> Iterator[tuple[str, RecogniserSettings]]:
+    """These recognisers with the names of their rows: Whisper once for each that was fetched, and
+    for the person's own.
+    """
+    for name in names:
+        own = replace(settings, engine=name)
+        here = ears.fetched() if name == ears.WHISPER else {}
+        yield from ((asset, replace(own, model=str(folder))) for asset, folder in here.items())
+        if not here or own.model.strip():
+            yield name, own
+
+
+def _synthesiser_row(settings: SpeechSettings, factories: Factories, gauges: Gauges) -> Row:
+    row = Row("synthesiser", settings.engine)
+    memory, others, began = gauges.memory_mb(), gauges.others_s(), gauges.clock.now()
     try:
-        model = factories.synthesiser(speech, lambda phrase, fraction: None)
+        model = factories.synthesiser(settings, lambda phrase, fraction: None)
         try:
             model.warm(model.voices()[0])
             load_s = gauges.clock.now() - began
@@ -198,6 +251,7 @@ def _synthesiser_row(speech: SpeechSettings, factories: Factories, gauges: Gauge
                 first_packet_ms=statistics.median(one.first_packet_ms for one in first),
                 rtf=whole.rtf,
                 memory_mb=gauges.memory_mb() - memory,
+                others=(gauges.others_s() - others) / max(gauges.clock.now() - began, 1e-9),
             )
         finally:
             model.close()
@@ -227,11 +281,11 @@ def _recited(model: TtsModel, text: str, clock: Clock) -> SynthesisReport:
     return synthesis.report()
 
 
-def _spoken(speech: SpeechSettings, factories: Factories) -> Pcm | None:
+def _spoken(settings: SpeechSettings, factories: Factories) -> Pcm | None:
     """A request as the first synthesiser that works says it, at the recognisers' rate; None when
     there is none.
     """
-    for candidate in _synthesisers(speech):
+    for candidate in _synthesisers(settings, MEASURED_WHOLE):
         try:
             model = factories.synthesiser(candidate, lambda phrase, fraction: None)
         except EngineError:

@@ -7,7 +7,6 @@ import ctypes
 import importlib.util
 import os
 import platform
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from engine import settings_file as file
 from engine.doctor.finding import Finding, fault, ok, warning
+from engine.nn import graphics_card as card
 from engine.settings import Settings
 
 SETUP = "Run `make run`: it installs what is missing."
@@ -73,14 +73,12 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
         yield fault(part, "torch is not installed.", SETUP)
         return
     version = _version("torch")
-    driver = _has_driver()
-    if driver and _knows_cuda():
+    if card.is_usable():
         import torch
 
-        if torch.cuda.is_available():
-            yield from _cuda(f"torch {torch.__version__}, CUDA {torch.version.cuda}")
-            return
-    if driver:
+        yield from _cuda(f"torch {torch.__version__}, CUDA {torch.version.cuda}")
+        return
+    if card.has_driver():
         yield warning(
             part,
             f"There is an NVIDIA driver, but torch {version} cannot use it.",
@@ -90,28 +88,6 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
     yield ok(part, f"none; torch {version} computes on {os.cpu_count() or 1} CPU cores")
     if settings.speech.device == "cuda":
         yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
-
-
-def _has_driver() -> bool:
-    """Whether there is an NVIDIA driver."""
-    library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return shutil.which("nvidia-smi") is not None
-    return True
-
-
-def _knows_cuda() -> bool:
-    """Whether torch was built for CUDA; where that cannot be told, torch is to be asked."""
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        return True
-    try:
-        text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
-    except OSError:
-        return True
-    return re.search(r"^cuda\b.*= None$", text, re.MULTILINE) is None
 
 
 def _version(package: str) -> str:

@@ -81,31 +81,23 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
         except EngineError as error:
             yield failed("recogniser", error)
         else:
-            yield ok("recogniser", f"whisper, model {folder}", str(folder))
+            text = f"whisper, model {folder}{_why(pick.why(settings.recogniser))}"
+            yield ok("recogniser", text, str(folder))
         return
     import pocketsphinx
 
     model = Path(pocketsphinx.get_model_path("en-us"))
     if (model / "en-us").is_dir() or (model / "mdef").is_file():
-        yield ok("recogniser", "sphinx with its bundled English model" + _why(settings))
+        reason = _why(pick.why(settings.recogniser))
+        yield ok("recogniser", f"sphinx with its bundled English model{reason}")
     else:
         text = f"sphinx lacks its model in {model}."
         yield fault("recogniser", text, "Run `make run`.", str(model))
 
 
-def _why(settings: Settings) -> str:
-    """Why it is not Whisper, where that is for this machine to say."""
-    from engine.asr import pick
-
-    if settings.recogniser.engine != pick.AUTO:
-        return ""
-    picked = pick.find_pick(data_folder())
-    if picked is not None and picked.recogniser == pick.BUILT_IN:
-        return f": {picked.reason} (`rubato bench` measures again)"
-    return (
-        "; Whisper, which understands people far better, comes with "
-        f"`rubato models get {pick.ASSET}`"
-    )
+def _why(reason: str) -> str:
+    """What 'auto' was decided by; a reason is given only where the settings say 'auto'."""
+    return f"; 'auto', for which `rubato bench` measures: {reason}" if reason else ""
 
 
 def language_model(settings: Settings) -> Iterator[Finding]:
@@ -201,17 +193,22 @@ def _refusal(address: str, error: urllib.error.HTTPError) -> Iterator[Finding]:
 
 
 def synthesiser(settings: Settings) -> Iterator[Finding]:
+    from engine.tts import pick
     from engine.tts.registry import NAMES  # loads none of them
 
-    if settings.speech.engine not in NAMES:
+    speech = settings.speech
+    chosen = pick.resolve(speech)
+    if chosen.engine not in NAMES:
         yield fault(
             "synthesiser",
-            f"There is no synthesiser '{settings.speech.engine}'.",
-            f"Set speech.engine to one of: {', '.join(NAMES)}.",
+            f"There is no synthesiser '{chosen.engine}'.",
+            f"Set speech.engine to one of: {pick.AUTO}, {', '.join(NAMES)}.",
         )
-    if settings.speech.engine == "voxtream2":
-        yield from _fetched(settings.speech.engine)
-    yield _starter(settings)
+    if speech.engine == pick.AUTO:
+        yield ok("synthesiser", f"{chosen.engine}{_why(pick.why(speech))}")
+    if chosen.engine in catalogue.catalogue():
+        yield from _fetched(chosen.engine)
+    yield _starter(wanted=chosen.engine == pick.BUILT_IN)
     yield from (_made_here(system, settings) for system in SYSTEMS)
     import espeakng_loader
 
@@ -224,16 +221,16 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
         yield ok("synthesiser", "espeak, built in: a formant voice that needs no model")
 
 
-def _starter(settings: Settings) -> Finding:
+def _starter(*, wanted: bool) -> Finding:
     """Whether the files of the voice that comes with the program are whole. It is not loaded: that
     takes seconds.
     """
+    from engine.tts import pick
     from engine.tts.roster import of_settings
 
     try:
-        roster = of_settings(SpeechSettings())
+        roster = of_settings(SpeechSettings(engine=pick.BUILT_IN))
     except EngineError as error:
-        wanted = settings.speech.engine == "starter"
         return failed("synthesiser", error, State.FAULT if wanted else State.WARNING)
     name, names = roster.voice_model.rpartition(" ")[0], ", ".join(roster.own)
     text = f"starter, built in: {name} with the voices {names}; it can clone others"

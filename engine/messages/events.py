@@ -30,13 +30,15 @@ class Loading:
 @dataclass(frozen=True)
 class Ready:
     """A part works. `name` is what runs (a model, a device), `detail` one more phrase for the
-    status line. `instead`: it stands in for what failed, and the fault is still there.
+    status line. `instead`: it stands in for what failed, and the fault is still there. `why`: why
+    this one was chosen, where the person left that open.
     """
 
     part: Part
     name: str
     detail: str = ""
     instead: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True)

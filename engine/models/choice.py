@@ -1,6 +1,7 @@
 """Which settings make a model the one in use.
 
-Invariant: all settings of one choice belong to one part, and the first names its engine.
+Invariant: all settings of one choice belong to one part, and the first names its engine; what
+'auto' means here is chosen as 'auto', so that a measurement can still change it.
 """
 
 from engine.asr import pick as ears
@@ -8,8 +9,8 @@ from engine.errors import InvalidInput
 from engine.messages.models import ModelEntry, Origin, Presence
 from engine.models.listing import RECOGNISER
 from engine.models.storage import default_store, usable_path, with_needs
-from engine.settings import Value
-from engine.settings_file import data_folder
+from engine.settings import RecogniserSettings, SpeechSettings, Value
+from engine.tts import pick as speech
 
 Changes = tuple[tuple[str, Value], ...]
 
@@ -28,14 +29,15 @@ def changes(entry: ModelEntry) -> Changes:
             return _ears(entry)
         case "language model":
             return _mind(entry)
-    return (("speech.engine", entry.name),)
+    automatic = speech.choose(SpeechSettings()).synthesiser
+    is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
+    return (("speech.engine", speech.AUTO if is_automatic else entry.name),)
 
 
 def _ears(entry: ModelEntry) -> Changes:
     if entry.origin is Origin.BUILT_IN:
         return ((f"{RECOGNISER}.engine", entry.name),)
-    pick = ears.find_pick(data_folder())
-    if entry.name == ears.ASSET and (pick is None or pick.recogniser != ears.BUILT_IN):
+    if entry.name == ears.choose(RecogniserSettings()).recogniser:
         return ((f"{RECOGNISER}.engine", ears.AUTO), (f"{RECOGNISER}.model", ""))
     return ((f"{RECOGNISER}.engine", ears.WHISPER), (f"{RECOGNISER}.model", entry.folder))
 

@@ -22,6 +22,7 @@ from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.systems import SYSTEMS, System
 from engine.tts import packs
+from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
@@ -75,11 +76,12 @@ class _Used:
 
 def _used(settings: Settings) -> _Used:
     recogniser, mind = ears.resolve(settings.recogniser), settings.language_model
-    names, paths, served = {recogniser.engine, settings.speech.engine}, set(), None
+    voice = speech.resolve(settings.speech).engine
+    names, paths, served = {recogniser.engine, voice}, set(), None
     if recogniser.engine == ears.WHISPER and recogniser.model.strip():
         paths.add(Path(recogniser.model).expanduser())
-    if settings.speech.engine in catalogue():
-        names |= {asset.name for asset in with_needs(settings.speech.engine)}
+    if voice in catalogue():
+        names |= {asset.name for asset in with_needs(voice)}
     match mind.engine:
         case "llama" if mind.model.strip():
             paths.add(Path(mind.model).expanduser())
@@ -223,10 +225,11 @@ def _obstacle(kind: str) -> str:
 
 def _measured(asset: Asset) -> str:
     """What `rubato bench` found and kept."""
-    if asset.name == ears.ASSET:
-        heard = ears.find_pick(data_folder())
-        return heard.reason if heard else ""
-    if asset.name == NEURAL:
-        spoken = voices.last_pick(data_folder())
-        return spoken.reason if spoken else ""
-    return ""
+    found: ears.Pick | speech.Pick | voices.Pick | None = None
+    if asset.name in ears.TITLES:
+        found = ears.find_pick(data_folder())
+    elif asset.name == speech.KOKORO:
+        found = speech.find_pick(data_folder())
+    elif asset.name == NEURAL:
+        found = voices.last_pick(data_folder())
+    return found.reason if found else ""

@@ -50,11 +50,13 @@ def is_nucleus(phone: str) -> bool:
 
 
 class Espeak:
-    """American English phones of a text from the bundled libespeak-ng."""
+    """Phones of a text from the bundled libespeak-ng."""
 
-    def __init__(self) -> None:
-        """Load the library (about 0.5 s). ModelError when it cannot be loaded."""
-        self._library = _load()
+    def __init__(self, language: str = "en-us") -> None:
+        """Load the library (about 0.5 s) for a language as it calls them. ModelError when it cannot
+        be loaded.
+        """
+        self._library = _load(language)
 
     def groups(self, text: str) -> list[list[str]]:
         """Phones per group; espeak joins some short words ("of the") into one group."""
@@ -139,7 +141,7 @@ def split_mark(text: str) -> tuple[str, str]:
     return _EDGE.sub("", text).strip("_"), mark
 
 
-def _load() -> Any:
+def _load(language: str) -> Any:
     # Slow to import; the wrapper copies the library, so this instance shares nothing.
     import espeakng_loader
     from phonemizer.backend.espeak.wrapper import EspeakWrapper
@@ -148,7 +150,7 @@ def _load() -> Any:
         EspeakWrapper.set_library(espeakng_loader.get_library_path())
         EspeakWrapper.set_data_path(espeakng_loader.get_data_path())
         library = EspeakWrapper()
-        library.set_voice("en-us")
+        library.set_voice(language)
     except (OSError, RuntimeError) as error:
         raise ModelError(
             f"The pronunciation library cannot be loaded: {error}.",

@@ -1,6 +1,9 @@
 """How fast speech was: syllables per second over the last seconds of it."""
 
 from collections import deque
+from typing import Final
+
+WINDOW_S: Final = 3
 
 
 class RateMeter:
@@ -23,3 +26,31 @@ class RateMeter:
             return None
         counts, times = zip(*self._ended, strict=True)
         return float(sum(counts) * 1000 / sum(times))
+
+
+class SyllableMeter:
+    """Counts syllables: all (`count`), and those of the last 3 s (`rate`); places are samples."""
+
+    def __init__(self, sample_rate: int) -> None:
+        self.count = 0
+        self._sample_rate = sample_rate  # Hz
+        self._ends: deque[int] = deque()
+
+    def add(self, sample: int) -> None:
+        """A syllable ends at `sample` of the utterance; in rising order."""
+        self._ends.append(sample)
+        self.count += 1
+
+    def branch(self) -> "SyllableMeter":
+        """Another one that counts on from here."""
+        other = SyllableMeter(self._sample_rate)
+        other.count, other._ends = self.count, self._ends.copy()
+        return other
+
+    def rate(self, now: int) -> float | None:
+        """SPS over the 3 s before sample `now`; None before the first syllable ended."""
+        window = WINDOW_S * self._sample_rate
+        while self._ends and self._ends[0] <= now - window:
+            self._ends.popleft()
+        ended = sum(end <= now for end in self._ends)
+        return ended * self._sample_rate / min(now, window) if ended else None

@@ -12,7 +12,7 @@ from typing import Final
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.systems import SYSTEMS, System
-from engine.tts import packs
+from engine.tts import packs, pick
 from engine.tts.base import Progress, TtsModel
 
 
@@ -27,6 +27,12 @@ def _starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
     from engine.tts.voxtream.files import starter
 
     return starter.load(settings, progress)
+
+
+def _kokoro(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    from engine.tts.kokoro import synthesiser
+
+    return synthesiser.load(settings, progress)
 
 
 def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
@@ -61,19 +67,22 @@ def _made_here(system: System, settings: SpeechSettings, progress: Progress) -> 
 _LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {
     "espeak": _espeak,
     "starter": _starter,
+    "kokoro": _kokoro,
     "voxtream2": _voxtream2,
     **{system.name: partial(_made_here, system) for system in SYSTEMS},
 }
 
-NAMES: Final = tuple(_LOADERS)
+NAMES: Final = tuple(_LOADERS)  # and 'auto', which is one of them
 BUILT_IN: Final = "espeak"  # needs no file of weights: it stands in when another will not load
 
 
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    """Load the synthesiser `settings.engine` on the calling thread, which then owns it.
+    """Load the synthesiser `settings.engine`, or what 'auto' is here, on the calling thread, which
+    then owns it.
 
     ModelError when there is no such synthesiser or it cannot be loaded.
     """
+    settings = pick.resolve(settings)
     loader = _LOADERS.get(settings.engine)
     if loader is None:
         raise ModelError(

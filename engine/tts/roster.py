@@ -12,13 +12,14 @@ from engine import systems
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
-from engine.tts import packs, voices
+from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.voxtream.files import place
 from engine.tts.voxtream.files.edition import edition_of
 
 ESPEAK: Final = "espeak"
+KOKORO: Final = "kokoro"
 VOXTREAM2: Final = "voxtream2"  # its TtsInfo.name, see engine/tts/voxtream/config.py
 VOXTREAM2_OWN: Final = "formant"
 AGAIN: Final = "Install the program again."
@@ -46,6 +47,7 @@ def of_settings(settings: SpeechSettings) -> Roster:
     """The roster of the synthesiser that these settings would load. ModelError when its files are
     not whole.
     """
+    settings = pick.resolve(settings)
     match settings.engine:
         case "espeak":
             from engine.tts.espeak.voices import VOICES
@@ -53,10 +55,23 @@ def of_settings(settings: SpeechSettings) -> Roster:
             return Roster(ESPEAK, tuple(voice.name for voice in VOICES), can_clone=False)
         case "starter":
             return _of_pack(place.pack_folder())
+        case "kokoro":
+            return _kokoro()
         case name if system := systems.find(name):
             return _made_here(system)
         case _:
             return _fetched()
+
+
+def _kokoro() -> Roster:
+    from engine.tts.kokoro.place import is_fetched
+    from engine.tts.kokoro.voices import NAMES
+
+    if not is_fetched():
+        raise ModelError(
+            "Kokoro is not on this machine.", hint="Fetch it with: rubato models get kokoro"
+        )
+    return Roster(KOKORO, NAMES, can_clone=True)
 
 
 def _made_here(system: systems.System) -> Roster:

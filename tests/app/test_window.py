@@ -240,6 +240,13 @@ def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window) -> N
     assert window.notice.text() == ""
 
 
+def test_a_row_says_why_what_is_automatic_was_chosen(window) -> None:
+    tell(window, Ready(Part.SYNTHESISER, "kokoro", "af_heart", why="Kokoro: it is quick."))
+    row = window.shelf.status.rows[Part.SYNTHESISER]
+    assert row.shown == "Kokoro, on this computer"
+    assert "Kokoro: it is quick." in row.toolTip()
+
+
 def test_every_part_has_a_row_that_says_what_runs(window) -> None:
     tell(window, *READY)
     rows = window.shelf.status.rows

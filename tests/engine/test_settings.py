@@ -128,7 +128,7 @@ def test_every_field_is_a_setting():
     [
         ("recogniser.engine", ("auto", *asr.NAMES)),
         ("language_model.engine", llm.NAMES),
-        ("speech.engine", tts.NAMES),
+        ("speech.engine", ("auto", *tts.NAMES)),
     ],
 )
 def test_every_engine_there_is_can_be_chosen_and_no_other(key: str, names: tuple[str, ...]):

@@ -17,6 +17,7 @@ from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import Factories, standard_factories
 from engine.settings import SpeechSettings
+from engine.tts import pick
 from engine.tts.base import Progress, TtsModel
 from engine.tts.registry import BUILT_IN
 from tests.fakes import FakeRecogniser, HandMicrophone
@@ -58,7 +59,7 @@ class Devices:
             """The formant voice, unless another than the default is asked for: what it says does
             not hang on a pack of weights.
             """
-            default = speech.engine == SpeechSettings().engine
+            default = speech.engine == pick.BUILT_IN
             speech = replace(speech, engine=BUILT_IN) if default else speech
             return factories.synthesiser(speech, progress)
 

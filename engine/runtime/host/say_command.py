@@ -23,6 +23,7 @@ from engine.runtime.host import rate_plan as plans
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
 from engine.runtime.turn.playback import Playback
 from engine.settings import Manner, Settings, SpeechSettings
+from engine.tts import pick
 from engine.tts.base import TtsModel
 from engine.tts.casting import choose
 from engine.tts.registry import BUILT_IN
@@ -159,13 +160,13 @@ def _aloud(
 
 
 def _synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
-    """The synthesiser of the settings. What needs no weights stands in for the one that comes with
-    the program, not for one that was asked for by name: then ModelError.
+    """The synthesiser of the settings. What needs no weights stands in for 'auto' and for the one
+    that comes with the program, not for another that was asked for by name: then ModelError.
     """
     try:
         return factories.synthesiser(speech, _quietly)
     except ModelError as error:
-        if speech.engine != SpeechSettings().engine:
+        if speech.engine not in (pick.AUTO, pick.BUILT_IN):
             raise
         log.warning("%s Until then %s speaks.", error, BUILT_IN)
         return factories.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)

@@ -65,16 +65,20 @@ class LoadedPart(Generic[S, P]):
         self._size_bytes = size_bytes
         self._stand_in = stand_in
         self._settings: S | None = None  # of the one that was loaded last; None = none was
+        self.why = ""  # the part in use was chosen, where the person left that open
 
-    def take(self, settings: S) -> None:
-        """Have what the settings name. Raises Cancelled when loading was given up."""
+    def take(self, settings: S, why: str = "") -> None:
+        """Have what the settings name; `why` they do, where the person left that open. Raises
+        Cancelled when loading was given up.
+        """
         known = self._settings is not None and load_key(settings) == load_key(self._settings)
         if self.now is not None and known:
+            self.why = why
             self._adjust(self.now, settings)
             return
         if self.now is not None and self._is_too_big(settings):
             self.close()
-        if not self._replace(settings) and self.now is None:
+        if not self._replace(settings, why) and self.now is None:
             self._fall_back(settings)
 
     def close(self) -> None:
@@ -87,7 +91,7 @@ class LoadedPart(Generic[S, P]):
         """Whether there is no memory for this part beside the one in use."""
         return self._size_bytes(settings) > int(psutil.virtual_memory().available)
 
-    def _replace(self, settings: S, *, instead: bool = False) -> bool:
+    def _replace(self, settings: S, why: str = "", *, instead: bool = False) -> bool:
         """Load what the settings name; a failure is told and changes nothing."""
         told: Loading | None = None
 
@@ -106,7 +110,7 @@ class LoadedPart(Generic[S, P]):
             self._tell(Failed.of(_unloaded(self._part, error), self._part))
             return False
         self.close()
-        self.now, self._settings = part, settings
+        self.now, self._settings, self.why = part, settings, why
         self._adjust(part, settings, instead=instead)
         return_freed_memory()
         return True
@@ -128,7 +132,7 @@ class LoadedPart(Generic[S, P]):
             self._tell(Failed.of(_unloaded(self._part, error), self._part))
             return
         self._settings = settings
-        self._tell(Ready(self._part, part.info.name, detail, instead))
+        self._tell(Ready(self._part, part.info.name, detail, instead, self.why))
 
 
 def _unloaded(part: Part, error: Exception) -> EngineError:

@@ -3,7 +3,6 @@
 Invariant: the pace of a piece depends on the targets and the pieces before it, nothing else.
 """
 
-from collections import deque
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,7 +12,6 @@ from engine.tts.pacing import PLAIN, paced
 
 OWN_WORDS_PER_MINUTE: Final = 175  # espeak's own default; 4.6 SPS on ordinary text
 _SLOWEST, _FASTEST = 80, 450  # words per minute espeak can do
-_WINDOW: Final = 3 * SAMPLE_RATE
 # Reached within 10 % on four kinds of text by all six voices at every whole SPS in between (and at
 # 1.5 and 2.5): measure again with `python -m tests.engine.tts.espeak.calibrate`.
 RATE_RANGE: Final = RateRange(1.0, 9.0)
@@ -93,29 +91,3 @@ class Pacer:
         """A piece and the pause before it were spoken."""
         if self._target is not None:
             self._late_s += samples / SAMPLE_RATE - syllables / self._word_target
-
-
-class SyllableMeter:
-    """Counts syllables: all (`count`), and those of the last 3 s (`rate`)."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._ends: deque[int] = deque()
-
-    def add(self, sample: int) -> None:
-        """A syllable ends at `sample` of the utterance; in rising order."""
-        self._ends.append(sample)
-        self.count += 1
-
-    def branch(self) -> "SyllableMeter":
-        """Another one that counts on from here."""
-        other = SyllableMeter()
-        other.count, other._ends = self.count, self._ends.copy()
-        return other
-
-    def rate(self, now: int) -> float | None:
-        """SPS over the 3 s before sample `now`; None before the first syllable ended."""
-        while self._ends and self._ends[0] <= now - _WINDOW:
-            self._ends.popleft()
-        ended = sum(end <= now for end in self._ends)
-        return ended * SAMPLE_RATE / min(now, _WINDOW) if ended else None

@@ -16,8 +16,8 @@ from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE
-from engine.tts.espeak.pace import SyllableMeter
 from engine.tts.espeak.phrasing import Phrasing, Piece
+from engine.tts.meter import SyllableMeter
 from engine.tts.pacing import PLAIN
 
 FRAME: Final = SAMPLE_RATE * 80 // 1000
@@ -42,7 +42,7 @@ class EspeakSession:
         self._articulation = articulation
         self._phrasing = Phrasing()
         self._paces: list[float] = []  # of the words pushed
-        self._meter = SyllableMeter()
+        self._meter = SyllableMeter(SAMPLE_RATE)
         self._onsets: deque[Onset] = deque()
         self._marks: deque[_Mark] = deque()
         self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet in a frame

@@ -9,11 +9,15 @@ import pytest
 
 from app.__main__ import main
 from app.command import models
-from engine import settings_file
+from engine import api, settings_file
+from engine.asr import pick as ears
 from engine.assets.catalogue import find
+from engine.bench.machine import Row
 from engine.errors import ModelError
 from engine.models import library, listing
 from engine.models.servers import Served
+from engine.settings_file import data_folder
+from engine.tts import pick as speech
 from tests.engine.assets.hub import Hub
 from tests.engine.models.own_files import gguf
 from tests.engine.models.small_catalogue import small_hub
@@ -26,7 +30,8 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    monkeypatch.setattr(models, "_measure_ears", lambda say: None)  # the recognisers' own matter
+    monkeypatch.setattr(api, "bench_recognisers", lambda *_: ())  # the benchmark's own matter
+    monkeypatch.setattr(api, "bench_synthesisers", lambda *_: ())
     with small_hub(data, monkeypatch) as served:
         yield served
 
@@ -41,6 +46,38 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
         return status, json.loads(out) if "--json" in arguments else out
 
     return run
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "line"),
+    [
+        (
+            "whisper-tiny",
+            (Row("recogniser", "whisper-base", final_ms=2500.0),),
+            "Recogniser 'auto': sphinx. Whisper is not fetched",
+        ),
+        (
+            "kokoro",
+            (Row("synthesiser", "kokoro", rtf=0.25),),
+            "Synthesiser 'auto': starter. The built-in voice: Kokoro is not fetched",
+        ),
+        ("qwen3-4b", (), ""),
+    ],
+)
+def test_what_may_be_automatic_is_measured_once_it_is_here(
+    name: str, rows: tuple[Row, ...], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(api, "bench_recognisers", lambda *_: rows)
+    monkeypatch.setattr(api, "bench_synthesisers", lambda *_: rows)
+    models._measure((name,), said.append)
+    assert len(said) == bool(line)
+    assert all(each.startswith(line) for each in said)  # nothing was really fetched here
+    kept = ears.find_pick(data_folder()), speech.find_pick(data_folder())
+    assert [pick is not None for pick in kept] == [
+        name == "whisper-tiny",
+        name == "kokoro",
+    ]
 
 
 def test_the_list_names_every_model_with_size_licence_and_need(told: Any) -> None:

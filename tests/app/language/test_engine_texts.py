@@ -13,10 +13,13 @@ import pytest
 from app.language import words
 from app.language.engine_texts import LONGEST, SENTENCES, _translated, said, told
 from engine import settings
-from engine.api import Failed, Notice
+from engine.api import Failed, Notice, Part, Ready
+from engine.asr import pick as ears
 from engine.audio.devices import portaudio
+from engine.bench.machine import WHEN_IDLE
 from engine.history import faults
 from engine.runtime.workers.ears import listener
+from engine.tts import pick as speech
 from engine.tts.voxtream.synthesiser import NOT_CAPTURED
 from engine.updates.client import _of_disk
 
@@ -131,6 +134,15 @@ AT_START = (  # of the settings file, before there is an engine
     "settings.toml: 'speech.rate' is too large. Until then 4.0 is in force.",
     "/x/settings.toml cannot be read (permission denied); the defaults are in force. "
     "The file is left as it is and will be copied before anything is written.",
+)
+
+
+WHY = (  # a recogniser or a synthesiser was chosen
+    *(ears.NOT_FETCHED, ears.UNMEASURED, ears.ENGLISH_ONLY),
+    *(ears.judge(ms).reason for ms in (300.0, 5000.0)),
+    *(speech.ON_CARD, speech.NOT_FETCHED, speech.UNMEASURED),
+    *(speech.judge(rtf).reason for rtf in (0.25, 0.9)),
+    WHEN_IDLE,
 )
 
 
@@ -280,6 +292,14 @@ def _is_told(text: str) -> bool:
 
 
 @pytest.mark.usefixtures("language")
+@pytest.mark.parametrize("reason", WHY)
+def test_why_something_was_chosen_has_a_translation(reason: str) -> None:
+    ready = told(Ready(Part.SYNTHESISER, "x", why=reason))
+    assert isinstance(ready, Ready)
+    assert ready.why not in ("", reason)
+
+
+@pytest.mark.usefixtures("language")
 @pytest.mark.parametrize("text", AT_START)
 def test_what_is_wrong_with_the_settings_has_a_translation(text: str) -> None:
     assert said(text) != text
@@ -291,6 +311,7 @@ def test_no_sentence_here_is_one_that_the_engine_does_not_say() -> None:
     ]
     examples += [
         *AT_START,
+        *WHY,
         *ELSEWHERE["note"],
         *(reason for reason, _ in faults._WHY.values()),
         "Connect one and switch it on in the system's sound settings.",

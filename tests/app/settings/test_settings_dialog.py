@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit
 from app.settings.dialog import SettingsDialog
 from app.settings.form import PAGES, flat
 from app.settings.kinds import Choice, Number
-from engine.api import ChangeSetting, Part, SettingChanged, Settings
+from engine.api import ChangeSetting, Part, Ready, SettingChanged, Settings
 from engine.settings import RULES, change, keys
 from tests.fakes_engine import READY
 
@@ -72,6 +72,21 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted) -> 
     box.activated.emit(2)
     assert posted == [ChangeSetting("recogniser.engine", "whisper")]
     assert model.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [("speech.engine", Part.SYNTHESISER), ("recogniser.engine", Part.RECOGNISER)],
+)
+def test_what_is_automatic_says_why_it_is_what_it_is(window, key: str, part: Part) -> None:
+    window.on_event(Ready(part, "it", why="It is quick."))
+    dialog = window.open_settings(part)
+    row = dialog.editors(key)[0].parent()
+    assert row.line.text().endswith("\nIt is quick.")
+    window.on_event(Ready(part, "it", why="It is quicker."))
+    assert row.line.text().endswith("\nIt is quicker.")
+    window.on_event(SettingChanged(key, "espeak" if part is Part.SYNTHESISER else "sphinx"))
+    assert "quicker" not in row.line.text()
 
 
 def test_every_precision_of_the_voice_can_be_chosen() -> None:

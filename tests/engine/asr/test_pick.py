@@ -1,16 +1,28 @@
-"""What 'auto' is: Whisper base where it was fetched and is quick enough."""
+"""What 'auto' is: the best Whisper that was fetched and is quick enough."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from app.command.models import EARS
-from engine.asr.pick import ASSET, FILE, SLOWEST_MS, find_pick, judge, keep, resolve
+from engine.asr.pick import (
+    ASSET,
+    BUILT_IN,
+    FILE,
+    SLOWEST_MS,
+    TINY,
+    choose,
+    find_pick,
+    judge,
+    keep,
+    resolve,
+    why,
+)
 from engine.assets.catalogue import find
 from engine.errors import SettingsError
 from engine.settings import RecogniserSettings
 from installer import steps
+from tests.engine.assets.fetched import fetched
 
 AUTO = RecogniserSettings()
 
@@ -21,26 +33,13 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fetched(data: Path) -> Path:
-    """A folder that the store takes for complete: sizes and pins are right, the content is not."""
-    folder = data / "models" / ASSET
-    folder.mkdir(parents=True)
-    pins = {}
-    for file in find(ASSET).files:
-        with (folder / file.path).open("wb") as stream:
-            stream.truncate(file.size)
-        pins[file.path] = {"sha256": file.sha256, "size": file.size, "revision": "x"}
-    (folder / "pins.json").write_text(json.dumps(pins))
-    return folder
-
-
 def test_the_default_is_auto_and_needs_no_download():
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "sphinx"
 
 
 def test_what_was_fetched_is_used_until_it_is_measured(data: Path):
-    folder = fetched(data)
+    folder = fetched(data, ASSET)
     assert (resolve(AUTO).engine, resolve(AUTO).model) == ("whisper", str(folder))
 
 
@@ -48,34 +47,89 @@ def test_what_was_fetched_is_used_until_it_is_measured(data: Path):
     ("final_ms", "engine"), [(SLOWEST_MS, "whisper"), (SLOWEST_MS + 1, "sphinx")]
 )
 def test_the_measurement_decides(final_ms: float, engine: str, data: Path):
-    fetched(data)
+    fetched(data, ASSET)
     keep(judge(final_ms), data)
     assert resolve(AUTO).engine == engine
 
 
 def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path):
-    fetched(data)
+    fetched(data, ASSET)
     keep(judge(5000.0), data)
     assert resolve(RecogniserSettings(language="de")).engine == "whisper"
 
 
 def test_half_a_download_is_not_used(data: Path):
-    (fetched(data) / "tokenizer.json").unlink()
+    (fetched(data, ASSET) / "tokenizer.json").unlink()
     assert resolve(AUTO).engine == "sphinx"
 
 
 def test_whisper_without_a_folder_is_the_fetched_one(data: Path):
-    folder = fetched(data)
+    folder = fetched(data, ASSET)
     assert resolve(RecogniserSettings("whisper")).model == str(folder)
     assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
 
 
 def test_sphinx_stays_sphinx(data: Path):
-    fetched(data)
+    fetched(data, ASSET)
     assert resolve(RecogniserSettings("sphinx")).engine == "sphinx"
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"recogniser": "siri", "reason": ""}'])
+@pytest.mark.parametrize(
+    ("base_ms", "tiny_ms", "there", "recogniser"),
+    [
+        (5000.0, 900.0, (ASSET, TINY), TINY),
+        (5000.0, 2500.0, (ASSET, TINY), BUILT_IN),
+        (1900.0, 900.0, (ASSET, TINY), ASSET),
+        (5000.0, None, (ASSET, TINY), TINY),  # not measured yet
+        (5000.0, None, (ASSET,), BUILT_IN),
+        (None, 900.0, (ASSET, TINY), ASSET),
+        (None, 900.0, (TINY,), TINY),
+        (5000.0, 900.0, (), BUILT_IN),
+    ],
+)
+def test_a_machine_too_slow_for_base_hears_with_tiny(
+    base_ms: float | None,
+    tiny_ms: float | None,
+    there: tuple[str, ...],
+    recogniser: str,
+    data: Path,
+):
+    keep(judge(base_ms, tiny_ms), data)
+    for name in there:
+        fetched(data, name)
+    assert choose(AUTO).recogniser == recogniser
+    folder = "" if recogniser == BUILT_IN else str(data / "models" / recogniser)
+    assert resolve(AUTO).model == folder
+
+
+def test_the_reason_says_what_was_measured_of_each(data: Path):
+    fetched(data, ASSET)
+    keep(judge(2440.0, 900.0), data)
+    assert why(AUTO) == (
+        "Whisper base has a sentence written 2.4 s after its end, more than 2.0 s. "
+        "Whisper tiny has a sentence written 0.9 s after its end."
+    )
+    assert why(RecogniserSettings("sphinx")) == ""
+
+
+def test_the_reason_names_what_is_missing(data: Path):
+    assert "rubato models get whisper-base" in why(AUTO)
+    fetched(data, ASSET)
+    assert "rubato bench" in why(AUTO)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"recogniser": "siri", "reason": ""}',
+        # judged by the older limit of 0.9 s
+        '{"recogniser": "sphinx", "reason": "Whisper has a sentence written 1.5 s after its end"}',
+        '{"recogniser": "whisper", "reason": ""}',
+    ],
+)
 def test_a_file_that_is_no_pick_counts_as_none(content: str, data: Path):
     (data / FILE).write_text(content)
     assert find_pick(data) is None

@@ -15,17 +15,21 @@ from engine.bench.machine import (
     Row,
     bench,
     bench_recognisers,
+    bench_synthesisers,
     bench_table,
     pick_profile,
     pick_recogniser,
+    pick_synthesiser,
 )
 from engine.bench.profiles import Measured, Outcome
 from engine.errors import ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
+from engine.tts import pick as speech
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
+from tests.engine.assets.fetched import fetched
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
@@ -76,6 +80,12 @@ class Machine:
         return replace(parts, synthesiser=self.synthesiser, recogniser=self.recogniser)
 
 
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    return tmp_path
+
+
 def test_every_registered_part_has_a_row_with_its_numbers() -> None:
     machine = Machine()
     rows = bench(Settings(), factories=machine.factories, gauges=machine.gauges, quick=True)
@@ -106,26 +116,83 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
     assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
 
 
+@pytest.mark.parametrize(
+    ("base_ms", "tiny_ms", "recogniser"),
+    [
+        (2500.0, None, "sphinx"),
+        (300.0, None, "whisper-base"),
+        (2500.0, 300.0, "whisper-tiny"),
+        (None, 300.0, "whisper-tiny"),
+    ],
+)
 def test_whisper_is_picked_by_what_it_takes_after_the_end_of_speech(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    base_ms: float | None, tiny_ms: float | None, recogniser: str, data: Path
 ) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    assert pick_recogniser((Row("recogniser", "whisper", note="not measured: no folder"),)) is None
-    assert pick_recogniser((Row("recogniser", "whisper", final_ms=1500.0),)) is not None
-    pick = ears.find_pick(tmp_path)
+    pick_recogniser(
+        (
+            Row("recogniser", "sphinx", final_ms=100.0),
+            Row("recogniser", "whisper-base", final_ms=base_ms),
+            Row("recogniser", "whisper-tiny", final_ms=tiny_ms),
+        )
+    )
+    pick = ears.find_pick(data)
     assert pick is not None
-    assert pick.recogniser == "sphinx"
-    pick_recogniser((Row("recogniser", "whisper", final_ms=300.0),))
-    pick = ears.find_pick(tmp_path)
-    assert pick is not None
-    assert pick.recogniser == "whisper"
+    assert pick.recogniser == recogniser
 
 
-def test_slow_ears_on_a_busy_machine_are_to_be_measured_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    slow = Row("recogniser", "whisper", final_ms=1500.0, others=0.5)
+def test_no_whisper_is_judged_that_was_not_fetched(data: Path) -> None:
+    none = Row("recogniser", "whisper-base", note="not measured: no model")
+    own = Row("recogniser", "whisper", final_ms=300.0)  # the person's own model
+    assert pick_recogniser((none, own)) is None
+    assert ears.find_pick(data) is None
+
+
+def test_every_whisper_that_was_fetched_has_a_row(data: Path) -> None:
+    for name in ears.TITLES:
+        fetched(data, name)
+    machine, heard = Machine(), list[RecogniserSettings]()
+
+    def recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
+        heard.append(settings)
+        return machine.recogniser(settings, phrases)
+
+    factories = replace(machine.factories, recogniser=recogniser)
+    rows = bench_recognisers(Settings(), factories=factories, gauges=machine.gauges)
+    assert [row.name for row in rows] == ["sphinx", *ears.TITLES]
+    folders = [str(data / "models" / name) for name in ears.TITLES]
+    assert [(each.engine, each.model) for each in heard[1:]] == [
+        ("whisper", folder) for folder in folders
+    ]
+
+
+def test_kokoro_is_picked_by_its_whole_session(data: Path) -> None:
+    machine = Machine()
+    rows = bench_synthesisers(
+        Settings(), ("kokoro",), factories=machine.factories, gauges=machine.gauges
+    )
+    (row,) = (replace(row, name="kokoro") for row in rows)
+    assert row.rtf is not None
+    picked = pick_synthesiser((row,))
+    assert picked is not None
+    assert (picked.synthesiser, speech.find_pick(data)) == ("kokoro", picked)
+    assert len(machine.models) == 1
+
+
+def test_a_slow_kokoro_on_a_busy_machine_is_to_be_measured_again(data: Path) -> None:
+    assert pick_synthesiser((Row("synthesiser", "kokoro", note="not measured: no file"),)) is None
+    slow = Row("synthesiser", "kokoro", rtf=0.9, others=0.5)
+    for row, advised in (
+        (slow, True),
+        (replace(slow, others=0.1), False),
+        (replace(slow, rtf=0.3), False),
+    ):
+        pick = pick_synthesiser((row,))
+        assert pick is not None
+        assert pick.reason.endswith(WHEN_IDLE) is advised
+
+
+def test_slow_ears_on_a_busy_machine_are_to_be_measured_again() -> None:
+    slow = Row("recogniser", "whisper-base", final_ms=2500.0, others=0.5)
     for row, advised in (
         (slow, True),
         (replace(slow, others=0.1), False),

@@ -61,7 +61,7 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, *, capability: tuple[int, int] |
     torch = SimpleNamespace(__version__="2.13.0", version=SimpleNamespace(cuda="13.0"), cuda=cuda)
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
-    monkeypatch.setattr(machine, "_has_driver", lambda: capability is not None)
+    monkeypatch.setattr(machine.card, "has_driver", lambda: capability is not None)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_card_that_torch_was_not_built_for_is_reported(
 
 def test_a_driver_without_a_torch_for_it_is_reported(monkeypatch: pytest.MonkeyPatch):
     fake_torch(monkeypatch, capability=None)
-    monkeypatch.setattr(machine, "_has_driver", lambda: True)
+    monkeypatch.setattr(machine.card, "has_driver", lambda: True)
     assert "cannot use it" in one(machine.graphics_card).text
 
 
@@ -89,32 +89,8 @@ def test_asking_for_a_card_that_is_not_there_is_reported(monkeypatch: pytest.Mon
     assert one(machine.graphics_card, wanted).state is State.WARNING
 
 
-def test_a_driver_is_seen_by_its_library_or_its_tool(monkeypatch: pytest.MonkeyPatch):
-    def missing(name: str) -> None:
-        raise OSError(name)
-
-    monkeypatch.setattr(machine.ctypes, "CDLL", missing)
-    monkeypatch.setattr(machine.shutil, "which", lambda name: None)
-    assert not machine._has_driver()
-    monkeypatch.setattr(machine.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert machine._has_driver()
-
-
-@pytest.mark.parametrize(
-    ("text", "knows"),
-    [("cuda: Optional[str] = None\n", False), ("cuda: Optional[str] = '13.0'\n", True)],
-)
-def test_a_torch_without_cuda_is_known_by_its_files(
-    text: str, knows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    (tmp_path / "version.py").write_text(text)
-    spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: spec)
-    assert machine._knows_cuda() is knows
-
-
 def test_no_torch_is_imported_where_no_card_can_be(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(machine, "_has_driver", lambda: False)
+    monkeypatch.setattr(machine.card, "has_driver", lambda: False)
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it would fail
     assert one(machine.graphics_card).state is State.OK

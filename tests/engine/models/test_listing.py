@@ -16,6 +16,8 @@ from engine.models.listing import entries, entry
 from engine.models.removal import remove, told
 from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
+from engine.tts import pick as speech
+from engine.tts.kokoro import place as kokoro
 from engine.tts.voxtream.files import pick as voices
 from tests.engine.assets.hub import Hub
 from tests.engine.models.own_files import gguf, whisper
@@ -84,9 +86,24 @@ def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub: Hub, data: Pa
     fetch("whisper-base")
     assert using("whisper-base").recogniser.engine == "auto"
     ears.keep(ears.judge(5000.0), data)
-    assert entry("whisper-base", Settings()).measured.startswith("Whisper has a sentence written")
+    assert entry("whisper-base", Settings()).measured.startswith(
+        "Whisper base has a sentence written"
+    )
     settings = using("whisper-base")
     assert (settings.recogniser.engine, in_use(settings) >= {"whisper-base"}) == ("whisper", True)
+
+
+@pytest.mark.parametrize(("rtf", "chosen"), [(0.3, "auto"), (0.9, "kokoro")])
+def test_kokoro_is_used_as_auto_unless_it_was_measured_too_slow(
+    rtf: float, chosen: str, hub: Hub, data: Path
+) -> None:
+    for file in (kokoro.model_file(), kokoro.voices_folder() / "af_heart.bin"):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    speech.keep(speech.judge(rtf), data)
+    here = replace(entry("voxtream2", Settings()), name="kokoro", state=Presence.COMPLETE)
+    assert changes(here) == (("speech.engine", chosen),)
+    assert entry("starter", Settings()).in_use is (chosen == "kokoro")
 
 
 def test_files_of_ones_own_are_rows_that_can_be_used(hub: Hub, data: Path, tmp_path: Path) -> None:
@@ -140,7 +157,7 @@ def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub: Hub) -> Non
     kokoro, voices = entry("kokoro", Settings()), entry("kokoro-voices", Settings())
     assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 107, "Apache-2.0")
     assert voices.obstacle == "A part of Kokoro, which brings it along."
-    assert changes(kokoro) == (("speech.engine", "kokoro"),)
+    assert changes(kokoro) == (("speech.engine", "auto"),)
     settings = replace(Settings(), speech=SpeechSettings(engine="kokoro"))
     assert in_use(settings) >= {"kokoro", "kokoro-voices"}
     with pytest.raises(InvalidInput, match="in use"):

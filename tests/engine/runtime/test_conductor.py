@@ -16,6 +16,7 @@ from engine import settings_file
 from engine.api import Engine
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
+from engine.asr.pick import SLOWEST_MS
 from engine.audio import vad
 from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError
@@ -69,6 +70,7 @@ from tests.fakes import (
     WORD_SAMPLES,
     FakeLanguageModel,
     FakeParts,
+    FakeRecognition,
     FakeVoiceModel,
     HandLoudspeaker,
     HandMicrophone,
@@ -871,6 +873,32 @@ def test_a_draft_that_comes_after_the_person_went_on_prepares_nothing() -> None:
         host.post(vad.SpeechEnded(0, time.monotonic()))
         host.wait_ended(1)
         assert [said[-1].text for said in host.parts.model.histories] == ["hello", "hello there"]
+
+
+def test_a_draft_that_comes_after_the_end_of_speech_is_answered_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Slow ears have no draft by the end of the longest silence."""
+    drafting = threading.Event()
+
+    def draft(recognition: FakeRecognition, wanted: Callable[[], bool]) -> Transcript | None:
+        drafting.set()
+        time.sleep(SLOWEST_MS / 1000)
+        return recognition.finish() if wanted() else None
+
+    monkeypatch.setattr(FakeRecognition, "draft", draft)
+    with hosting(None, FREE) as host:
+        began = time.monotonic()
+        host.post(vad.SpeechStarted(0, began))
+        host.post(vad.SpeechPaused(9_000))
+        host.post(vad.SpeechEnded(0, time.monotonic()))
+        assert drafting.wait(1.0)
+        fall_silent(host, "hello there")  # too late to prepare anything
+        ended = host.wait_ended(1)
+        assert (ended.said, ended.ending) == ("hello there", Ending.COMPLETE)
+        assert [said[-1].text for said in host.parts.model.histories] == ["hello there"]
+        assert not host.of(Failed)
+        assert time.monotonic() - began > SLOWEST_MS / 1000
 
 
 def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_of_it() -> None:

@@ -2,16 +2,20 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.tts import registry
+from engine.tts import pick, registry
 
 
-def test_the_default_of_the_settings_is_registered() -> None:
-    assert SpeechSettings().engine in registry.NAMES
+def test_what_the_default_of_the_settings_means_is_registered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    assert pick.resolve(SpeechSettings()).engine in registry.NAMES
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from engine.asr.base import Recogniser, Recognition, Transcript
 from engine.asr.completeness import Completeness
-from engine.asr.pick import resolve
+from engine.asr.pick import resolve, why
 from engine.audio.base import Pcm
 from engine.audio.vad import SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import EngineError, RecogniserError
@@ -126,7 +126,7 @@ class Transcriber:
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self._drop()
-            self._recogniser.take(resolve(wanted))
+            self._recogniser.take(resolve(wanted), why(wanted))
 
     def _load(self, settings: RecogniserSettings, progress: Progress) -> Recogniser:
         return self._factories.recogniser(settings, self._factories.phrases())

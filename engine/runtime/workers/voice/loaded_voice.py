@@ -14,6 +14,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
+from engine.tts import pick
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
 from engine.tts.casting import Stretch, adopt, choose, remake, voice_names
 from engine.tts.registry import BUILT_IN
@@ -50,7 +51,7 @@ class LoadedVoice:
         """Speak as the settings say from the next session on, with what they name. Where that
         fails it is told, and another one speaks. Only what needs it is loaded.
         """
-        self._model.take(settings)
+        self._model.take(pick.resolve(settings), pick.why(settings))
 
     def _load(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
         model = self._factories.synthesiser(settings, progress)
@@ -131,7 +132,8 @@ class LoadedVoice:
         try:
             return learn(model)
         finally:
-            self._tell(Ready(Part.SYNTHESISER, model.info.name, self._voice_name))
+            name, detail = model.info.name, self._voice_name
+            self._tell(Ready(Part.SYNTHESISER, name, detail, why=self._model.why))
 
     def open(self) -> TtsSession:
         """A session in the voice. SynthesisError when none has loaded."""

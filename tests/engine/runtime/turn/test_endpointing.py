@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.asr.completeness import Completeness
+from engine.asr.pick import SLOWEST_MS
 from engine.runtime.turn.endpointing import (
     ASIDE_MS,
     LONGEST_S,
@@ -17,6 +18,8 @@ from engine.runtime.turn.endpointing import (
     silence_ms,
     strategies,
 )
+from engine.runtime.turn.watchdog import TRANSCRIPT_S
+from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S
 from engine.settings import RULES, Choice
 
 FROM_OPEN = (
@@ -82,6 +85,12 @@ def test_who_speaks_for_too_long_without_the_key_has_ended_at_once(
 def test_what_is_said_into_a_reply_ends_soon(completeness: Completeness | None) -> None:
     speech = Speech(1.0, completeness, aside=True)
     assert silence_ms(strategies("patient"), speech) == ASIDE_MS
+
+
+def test_the_slowest_ears_that_auto_chooses_are_waited_for() -> None:
+    slowest_s = (ASIDE_MS + SLOWEST_MS) / 1000
+    assert slowest_s < LONGEST_PAUSE_S  # of a reply that somebody speaks into
+    assert slowest_s < TRANSCRIPT_S
 
 
 def test_where_nobody_can_tell_no_silence_is_an_end() -> None:

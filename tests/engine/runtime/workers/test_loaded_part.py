@@ -76,6 +76,16 @@ def test_what_applies_live_is_handed_over_without_loading() -> None:
     assert bench.part.now.settings.system_prompt == "Be brief."
 
 
+def test_why_a_part_was_chosen_is_told_of_that_part_alone() -> None:
+    bench = Bench()
+    bench.refused = {"two"}
+    bench.part.take(LanguageModelSettings(engine="llama", model="one"), "It is quick.")
+    bench.part.take(LanguageModelSettings(engine="llama", model="two"), "It is better.")
+    assert (bench.running, bench.part.why) == ("one", "It is quick.")
+    bench.take("one")  # by name
+    assert [ready.why for ready in bench.of(Ready)] == ["It is quick.", ""]
+
+
 def test_what_does_not_concern_the_engine_in_use_loads_nothing() -> None:
     bench = Bench()
     bench.take("one")

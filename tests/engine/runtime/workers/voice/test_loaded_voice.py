@@ -1,12 +1,17 @@
 """The synthesiser in use: what it says of how it runs reaches the person."""
 
 from dataclasses import replace
+from pathlib import Path
 
-from engine.messages.events import Event, Notice
+import pytest
+
+from engine.messages.events import Event, Notice, Ready
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.settings import SpeechSettings
+from engine.tts import pick
 from engine.tts.base import Progress, TtsInfo, Voice
+from engine.tts.kokoro import place
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeSession, FakeTts
 
@@ -44,6 +49,29 @@ def test_what_a_model_notes_is_told_once_each() -> None:
     voice.open()
     voice.open()
     assert notices() == [SLOW, SLOWER]
+
+
+def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    told: list[Fact | Event] = []
+    loaded: list[str] = []
+
+    def load(settings: SpeechSettings, progress: Progress) -> FakeTts:
+        loaded.append(settings.engine)
+        return FakeTts()
+
+    voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), told.append)
+    voice.load(SpeechSettings())
+    voice.load(SpeechSettings(seed=3))  # nothing else
+    for file in (place.model_file(), place.voices_folder() / "af_heart.bin"):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    voice.load(SpeechSettings())
+    assert loaded == ["starter", "kokoro"]
+    reasons = [event.why for event in told if isinstance(event, Ready)]
+    assert reasons == [pick.NOT_FETCHED, pick.NOT_FETCHED, pick.UNMEASURED]
 
 
 class SeededTts(FakeTts):

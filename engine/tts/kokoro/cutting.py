@@ -1,0 +1,141 @@
+"""Cuts the published graph into the parts that run, and writes them into a folder.
+
+Only this needs the package onnx, half a second to import, and only at the first start.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+from safetensors.numpy import save_file
+
+from engine.tts.kokoro.decoder_graph import ROOT, WEIGHTS, DecoderGraph
+from engine.tts.kokoro.published import (
+    DURATIONS,
+    ENERGY,
+    FEATURES,
+    FRAMES,
+    PITCH,
+    STATES,
+    Array,
+    Published,
+    made,
+)
+
+_TIME: Final = "time axis"
+_LARGEST: Final = 127  # of a weight
+_ADDED: Final = 64  # products of the probe
+_CURVES: Final = ("F0_conv/Conv", "N_conv/Conv")
+
+
+def cut(source: Path, into: Path) -> None:
+    """Write text.onnx (tokens, style -> durations, states), frames.onnx (tokens, style, frames,
+    states -> features, pitch, energy), decoder.onnx (decoder_graph.py), teller.onnx (style,
+    features, pitch, energy -> what statistics.py asks for) and tables of what they need.
+    """
+    published = Published(source)
+    decoder = DecoderGraph(published)
+    parts = {
+        "text": published.part(("tokens", "style"), (DURATIONS, STATES)),
+        "frames": published.part(
+            ("tokens", "style", FRAMES, STATES), (FEATURES, PITCH, ENERGY)
+        ),
+        "decoder": decoder.build(),
+    }
+    norms = {name: _norm(published, name) for name in decoder.norms}
+    parts["teller"] = _teller(published, decoder, norms)
+    for name, model in parts.items():
+        onnx.save(model, str(into / f"{name}.onnx"))
+    save_file(_tables(published, decoder), str(into / "tables.safetensors"))
+    entries = {name: conv.entry for name, conv in decoder.convolutions.items()}
+    layout = {"norms": norms, "convolutions": entries, "root": ROOT, "levels": _levels()}
+    (into / "layout.json").write_text(json.dumps(layout), encoding="utf-8")
+
+
+def _norm(published: Published, name: str) -> dict[str, str]:
+    """The tensors of a norm. Three blocks over the same rows share one mean and one variance."""
+    path = ROOT + name
+    gamma = f"{path}/Add_1_output_0"
+    candidates = [f"{path}/Mul_{number}_output_0" for number in (2, 3)]
+    product = next(
+        node for node in map(published.find, candidates) if node and gamma in node.input
+    )
+    divided = next(each for each in product.input if each != gamma)
+    place = divided.rsplit("/", 1)[0]
+    return {
+        "mean": f"{place}/ReduceMean_output_0",
+        "variance": f"{place}/ReduceMean_2_output_0",
+        "gamma": gamma,
+        "beta": f"{path}/Slice_1_output_0",
+    }
+
+
+def _teller(published: Published, decoder: DecoderGraph, norms: dict[str, dict[str, str]]) -> Any:
+    """The published decoder, which also gives the norms' statistics and the ranges: of an entry as
+    a whole, of a convolution's result by channel.
+    """
+    names = list(dict.fromkeys(name for norm in norms.values() for name in norm.values()))
+    more = []
+    for kind in ("ReduceMin", "ReduceMax"):
+        for entry in decoder.entries:
+            more.append(_reduce(kind, entry))
+        for name in decoder.convolutions:
+            more.append(_reduce(kind, f"{ROOT}{name}_output_0", _TIME))
+    names += [node.output[0] for node in more]
+    model = published.part(("style", FEATURES, PITCH, ENERGY), names, more)
+    model.graph.initializer.append(numpy_helper.from_array(np.array([2]), _TIME))
+    return model
+
+
+def _reduce(kind: str, *inputs: str) -> Any:
+    output = f"{kind} {inputs[0]}"
+    return helper.make_node(kind, inputs, [output], name=output, keepdims=0)
+
+
+def _tables(published: Published, decoder: DecoderGraph) -> dict[str, Array]:
+    curves = [published.convolution(ROOT + path) for path in _CURVES]
+    source = f"{WEIGHTS}generator.m_source.l_linear.bias"
+    tables = {
+        "harmonics": published.constant("onnx::MatMul_6993").reshape(-1),
+        "harmonics bias": published.constant(source),
+        "taps": np.stack([each.weight[0, 0] * np.float32(each.scale) for each in curves]),
+        "taps bias": np.concatenate([each.bias for each in curves if each.bias is not None]),
+    }
+    for name, factor in decoder.norms.items():
+        if factor is not None:
+            tables[f"factor {name}"] = factor
+    for name, conv in decoder.convolutions.items():
+        tables[f"scale {name}"] = np.array(conv.scale)
+        if conv.bias is not None:
+            tables[f"bias {name}"] = conv.bias
+    return {name: np.array(table, np.float32, order="C") for name, table in tables.items()}
+
+
+def _levels() -> int:
+    """The largest byte that a convolution can be given here: without VNNI, as on AVX2 alone, two
+    products are added in 16 bits, and twice 255 times 127 does not fit; twice 127 times 127 does.
+    """
+    result = np.float32(255 * _LARGEST * _ADDED / 200)
+    constants = {
+        "unit": np.float32(1), "zero": np.uint8(0), "step": result,
+        "weight": np.full((1, _ADDED, 1), _LARGEST, np.int8), "sign": np.int8(0),
+    }  # fmt: skip
+    node = helper.make_node(
+        "QLinearConv", ["x", "unit", "zero", "weight", "unit", "sign", "step", "zero"], ["y"],
+        domain="com.microsoft", channels_last=1, kernel_shape=[1],
+    )  # fmt: skip
+    values = [
+        helper.make_tensor_value_info(name, onnx.TensorProto.UINT8, shape)
+        for name, shape in (("x", [1, 1, _ADDED]), ("y", [1, 1, 1]))
+    ]
+    tensors = [numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()]
+    probe = made([node], values[:1], values[1:], tensors)
+    session = onnxruntime.InferenceSession(
+        probe.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    (sums,) = session.run(None, {"x": np.full((1, 1, _ADDED), 255, np.uint8)})
+    return 255 if sums.item() == 200 else 127

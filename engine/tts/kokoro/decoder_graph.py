@@ -1,0 +1,250 @@
+"""Kokoro's decoder written anew for onnxruntime: its weights, other nodes, half of the time.
+
+Rows run over time throughout ([1, T, C]), so that a convolution of bytes reads its rows in place.
+The instance norms are affine maps that the voice brings, as are the ranges of the bytes
+(statistics.py); the spectrum of the source comes from outside (source.py). Every stage gets as many
+rows around the wanted frames as the stages behind it see, and no more: most of the time goes into
+the last one. Invariants: the sums are those of the published graph, but the result of each
+convolution is rounded to a byte too; a frame's samples do not depend on the window around it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from engine.tts.kokoro.published import Array, Convolution, Published, made
+
+ROOT: Final = "/decoder/decoder/"
+WEIGHTS: Final = "decoder.decoder."
+STEPS: Final = (10, 6)  # rows that each upsampling makes of one
+BINS: Final = 11  # of a spectrum: 20 samples, every 5
+_WIDTH, _HOP = 20, 5  # samples
+EDGE: Final = 5  # samples that the first and the last row of a window do not give whole
+_GAIN: Final = 4.0  # of the published inverse transform
+_JOINED: Final = 1090  # channels of a decoding block's input
+_END: Final = np.iinfo(np.int64).max
+_FLOAT, _INT64 = TensorProto.FLOAT, TensorProto.INT64
+# 1 - cos(2 pi r) for r from -1/2 to 1/2 is about c1 r^2 + c2 r^4 + c3 r^6, at most 0.0016 off, which
+# is less than a byte resolves. onnxruntime's own cosine takes twice as long as these products.
+_VERSINE: Final = (19.6035438, -61.5339228, 60.5838624)
+
+
+class DecoderGraph:
+    """Builds the graph once. Then these say what a voice brings: `norms`, for each name `gain` and
+    `bias` [C] (times the factor, where there is one: a snake follows); `entries`, published tensors
+    that are rounded to bytes, `scale` and `zero`; `convolutions`, for each name `weights`, `step`
+    and `least` [C] and `start` int32 [C]. An input is called by the kind and the name.
+    """
+
+    def __init__(self, published: Published) -> None:
+        self._published = published
+        self._nodes: list[NodeProto] = []
+        self._constants: dict[str, TensorProto] = {}
+        self.norms: dict[str, Array | None] = {}
+        self.entries: list[str] = []
+        self.convolutions: dict[str, Convolution] = {}
+
+    def build(self) -> ModelProto:
+        """Inputs: features [1, T, 512], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops` [5, 2]
+        (first and last row to keep of: the coarse stage's 2 T; the middle stage's 20 T; its noise's
+        20 N; the middle stage's result; the spectrum) and those of the voice. Output: samples, EDGE
+        behind the first row and before the last.
+        """
+        crops = self._split(self._add("Reshape", "crops", self._ints("flat", -1)), 10, 1, axis=0)
+        crop = list(zip(crops[::2], crops[1::2], strict=True))
+        coarse = self._slice(self._coarse(), *crop[0])
+        noise = self._slice(self._noise(0, "spectrum"), *crop[2])
+        middle = self._add("Add", self._slice(self._upsampled(0, coarse), *crop[1]), noise)
+        middle = self._slice(self._voiced(0, middle), *crop[3])
+        noise = self._noise(1, self._slice("spectrum", *crop[4]))
+        fine = self._padded(self._upsampled(1, middle), 1, 0, mode="reflect")
+        self._samples(self._voiced(1, self._add("Add", fine, noise)))
+        return self._model()
+
+    # ------------------------------------------------------------------ the coarse stage
+
+    def _coarse(self) -> str:
+        residual = self._convolution("asr_res/asr_res.0/Conv", "features")
+        x = self._block("encode", self._add("Concat", "features", "curves", axis=2))
+        for number in range(4):
+            joined = self._add("Concat", x, residual, "curves", axis=2)
+            x = self._block(f"decode.{number}", joined, doubles=number == 3)
+        return x
+
+    def _block(self, path: str, x: str, *, doubles: bool = False) -> str:
+        """A residual block, which may make two rows of each."""
+        main = self._leaky(self._norm(f"{path}/norm1", x), 0.2)
+        if doubles:
+            main, x = self._doubled(path, main), self._interleaved(x, x)
+        main = self._convolution(f"{path}/conv1/Conv", main)
+        main = self._leaky(self._norm(f"{path}/norm2", main), 0.2)
+        main = self._convolution(f"{path}/conv2/Conv", main)
+        shortcut = self._convolution(f"{path}/conv1x1/Conv", x)
+        return self._add("Mul", self._add("Add", main, shortcut), self._floats("half", 0.5**0.5))
+
+    def _doubled(self, path: str, x: str) -> str:
+        """A transposed convolution of each channel by itself, which makes two rows of one."""
+        weight = self._published.constant(f"{ROOT}{path}/Mul_output_0")  # [C, 1, 3]
+        before, here, after = (self._floats(f"pool {n}", weight[:, 0, n]) for n in range(3))
+        bias = self._floats("pool bias", self._published.constant(f"{WEIGHTS}{path}.pool.bias"))
+        first, last = self._ints("one", 1), self._ints("end", _END)
+        following = self._slice(self._padded(x, 0, 1), first, last)
+        even = self._add("Add", self._add("Mul", x, here), bias)
+        odd = self._add("Add", self._add("Mul", x, after), self._add("Mul", following, before))
+        return self._interleaved(even, self._add("Add", odd, bias))
+
+    def _interleaved(self, even: str, odd: str) -> str:
+        shape = self._ints("joined", 1, -1, _JOINED)
+        return self._add("Reshape", self._add("Concat", even, odd, axis=2), shape)
+
+    # ------------------------------------------------------------------ the fine stages
+
+    def _noise(self, number: int, spectrum: str) -> str:
+        noise = self._convolution(f"generator/noise_convs.{number}/Conv", spectrum)
+        return self._residual(f"generator/noise_res.{number}", noise)
+
+    def _voiced(self, number: int, x: str) -> str:
+        parts = [self._residual(f"generator/resblocks.{3 * number + n}", x) for n in range(3)]
+        total = self._add("Add", self._add("Add", parts[0], parts[1]), parts[2])
+        return self._add("Mul", total, self._floats("third", 1 / 3))
+
+    def _residual(self, path: str, x: str) -> str:
+        for number in range(3):
+            main = x
+            for half in (1, 2):
+                main = self._snake(path, f"{half}.{number}", main)
+                main = self._convolution(f"{path}/convs{half}.{number}/Conv", main)
+            x = self._add("Add", main, x)
+        return x
+
+    def _snake(self, path: str, part: str, x: str) -> str:
+        """y + sin(a y)^2 / a of y, a norm of x. With w = a y / pi, whose factor is in the voice's
+        gain and bias, it is w pi / a + (1 - cos 2 pi w) / 2 a.
+        """
+        name = f"{path}/adain{part}"
+        alpha = self._published.constant(f"{WEIGHTS}{path}.alpha{part}".replace("/", "."))
+        alpha = alpha.reshape(-1)
+        w = self._norm(name, x, alpha / np.pi)
+        rest = self._add("Sub", w, self._add("Round", w))
+        square = self._add("Mul", rest, rest)
+        total = self._floats("c3", _VERSINE[2])
+        for place in (2, 1):
+            total = self._add("Mul", total, square)
+            total = self._add("Add", total, self._floats(f"c{place}", _VERSINE[place - 1]))
+        bent = self._add("Mul", self._add("Mul", total, square), self._floats(f"{name} share", 0.5 / alpha))
+        return self._add("Add", self._add("Mul", w, self._floats(f"{name} turn", np.pi / alpha)), bent)
+
+    def _upsampled(self, number: int, x: str) -> str:
+        """A transposed convolution, whose kernel is two steps long, as one product."""
+        weight = self._published.constant(f"{ROOT}generator/Mul{'_1' if number else ''}_output_0")
+        step, channels = STEPS[number], weight.shape[1]
+        matrix = self._floats(f"ups {number}", weight.transpose(0, 2, 1).reshape(len(weight), -1))
+        product = self._add("MatMul", self._leaky(x, 0.1), matrix)
+        here, later = self._split(product, 2, step * channels)
+        total = self._add("Add", self._padded(here, 0, 1), self._padded(later, 1, 0))
+        rows = self._add("Reshape", total, self._ints(f"rows {number}", 1, -1, channels))
+        first, last = (self._ints(f"half {half}", half) for half in (step // 2, -(step // 2)))
+        bias = self._published.constant(f"{WEIGHTS}generator.ups.{number}.bias")
+        return self._add("Add", self._slice(rows, first, last), self._floats(f"bias {number}", bias))
+
+    def _samples(self, x: str) -> None:
+        weight = self._published.constant(f"{ROOT}generator/Mul_2_output_0")  # [22, C, taps]
+        taps = weight.shape[2]
+        matrix = self._floats("post", weight.transpose(1, 2, 0).reshape(weight.shape[1], -1))
+        padded = self._padded(self._leaky(x, 0.01), taps // 2, taps // 2)
+        columns = self._split(self._add("MatMul", padded, matrix), taps, 2 * BINS)
+        bias = self._published.constant(f"{WEIGHTS}generator.conv_post.bias")
+        spectra = self._add("Add", self._summed(columns), self._floats("post bias", bias))
+        size, turn = self._split(spectra, 2, BINS)
+        size, turn = self._add("Exp", size), self._add("Sin", turn)
+        parts = [self._add("Mul", size, self._add(kind, turn)) for kind in ("Cos", "Sin")]
+        basis = self._published.constant(f"{WEIGHTS}generator.stft.istft.stft.inverse_basis")
+        inverse = self._floats("inverse", basis[:, 0] * _GAIN)
+        pieces = self._add("MatMul", self._add("Concat", *parts, axis=2), inverse)
+        columns = self._split(pieces, _WIDTH // _HOP, _HOP)
+        self._add("Reshape", self._summed(columns[::-1]), self._ints("flat", -1), output="samples")
+
+    def _summed(self, columns: Sequence[str]) -> str:
+        """The sum of columns, each a row further on than the one before."""
+        total = ""
+        for lead, column in enumerate(columns):
+            left = len(columns) - 1 - lead
+            end = self._ints(f"end {left}", -left or _END)
+            part = self._slice(column, self._ints(f"lead {lead}", lead), end)
+            total = self._add("Add", total, part) if total else part
+        return total
+
+    # ------------------------------------------------------------------ parts
+
+    def _norm(self, name: str, x: str, factor: Array | None = None) -> str:
+        self.norms[name] = factor
+        return self._add("Add", self._add("Mul", x, f"gain {name}"), f"bias {name}")
+
+    def _convolution(self, name: str, x: str) -> str:
+        """A convolution of bytes. Each channel of its result has a range of its own, because a norm
+        behind it makes a quiet channel as loud as the others, and with it what was rounded.
+        """
+        conv = self._published.convolution(ROOT + name)
+        self.convolutions[name] = conv
+        if conv.entry not in self.entries:
+            self.entries.append(conv.entry)
+        scale, zero = f"scale {conv.entry}", f"zero {conv.entry}"
+        signs = np.zeros(len(conv.weight), np.int8)
+        summed = self._add(
+            "QLinearConv", self._add("QuantizeLinear", x, scale, zero), scale, zero,
+            self._constant(f"{name} weight", conv.weight), f"weights {name}",
+            self._constant(f"{name} zero", signs), self._floats("unit", 1.0),
+            self._constant("nothing", np.array(0, np.uint8)), f"start {name}",
+            domain="com.microsoft", channels_last=1, kernel_shape=[conv.weight.shape[2]],
+            dilations=[conv.dilation], pads=list(conv.pads), strides=[conv.stride],
+        )  # fmt: skip
+        numbers = self._add("Cast", summed, to=_FLOAT)
+        return self._add("Add", self._add("Mul", numbers, f"step {name}"), f"least {name}")
+
+    def _leaky(self, x: str, alpha: float) -> str:
+        return self._add("LeakyRelu", x, alpha=alpha)
+
+    def _padded(self, x: str, before: int, after: int, **mode: str) -> str:
+        pads = self._ints(f"pad {before} {after}", 0, before, 0, 0, after, 0)
+        return self._add("Pad", x, pads, **mode)
+
+    def _slice(self, x: str, first: str, last: str) -> str:
+        return self._add("Slice", x, first, last, self._ints("one", 1))
+
+    def _split(self, x: str, count: int, width: int, axis: int = 2) -> list[str]:
+        sizes = self._ints(f"{count} times {width}", *[width] * count)
+        names = [f"{x} {number}" for number in range(count)]
+        self._nodes.append(helper.make_node("Split", [x, sizes], names, axis=axis))
+        return names
+
+    def _add(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        output = output or f"{kind} {len(self._nodes)}"
+        self._nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+    def _ints(self, name: str, *values: int) -> str:
+        return self._constant(name, np.asarray(values, np.int64))
+
+    def _floats(self, name: str, values: Any) -> str:
+        return self._constant(name, np.array(values, np.float32, order="C"))
+
+    def _constant(self, name: str, values: Array) -> str:
+        self._constants.setdefault(name, numpy_helper.from_array(values, name))
+        return name
+
+    def _model(self) -> ModelProto:
+        shapes = {"features": [1, "T", 512], "curves": [1, "T", 2], "spectrum": [1, "R", 2 * BINS]}
+        inputs = [helper.make_tensor_value_info(n, _FLOAT, shape) for n, shape in shapes.items()]
+        inputs.append(helper.make_tensor_value_info("crops", _INT64, [5, 2]))
+        kinds = [(name, {"gain": _FLOAT, "bias": _FLOAT}) for name in self.norms]
+        kinds += [(name, {"scale": _FLOAT, "zero": TensorProto.UINT8}) for name in self.entries]
+        per_channel = {**dict.fromkeys(("weights", "step", "least"), _FLOAT), "start": TensorProto.INT32}
+        kinds += [(name, per_channel) for name in self.convolutions]
+        for name, parts in kinds:
+            shape = [] if "scale" in parts else [None]
+            for part, kind in parts.items():
+                inputs.append(helper.make_tensor_value_info(f"{part} {name}", kind, shape))
+        outputs = [helper.make_tensor_value_info("samples", _FLOAT, ["S"])]
+        return made(self._nodes, inputs, outputs, list(self._constants.values()))

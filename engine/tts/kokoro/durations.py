@@ -1,0 +1,200 @@
+"""How many frames every symbol lasts, so that a sentence has the rate that was asked for.
+
+Vowels and the gaps between words stretch most, stops least; the two edges never (else Kokoro says a
+phantom "a" there). Below PAUSING_BELOW people do not stretch every sound but pause between words:
+then only a part of the slowing is done by stretching, the rest are pauses.
+Invariant: what is planned anew adds up to its syllables over their rates, less what was spoken too
+long before, to a frame, as far as the limits of quickening allow.
+"""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.text.phonemes import PhonedWord
+from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.symbols import MARKS, PAUSE, SPACE, symbols
+from engine.tts.pacing import paced
+
+Lasting = npt.NDArray[np.float64]
+Frames = npt.NDArray[np.int64]
+
+PER_SECOND: Final = SAMPLE_RATE / FRAME  # frames
+# How easily a symbol stretches, 1 for vowels; symbols not listed are marks or spaces.
+_GIVES: Final = {
+    **dict.fromkeys("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔː", 1.0),
+    **dict.fromkeys("mnŋlɹszʃʒfvθðhwjˈˌ", 0.8),
+    **dict.fromkeys("pbtdkɡTʧʤ", 0.45),
+}
+_GAP_GIVES: Final = 1.3
+_NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔ")
+# Frames of a pause that Kokoro speaks, in which the sound before it dies away. The rest is silence:
+# when it spoke whole pauses, they had echoes of the words around them.
+_SPOKEN_PAUSE: Final = 8.0
+# Of the sound before a mark about four frames are audible, however many it has; the rest is silence.
+_LAST_SOUND: Final = 4.0
+SHORTEST_LEAD: Final = 13.0  # frames of silence before speech: with seven, the first 0.2 s were lost
+# Words wrong at 1.5 SPS (Whisper base, 6 sentences): 11 % with 3.4 SPS and a share of 0.4, 7 % with
+# 3.4 and 0.1 and with 2.8 and 0.15.
+PAUSING_BELOW: Final = 3.0  # SPS
+_DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that is done by stretching sounds
+_SHORTEST_PAUSE: Final = 0.3  # seconds; beside a mark the second
+_SHORTEST_MARKED: Final = 0.12
+# What was spoken too long or too short is made up for with at most these factors on the length.
+_MOST_HURRY, _MOST_LINGER = 0.75, 1.35
+_FINAL_MARK: Final = (4.0, 24.0)  # frames of a sentence's last mark, at any rate
+
+
+@dataclass(frozen=True)
+class Script:
+    """The symbols of the words of a sentence that are known. For each: the word it belongs to, and
+    the seconds of the pause it stands for (0 = as long as it comes). `firsts` and `ends`: where each
+    word begins, and where its sounds end; a word without a sound begins where the next one does.
+    """
+
+    text: str
+    words: tuple[int, ...]
+    pauses: tuple[float, ...]
+    firsts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @property
+    def nuclei(self) -> npt.NDArray[np.bool_]:
+        """Which symbols carry a syllable."""
+        return np.array([symbol in _NUCLEI for symbol in self.text], bool)
+
+
+def make_script(
+    words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, british: bool
+) -> Script:
+    """`pauses`: seconds of the one after each word. `closed`: no word follows, so it ends with a
+    mark.
+    """
+    text = ""
+    owners: list[int] = []
+    lasting: list[float] = []
+    firsts, ends = [], []
+    last = max((n for n, word in enumerate(words) if word.phones), default=-1)
+    for number, (word, pause) in enumerate(zip(words, pauses, strict=True)):
+        firsts.append(len(text))
+        spoken = "".join(symbols(phone, british=british) for phone in word.phones)
+        ends.append(len(text + spoken))
+        mark = word.mark or ("." if closed and number == last else PAUSE if pause else "")
+        gap = (mark + (SPACE if number < last else "")) if text + spoken else ""
+        text += spoken + gap
+        owners += [number] * len(spoken + gap)
+        lasting += [0.0] * len(spoken + gap)
+        if pause and gap:
+            lasting[ends[-1]] = pause
+    return Script(text, tuple(owners), tuple(lasting), tuple(firsts), tuple(ends))
+
+
+def pauses_after(
+    words: Sequence[PhonedWord], rates: Sequence[float | None], before: Sequence[float]
+) -> tuple[float, ...]:
+    """Seconds of the pause after each word; `before`: those that are decided already. The last word
+    has none yet, because nobody knows what follows.
+    """
+    pauses, deficit = list(before), 0.0
+    for word, rate in zip(words[len(pauses) : -1], rates[len(pauses) : -1], strict=True):
+        syllables = word.syllables
+        deficit += syllables * (1 / rate - 1 / _articulation(rate)) if rate else 0.0
+        shortest = _SHORTEST_MARKED if word.mark else _SHORTEST_PAUSE
+        pauses.append(deficit if deficit >= shortest else 0.0)
+        deficit -= pauses[-1]
+    return (*pauses, *([0.0] * (len(words) - len(pauses))))
+
+
+def _articulation(rate: float) -> float:
+    """The rate between the pauses, SPS, of speech that has this rate overall."""
+    return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** _DRAWN_OUT
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What a sentence is planned at: SPS (None = the voice's own), the pace of each of its words,
+    and the frames by which what was said at this rate is too long.
+    """
+
+    rate: float | None
+    paces: tuple[float, ...]
+    late: float = 0.0
+
+    def wanted(self, owners: npt.NDArray[np.int64]) -> float:
+        """Frames of syllables that belong to these words; needs a rate."""
+        assert self.rate is not None
+        return float(sum(PER_SECOND / paced(self.rate, self.paces[owner]) for owner in owners))
+
+
+def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, closed: bool) -> Frames:
+    """Whole frames of every symbol and of the two edges, [symbols + 2]; the first are `frozen`.
+    `natural`: as Kokoro would say them.
+    """
+    lasting = np.maximum(1.0, natural)
+    lasting[0] = max(SHORTEST_LEAD, lasting[0])
+    if pace.rate is not None:
+        _silence_before_marks(lasting, script.text)
+    kept = max(1, len(frozen))
+    body = np.arange(kept, len(lasting) - 1 - closed)  # without the last mark
+    owners, pauses = np.array(script.words)[body - 1], np.array(script.pauses)[body - 1]
+    pauses = pauses * PER_SECOND
+    free = body[pauses == 0]
+    before = lasting[body].sum()
+    lasting[body] = np.where(pauses > 0, np.minimum(pauses, _SPOKEN_PAUSE), lasting[body])
+    total = None
+    if pace.rate is not None and (voiced := owners[script.nuclei[body - 1]]).size:
+        wanted = pace.wanted(voiced)
+        owed = np.clip(wanted - pace.late, _MOST_HURRY * wanted, _MOST_LINGER * wanted)
+        total = owed - pauses.sum()
+    lasting[free] = _stretched(lasting[free], script, free - 1, pace, total)
+    if closed and len(lasting) > kept + 1:
+        slower = lasting[body].sum() / before if len(body) else 1.0
+        lasting[-2] = np.clip(lasting[-2] * slower, *_FINAL_MARK)
+    edges = np.round(np.cumsum(lasting[len(frozen) :])).astype(np.int64)
+    return np.concatenate([frozen, np.maximum(1, np.diff(edges, prepend=0))])
+
+
+def silent_frames(script: Script) -> npt.NDArray[np.int64]:
+    """Frames of silence behind each symbol, by which its pause is longer than what is spoken."""
+    silent = np.array(script.pauses) * PER_SECOND - _SPOKEN_PAUSE
+    return np.round(np.maximum(0.0, silent)).astype(np.int64)
+
+
+def lateness(script: Script, frames: Frames, first: int, last: int, pace: Pace) -> float:
+    """Frames by which the symbols from `first` to `last`, which last so long, are too long."""
+    if pace.rate is None or last <= first:
+        return 0.0
+    owners = np.array(script.words)[first:last][script.nuclei[first:last]]
+    spoken = frames[1 + first : 1 + last].sum() + silent_frames(script)[first:last].sum()
+    return float(spoken - pace.wanted(owners))
+
+
+def _silence_before_marks(lasting: Lasting, text: str) -> None:
+    for place, symbol in enumerate(text, start=1):
+        if symbol in MARKS:
+            silent = max(0.0, lasting[place - 1] - _LAST_SOUND)
+            lasting[place - 1 : place + 1] += (-silent, silent)
+
+
+def _stretched(
+    lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
+) -> Lasting:
+    """The symbols at `places`, each word at its pace; `total` frames of them, None = as it comes."""
+    gives = np.array([_GIVES.get(script.text[place], _GAP_GIVES) for place in places])
+    slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
+
+    def at(more: float) -> Lasting:
+        return np.maximum(1.0, lasting * np.exp(gives * (slower + more)))
+
+    if total is None or not len(places):
+        return at(0.0)
+    low, high = -6.0, 6.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle).sum() < total else (low, middle)
+    return at(low)

@@ -1,0 +1,135 @@
+"""The parts of Kokoro on one thread: text, frames, samples, and what tells about a voice.
+
+The published file is cut at the first start; the cut is kept beside it and used from then on.
+Invariants: a cut is complete or not there (made under a temporary name, then renamed), its name
+holds the hash of the published file and of the code that made it, and only a file with the
+publisher's hash is ever read by onnx.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from filelock import FileLock
+from safetensors.numpy import load_file
+
+from engine.errors import ModelError
+from engine.tts.kokoro.source import Source
+
+Floats = npt.NDArray[np.float32]
+Given = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
+
+SHA256: Final = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
+AGAIN: Final = "Fetch it again: rubato models remove kokoro, then rubato models get kokoro"
+_CODE: Final = ("published.py", "decoder_graph.py", "cutting.py")
+_CUT: Final = "cut-"
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Words as Kokoro would say them: frames of each symbol and the edges [symbols + 2]."""
+
+    tokens: npt.NDArray[np.int64]
+    natural: npt.NDArray[np.float64]
+    states: Floats
+
+
+class Parts:
+    """Sessions over a cut, on one thread each."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load them, about half a second. ModelError when a file is damaged."""
+        try:
+            self.layout: dict[str, Any] = json.loads((folder / "layout.json").read_text("utf-8"))
+            self.tables = load_file(str(folder / "tables.safetensors"))
+            self._text, self._frames, self._decoder = (
+                _session(folder / f"{name}.onnx") for name in ("text", "frames", "decoder")
+            )
+        except Exception as error:
+            raise ModelError(f"{folder} cannot be used: {error}.", hint=AGAIN) from error
+        self._folder = folder
+        harmonics = self.tables["harmonics"]
+        bias = float(self.tables["harmonics bias"].item())
+        self.source = Source(harmonics, bias, self.tables["taps"], self.tables["taps bias"])
+
+    def outline(self, ids: list[int], style: Floats) -> Outline:
+        """Of symbols and edges, in a style [1, 256]."""
+        tokens = np.asarray([ids], np.int64)
+        natural, states = self._text.run(None, {"tokens": tokens, "style": style})
+        return Outline(tokens, natural.reshape(-1).astype(np.float64), states)
+
+    def features(
+        self, outline: Outline, style: Floats, frames: npt.NDArray[np.int64]
+    ) -> tuple[Floats, Floats, Floats]:
+        """Features [T, 512], pitch [2 T] in Hz and energy [2 T] of symbols that last so long."""
+        names = [each.name for each in self._frames.get_inputs()]
+        values = (outline.tokens, style, frames.astype(np.float32)[None], outline.states)
+        features, pitch, energy = self._frames.run(None, dict(zip(names, values, strict=True)))
+        return np.ascontiguousarray(features[0].T), pitch[0], energy[0]
+
+    def decode(self, given: Given) -> Floats:
+        """Samples; see DecoderGraph.build."""
+        samples: Floats = self._decoder.run(None, given)[0]
+        return samples
+
+    def teller(self) -> Any:
+        """A session that tells about a voice; loaded for this call alone."""
+        return _session(self._folder / "teller.onnx")
+
+
+def load_parts(file: Path) -> Parts:
+    """The parts of the published file, which is cut first unless that was done. ModelError when it
+    is not the published one, or the disk refuses.
+    """
+    folder = file.parent / f"{_CUT}{_code_hash()}"
+    try:
+        with FileLock(file.parent / ".cut.lock"):
+            if not folder.is_dir():
+                _cut(file, folder)
+    except OSError as error:
+        raise ModelError(
+            f"Kokoro cannot be made ready in {file.parent}: {error.strerror or error}.",
+            hint="Make room, or allow writing there.",
+        ) from error
+    return Parts(folder)
+
+
+def _cut(file: Path, folder: Path) -> None:
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != SHA256:
+        raise ModelError(f"{file} is not the published Kokoro, or it is damaged.", hint=AGAIN)
+    from engine.tts.kokoro.cutting import cut  # loads onnx
+
+    for old in file.parent.glob(f"*{_CUT}*"):
+        if old.is_dir():  # of other code, or what a killed start has left
+            shutil.rmtree(old)
+    temporary = Path(tempfile.mkdtemp(dir=file.parent, prefix=f".{_CUT}"))
+    cut(file, temporary)
+    temporary.replace(folder)
+
+
+@cache
+def _code_hash() -> str:
+    """Of the published file and of the code that cuts it, ten letters."""
+    digest = hashlib.sha256(SHA256.encode())
+    for name in _CODE:
+        digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())
+    return digest.hexdigest()[:10]
+
+
+def _session(file: Path) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,23 @@
+"""Where the fetched files of Kokoro lie.
+
+Invariant: imports no ONNX Runtime, so that listing voices stays quick.
+"""
+
+from pathlib import Path
+
+from engine.settings_file import data_folder
+
+
+def model_file() -> Path:
+    """The published model; need not exist."""
+    return data_folder() / "models" / "kokoro" / "kokoro-v1.0.int8.onnx"
+
+
+def voices_folder() -> Path:
+    """Where the voices lie, one .bin each; need not exist."""
+    return data_folder() / "models" / "kokoro-voices" / "voices"
+
+
+def is_fetched() -> bool:
+    """Whether the model and its first voice are here; loading looks closer."""
+    return model_file().is_file() and (voices_folder() / "af_heart.bin").is_file()

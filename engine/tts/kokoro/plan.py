@@ -1,0 +1,146 @@
+"""What is known of a sentence, planned: how long each symbol lasts, its pitch, its features.
+
+A plan is made anew with every few words and at every move of the slider. Frames that were rendered
+are frozen: the next plan takes them over as they are. Invariant: a plan depends on the words, the
+plan before it and its frozen frames alone.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.text.phonemes import PhonedWord
+from engine.tts.kokoro.durations import (
+    Frames,
+    Pace,
+    Script,
+    fitted,
+    lateness,
+    make_script,
+    pauses_after,
+    silent_frames,
+)
+from engine.tts.kokoro.parts import Floats, Parts
+from engine.tts.kokoro.symbols import ids
+from engine.tts.pacing import paced
+
+EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
+_LEAD: Final = 2  # frames before the first sound that are heard
+_HELD: Final = 2  # frames before the last word that are not rendered yet
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Who speaks: a style [1, 256], and whether its English is British."""
+
+    style: Floats
+    british: bool
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Words of a sentence that are known, each with its pace, and the rate (SPS; None = own).
+    `closed`: no word follows.
+    """
+
+    words: tuple[PhonedWord, ...]
+    paces: tuple[float, ...]
+    rate: float | None
+    closed: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`frames` of each symbol and the edges, of which the first `kept` were rendered before. What
+    lies before `limit` may be rendered; `first` is the first frame that is heard. `curves` and
+    `turns` are what source.py makes of pitch and energy.
+    """
+
+    wish: Wish
+    script: Script
+    pauses: tuple[float, ...]
+    pace: Pace
+    frames: Frames
+    kept: int
+    features: Floats
+    pitch: Floats
+    energy: Floats
+    curves: Floats
+    turns: npt.NDArray[np.float64]
+    limit: int
+
+    @property
+    def first(self) -> int:
+        return max(0, int(self.frames[0]) - _LEAD - EARLY)
+
+    @property
+    def edges(self) -> Frames:
+        """The frame at which each symbol's sound begins, and where the last one's ends."""
+        return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
+
+    @property
+    def onsets(self) -> Frames:
+        """The frame at which each word's sound begins."""
+        return self.edges[np.array(self.script.firsts, np.int64)]
+
+    @property
+    def onset_of_last(self) -> int:
+        """The frame at which the last word with a sound begins."""
+        last = max(n for n, word in enumerate(self.wish.words) if word.phones)
+        return int(self.onsets[last])
+
+    @property
+    def silences(self) -> dict[int, int]:
+        """Frames of silence to put in, by the frame they come behind."""
+        silent = silent_frames(self.script)
+        middle = self.edges[:-1] + self.frames[1:-1] // 2
+        return {int(middle[n]): int(silent[n]) for n in np.flatnonzero(silent)}
+
+    def late(self, done: int) -> float:
+        """Frames by which what is rendered before `done` is too long for its rate."""
+        kept = self.begun(done)
+        return self.pace.late + lateness(
+            self.script, self.frames, max(0, self.kept - 1), max(0, kept - 1), self.pace
+        )
+
+    def begun(self, done: int) -> int:
+        """How many symbols, the edge before them included, sound before a frame."""
+        return int(np.searchsorted(np.cumsum(self.frames) - self.frames, done + EARLY))
+
+
+def make_plan(
+    parts: Parts, speaker: Speaker, wish: Wish, before: Plan | None, done: int, late: float = 0.0
+) -> Plan:
+    """The sentence as it is wished, behind the frames before `done`, which are as in the plan
+    `before`. `late`: by how many frames the sentence before was too long for the same rate.
+    """
+    frozen, decided = np.zeros(0, np.int64), ()
+    if before is not None:
+        frozen = before.frames[: before.begun(done)]
+        known = sum(end + 1 < len(frozen) for end in before.script.ends)
+        decided = before.pauses[:known]
+        late = before.late(done) if before.wish.rate == wish.rate else 0.0
+    rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
+    pauses = pauses_after(wish.words, rates, decided)
+    script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
+    outline = parts.outline(ids(script.text), speaker.style)
+    pace = Pace(wish.rate, wish.paces, late)
+    frames = fitted(script, outline.natural, frozen, pace, closed=wish.closed)
+    features, pitch, energy = parts.features(outline, speaker.style, frames)
+    if before is not None:
+        features, pitch, energy = (
+            np.concatenate([old[:end], new[end:]])
+            for old, new, end in (
+                (before.features, features, done),
+                (before.pitch, pitch, 2 * done),
+                (before.energy, energy, 2 * done),
+            )
+        )
+    source = parts.source
+    plan = Plan(
+        wish, script, pauses, pace, frames, len(frozen), features, pitch, energy,
+        source.curves(pitch, energy), source.turns(pitch), len(features),
+    )  # fmt: skip
+    return plan if wish.closed else replace(plan, limit=max(done, plan.onset_of_last - _HELD))

@@ -1,0 +1,313 @@
+"""One utterance: words in, frames out, planned anew with every few words and at every new rate.
+
+What was rendered stays, until a rewind takes it back; that can be at any frame, because a state is
+kept for every window that was rendered. Invariants: samples depend on the words and on where the
+rate changed, not on when the words came, nor on the windows; nothing is random, so the seed changes
+nothing.
+"""
+
+from collections import deque
+from dataclasses import dataclass, replace
+from math import isnan
+from typing import Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.errors import InvalidInput
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, RateRange, Starved, Step
+from engine.tts.kokoro.parts import Given, Parts
+from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
+from engine.tts.kokoro.sentences import next_words
+from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.windows import render
+from engine.tts.meter import SyllableMeter
+from engine.tts.pacing import PLAIN
+from engine.tts.words import Words
+
+RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro
+PIECE: Final = 80 * SAMPLE_RATE // 1000  # samples of a frame that is given out
+# Frames of a window: small ones sound sooner, large ones compute less around them.
+_FIRST, _LARGEST = 8, 32
+_KEPT: Final = 3 * SAMPLE_RATE  # how far back can be rewound: beyond any lead
+_JOIN: Final = 240  # samples in which one plan's sound goes over into the next one's
+_FADE: Final = 120  # samples at both sides of a silence, and at the end
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all sessions of a voice share and none may change."""
+
+    parts: Parts
+    espeak: Espeak
+    speaker: Speaker
+    given: Given
+
+
+@dataclass(frozen=True)
+class _State:
+    """How far an utterance is: the sentence from word `first` on, its plan, and the frame before
+    which all is rendered. `began`: words of it whose onset was reported; `sounded`: its symbols that
+    ended; `tail`: how the last plan goes on, for one frame; `late`: frames by which the sentence
+    before was too long.
+    """
+
+    first: int = 0
+    plan: Plan | None = None
+    done: int = 0
+    began: int = 0
+    sounded: int = 0
+    tail: Pcm | None = None
+    late: float = 0.0
+    window: int = _FIRST
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Frames that were rendered: the state before them, the sample of each frame's start and of the
+    last one's end, and the samples from the first of those on."""
+
+    state: _State
+    places: npt.NDArray[np.int64]
+    pcm: Pcm
+    meter: SyllableMeter
+
+
+class KokoroSession:
+    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._rate: float | None = None
+        self._machine = machine
+        self._words = Words()
+        self._phonemizer = WordPhonemizer(machine.espeak)
+        self._known: list[PhonedWord] = []
+        self._all_known = False
+        self._state = _State()
+        self._meter = SyllableMeter(SAMPLE_RATE)
+        self._windows: deque[_Window] = deque()
+        self._onsets: deque[Onset] = deque()
+        self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet given out
+        self._sample = 0  # position of _ready[0] in the utterance
+        self._closed = False
+
+    @property
+    def rate(self) -> float | None:
+        """Target SPS from the next step on; None = own pace. Clamped to the model's range;
+        InvalidInput for a NaN.
+        """
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate: float | None) -> None:
+        if rate is not None and isnan(rate):
+            raise InvalidInput("The speaking rate is not a number.")
+        self._rate = rate
+
+    # ------------------------------------------------------------------ text
+
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        self._words.push(text, pace)
+
+    def end_input(self) -> None:
+        self._words.ended = True
+
+    # ------------------------------------------------------------------ step
+
+    def step(self) -> Step:
+        if self._closed:
+            return Finished()
+        if len(self._ready) and self._is_retimed():
+            self.rewind(self._sample)
+        while not len(self._ready):
+            if not self._go_on():
+                return Finished() if self._is_over() else Starved()
+        return self._frame()
+
+    def _go_on(self) -> bool:
+        """Plan or render a little; False when neither can be done now."""
+        state = self._state
+        plan = state.plan
+        if plan is None:
+            return self._plan_more()
+        if plan.wish.closed and state.done == plan.limit:
+            first = state.first + len(plan.wish.words)
+            self._state = _State(first, late=plan.late(state.done), window=state.window)
+        elif self._is_retimed():
+            self._plan(plan.wish.words, closed=plan.wish.closed)
+        elif state.done < plan.limit:
+            self._render(plan)
+        else:
+            return self._plan_more()
+        return True
+
+    def _is_retimed(self) -> bool:
+        """Whether the plan was made for another rate."""
+        plan = self._state.plan
+        return plan is not None and plan.wish.rate != self._target
+
+    @property
+    def _target(self) -> float | None:
+        return None if self._rate is None else RATE_RANGE.nearest(self._rate)
+
+    def _plan_more(self) -> bool:
+        """Plan the sentence with more words; False when they are not known yet."""
+        plan, first = self._state.plan, self._state.first
+        planned = len(plan.wish.words) if plan else 0
+        while True:
+            more = next_words(self._known[first:], planned, all_known=self._all_known)
+            if more is not None:
+                self._plan(more[0], closed=more[1])
+                return True
+            if not self._listen():
+                return self._silence()
+
+    def _listen(self) -> bool:
+        """Take up one more word; False when there is none."""
+        if self._words:
+            self._known += self._phonemizer.push(self._words.take())
+        elif self._words.ended and not self._all_known:
+            self._known += self._phonemizer.finish()
+            self._all_known = True
+        else:
+            return False
+        return True
+
+    def _plan(self, words: tuple[PhonedWord, ...], *, closed: bool) -> None:
+        state = self._state
+        last = state.first + len(words)
+        wish = Wish(words, tuple(self._words.paces[state.first : last]), self._target, closed)
+        machine = self._machine
+        plan = make_plan(
+            machine.parts, machine.speaker, wish, state.plan, state.done, state.late
+        )
+        self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
+
+    # ------------------------------------------------------------------ sound
+
+    def _render(self, plan: Plan) -> None:
+        """The next frames of the plan; behind its last ones, also how it would go on."""
+        state = self._state
+        first, last = state.done, min(state.done + state.window, plan.limit)
+        goes_on = last == plan.limit and not plan.wish.closed
+        machine = self._machine
+        pcm = render(machine.parts, machine.given, plan, first, last + goes_on).clip(-1, 1)
+        tail = pcm[FRAME * (last - first) :] if goes_on else None
+        pcm, places = self._with_silences(plan, pcm[: FRAME * (last - first)], first, last)
+        if state.tail is not None:
+            count = min(_JOIN, len(state.tail), len(pcm))
+            share = np.linspace(1, 0, count, dtype=np.float32)
+            pcm[:count] += (state.tail[:count] - pcm[:count]) * share
+        if plan.wish.closed and last == plan.limit:
+            pcm[-_FADE:] *= np.linspace(1, 0, len(pcm[-_FADE:]), dtype=np.float32)
+        self._windows.append(_Window(state, places, pcm, self._meter.branch()))
+        while self._windows[0].places[-1] < self._sample - _KEPT:
+            self._windows.popleft()
+        after = self._reported(state, places)
+        self._ready = np.concatenate([self._ready, pcm])
+        window = min(2 * state.window, _LARGEST)
+        self._state = replace(after, tail=tail, window=window)
+
+    def _with_silences(
+        self, plan: Plan, pcm: Pcm, first: int, last: int
+    ) -> tuple[Pcm, npt.NDArray[np.int64]]:
+        """The samples with the plan's silences before the frames they belong to, and the sample of
+        each frame's start, before its silence.
+        """
+        places = self._sample + len(self._ready) + FRAME * np.arange(last - first + 1)
+        pieces, before = [], 0
+        for frame, length in sorted(plan.silences.items()):
+            at = FRAME * (frame - first)
+            if first < frame <= last:
+                pcm[max(0, at - _FADE) : at] *= np.linspace(1, 0, min(at, _FADE), dtype=np.float32)
+            if first <= frame < last:
+                pcm[at : at + _FADE] *= np.linspace(0, 1, _FADE, dtype=np.float32)
+                pieces += [pcm[before:at], np.zeros(FRAME * length, np.float32)]
+                places[frame - first + 1 :] += FRAME * length
+                before = at
+        return np.concatenate([*pieces, pcm[before:]]), places
+
+    def _reported(self, state: _State, places: npt.NDArray[np.int64]) -> _State:
+        """The state behind frames that start at these samples (the last one ends there); notes the
+        words that begin in them and the syllables that end.
+        """
+        plan, first = state.plan, state.done
+        assert plan is not None
+        last = first + len(places) - 1
+        over = plan.wish.closed and last == plan.limit
+        began, sounded = state.began, state.sounded
+        onsets, edges, nuclei = plan.onsets, plan.edges, plan.script.nuclei
+        while began < len(onsets) and (onsets[began] < last or over):
+            place = min(max(0, int(onsets[began]) - first), len(places) - 2)
+            self._onsets.append(Onset(state.first + began, int(places[place])))
+            began += 1
+        while sounded < len(nuclei) and edges[sounded + 1] <= last:
+            if nuclei[sounded]:
+                self._meter.add(int(places[max(0, int(edges[sounded + 1]) - first)]))
+            sounded += 1
+        return replace(state, done=last, began=began, sounded=sounded)
+
+    def _silence(self) -> bool:
+        """Behind the last sentence: a silent frame in which words without a sound have their
+        place.
+        """
+        first = self._state.first
+        if not self._all_known or first == len(self._known):
+            return False
+        sample = self._sample + len(self._ready)
+        self._onsets += [Onset(word, sample) for word in range(first, len(self._known))]
+        self._ready = np.concatenate([self._ready, np.zeros(PIECE, np.float32)])
+        self._state = _State(len(self._known))
+        return True
+
+    def _is_over(self) -> bool:
+        return self._all_known and self._state.first == len(self._known)
+
+    def _frame(self) -> AudioFrame:
+        pcm, self._ready = self._ready[:PIECE], self._ready[PIECE:]
+        start, self._sample = self._sample, self._sample + len(pcm)
+        onsets = []
+        while self._onsets and self._onsets[0].sample < self._sample:
+            onsets.append(self._onsets.popleft())
+        return AudioFrame(pcm, start, tuple(onsets), self._meter.rate(self._sample))
+
+    # ------------------------------------------------------------------ back, and away
+
+    def rewind(self, sample: int) -> int | None:
+        """As TtsSession says, but from the first frame at or after `sample`, also inside a word."""
+        starts = [int(each.places[-2]) for each in self._windows]  # of each window's last frame
+        number = int(np.searchsorted(starts, sample))
+        if self._closed or number == len(starts):
+            return None
+        window = self._windows[number]
+        back = int(np.searchsorted(window.places, sample))
+        end = int(window.places[back])
+        for _ in range(len(starts) - number):
+            self._windows.pop()
+        self._meter = window.meter.branch()
+        state = window.state
+        if back:
+            kept = end - int(window.places[0])
+            places = window.places[: back + 1]
+            self._windows.append(replace(window, places=places, pcm=window.pcm[:kept]))
+            state = replace(self._reported(state, places), tail=window.pcm[kept : kept + _JOIN])
+        self._state = replace(state, window=_FIRST)
+        self._ready = self._ready[: max(0, end - self._sample)]
+        self._sample = min(self._sample, end)
+        waiting = {each.word: each for each in self._onsets if self._sample <= each.sample < end}
+        self._onsets = deque(waiting.values())
+        return end
+
+    def close(self) -> None:
+        """Forget the utterance; further steps are Finished."""
+        self._closed = True
+        self._words.clear()
+        self._windows.clear()
+        self._ready = np.zeros(0, np.float32)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

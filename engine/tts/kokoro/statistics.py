@@ -1,0 +1,166 @@
+"""What the decoder must know of a voice: its norms, the ranges of its bytes, and its own pace.
+
+Kokoro's norms run over a whole utterance, which is not known while it is spoken. With the mean and
+the variance of a few sentences of the voice they are affine maps, and a window sounds like the
+whole. Learnt once for a style, in some seconds, and kept beside the model.
+Invariant: the file's name holds the hashes of the style and of the code, and it is complete or not
+there.
+"""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from engine.text.phonemes import PhonedWord
+from engine.tts.kokoro.durations import PER_SECOND, make_script
+from engine.tts.kokoro.parts import Floats, Given, Parts
+from engine.tts.kokoro.symbols import ids
+from engine.whole_file import replace_file
+
+log = logging.getLogger(__name__)
+
+SENTENCES: Final = (
+    "The boat left the harbour at ten past seven, and nobody on the shore saw it go.",
+    "How much wood would you carry, if you had to choose by Thursday?",
+    "Quick foxes jump over lazy dogs, and every child enjoys the music of a small village.",
+)
+PACE: Final = "own pace"  # of the tensors: SPS [1]
+_LEVELS: Final = 255
+_ROOM: Final = 1.1  # beyond the range that was seen, for a convolution's result
+_QUIETEST: Final = 1e-6  # of a channel: less is silence
+_EPSILON: Final = 1e-5  # of the norms
+_MAKING: Final = "1"  # counts changes of this file that change what is learnt
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """`given`: what the decoder gets with every window; `own_rate` SPS without a target."""
+
+    given: Given
+    own_rate: float
+
+
+def statistics(
+    parts: Parts,
+    style: Floats,
+    sentences: Sequence[Sequence[PhonedWord]],
+    kept_in: Path,
+    *,
+    british: bool,
+) -> Statistics:
+    """Of a style [1, 256], learnt from `sentences` unless that was done."""
+    making = f"{_MAKING} {parts.layout['levels']} {british}"
+    digest = hashlib.sha256(style.tobytes() + making.encode()).hexdigest()[:16]
+    file = kept_in / f"{digest}.safetensors"
+    tensors = _kept(file)
+    if tensors is None:
+        tensors = _learn(parts, style, sentences, british=british)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(file, save(tensors))
+        except OSError:  # it can be learnt again
+            log.warning("a voice's statistics cannot be kept path=%s", file, exc_info=True)
+    own_rate = float(tensors[PACE].item())
+    return Statistics({name: each for name, each in tensors.items() if name != PACE}, own_rate)
+
+
+def _kept(file: Path) -> Given | None:
+    try:
+        return dict(load_file(str(file)))
+    except FileNotFoundError:
+        return None
+    except (OSError, SafetensorError):
+        log.warning("a voice's statistics are learnt again path=%s", file, exc_info=True)
+        return None
+
+
+def _learn(
+    parts: Parts, style: Floats, sentences: Sequence[Sequence[PhonedWord]], *, british: bool
+) -> Given:
+    teller = parts.teller()
+    names = [each.name for each in teller.get_outputs()]
+    feeds = [each.name for each in teller.get_inputs()]
+    syllables = length = 0
+    answers: list[_Answer] = []
+    for words in sentences:
+        script = make_script(words, [0.0] * len(words), closed=True, british=british)
+        outline = parts.outline(ids(script.text), style)
+        frames = np.maximum(1, np.round(outline.natural)).astype(np.int64)
+        features, pitch, energy = parts.features(outline, style, frames)
+        values = (style, features.T[None], pitch[None], energy[None])
+        tensors = teller.run(names, dict(zip(feeds, values, strict=True)))
+        flat = (np.asarray(each, np.float64).reshape(-1) for each in tensors)
+        answers.append(_Answer(len(features), dict(zip(names, flat, strict=True))))
+        syllables += int(script.nuclei.sum())
+        length += int(frames[1:-2].sum())
+    given = {**_norms(parts, answers), **_ranges(parts, answers)}
+    given[PACE] = np.array([syllables * PER_SECOND / length])
+    kinds: dict[str, Any] = {"zero": np.uint8, "start": np.int32}
+    return {
+        name: np.asarray(each, kinds.get(name.split(" ")[0], np.float32))
+        for name, each in given.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What the teller says of a sentence of so many frames: flat tensors by name."""
+
+    frames: int
+    tensors: dict[str, npt.NDArray[np.float64]]
+
+
+def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
+    """Gain and bias in place of each norm."""
+    given: dict[str, Any] = {}
+    total = sum(answer.frames for answer in answers)
+    for name, tensor in parts.layout["norms"].items():
+        means = [(each.frames, each.tensors[tensor["mean"]]) for each in answers]
+        variances = [each.tensors[tensor["variance"]] for each in answers]
+        mean = sum(count * each for count, each in means) / total
+        square = sum(
+            count * (variance + each**2)
+            for (count, each), variance in zip(means, variances, strict=True)
+        )
+        gain = answers[0].tensors[tensor["gamma"]] / np.sqrt(square / total - mean**2 + _EPSILON)
+        factor = parts.tables.get(f"factor {name}", np.float32(1.0))
+        given[f"gain {name}"] = gain * factor
+        given[f"bias {name}"] = (answers[0].tensors[tensor["beta"]] - mean * gain) * factor
+    return given
+
+
+def _ranges(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
+    """How numbers become bytes before and after each convolution."""
+    given: dict[str, Any] = {}
+    levels = parts.layout["levels"]
+    for entry in set(parts.layout["convolutions"].values()):
+        least, most = (float(each.item()) for each in _ends(entry, answers))
+        least, most = min(least, 0.0), max(most, 0.0)
+        scale = max(most - least, _QUIETEST) / levels
+        given[f"scale {entry}"] = scale
+        given[f"zero {entry}"] = round(-least / scale)
+    for name, entry in parts.layout["convolutions"].items():
+        least, most = _ends(f"{parts.layout['root']}{name}_output_0", answers)
+        half = np.maximum(_ROOM * (most - least) / 2, _QUIETEST)
+        low, step = (least + most) / 2 - half, 2 * half / _LEVELS
+        scale = parts.tables[f"scale {name}"]
+        bias = parts.tables.get(f"bias {name}", np.float32(0.0))
+        given[f"step {name}"], given[f"least {name}"] = step, low
+        given[f"weights {name}"] = scale / step
+        given[f"start {name}"] = np.round((bias - low) / (given[f"scale {entry}"] * scale))
+    return given
+
+
+def _ends(tensor: str, answers: Sequence[_Answer]) -> tuple[Any, Any]:
+    """The least and the most that a tensor had, as a whole or by channel."""
+    least = np.min([each.tensors[f"ReduceMin {tensor}"] for each in answers], axis=0)
+    most = np.max([each.tensors[f"ReduceMax {tensor}"] for each in answers], axis=0)
+    return least, most

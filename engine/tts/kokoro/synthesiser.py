@@ -1,0 +1,81 @@
+"""Kokoro behind the seam every synthesiser stands behind.
+
+Invariant: weights are loaded once and never change; what a session changes is its own.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.tts.base import Pcm, Progress, TtsInfo, Voice
+from engine.tts.kokoro import place
+from engine.tts.kokoro.parts import Parts, load_parts
+from engine.tts.kokoro.plan import Speaker
+from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, Machine
+from engine.tts.kokoro.source import SAMPLE_RATE
+from engine.tts.kokoro.statistics import SENTENCES, statistics
+from engine.tts.kokoro.voices import AMERICAN, BRITISH, NAME, is_british, read_voices, style_of
+from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
+
+LEAD_MS: Final = 700  # of speech; a window is computed at once, and taking it back costs nothing
+_LEARNT: Final = "learnt"
+_REHEARSED: Final = ("One", "two.")
+
+
+def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
+    """The fetched model, cut first unless that was done (some seconds). ModelError when its files
+    are missing or damaged.
+    """
+    if not place.is_fetched():
+        raise ModelError(
+            "Kokoro is not on this machine.", hint="Fetch it with: rubato models get kokoro"
+        )
+    progress("Loading Kokoro", None)
+    file = place.model_file()
+    parts = load_parts(file)
+    return KokoroSynthesiser(parts, read_voices(place.voices_folder()), file.parent / _LEARNT)
+
+
+class KokoroSynthesiser:
+    """A TtsModel on one thread. `learnt`: the folder of the voices' statistics."""
+
+    def __init__(self, parts: Parts, own_voices: tuple[Voice, ...], learnt: Path) -> None:
+        self._parts = parts
+        self._voices = own_voices
+        self._learnt = learnt
+        self._machines = PreparedVoices(self._machine)
+        self._espeak = cache(Espeak)
+        self.info = TtsInfo(NAME, SAMPLE_RATE, RATE_RANGE, can_clone=False)
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._voices
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        raise ModelError("not yet")
+
+    def warm(self, voice: Voice) -> None:
+        """Learn the voice's statistics unless that was done (some seconds), and speak two words."""
+        rehearse(self.open(voice, seed=0), _REHEARSED)
+
+    def open(self, voice: Voice, *, seed: int) -> KokoroSession:
+        """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
+        check_made_for(voice, self.info)
+        return KokoroSession(self._machines.of(voice))
+
+    def close(self) -> None:
+        """Forget the prepared voices."""
+        self._machines.clear()
+
+    def _machine(self, voice: Voice) -> Machine:
+        style, british = style_of(voice), is_british(voice)
+        espeak = self._espeak(BRITISH if british else AMERICAN)
+        sentences = []
+        for sentence in SENTENCES:
+            phonemizer = WordPhonemizer(espeak)
+            words = [ready for word in sentence.split() for ready in phonemizer.push(word)]
+            sentences.append([*words, *phonemizer.finish()])
+        learnt = statistics(self._parts, style, sentences, self._learnt, british=british)
+        return Machine(self._parts, espeak, Speaker(style, british), learnt.given)

@@ -1,0 +1,89 @@
+"""What the synthesiser 'auto' is here: VoXtream2 where it was fetched and a graphics card runs it,
+Kokoro where it was fetched and is quick enough, else the built-in voice.
+
+Invariant: as in engine/asr/pick.py. Imports no synthesiser, and torch only as graphics_card does.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from engine.assets.store import Store
+from engine.nn import graphics_card
+from engine.picks import read_pick, write_pick
+from engine.settings import SpeechSettings
+from engine.settings_file import data_folder
+from engine.tts.kokoro import place
+from engine.tts.voxtream.files import pick as profiles
+
+AUTO: Final = "auto"
+BUILT_IN: Final = "starter"
+KOKORO: Final = "kokoro"
+VOXTREAM2: Final = "voxtream2"
+LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
+FILE: Final = "synthesiser.json"
+
+ON_CARD: Final = "VoXtream2: a graphics card runs it."
+NOT_FETCHED: Final = f"The built-in voice: Kokoro is not fetched (rubato models get {KOKORO})."
+UNMEASURED: Final = "Kokoro: it was fetched and `rubato bench` has not measured it yet."
+
+
+@dataclass(frozen=True)
+class Pick:
+    """What 'auto' is, and why in one sentence or two."""
+
+    synthesiser: str
+    reason: str
+
+
+def judge(rtf: float) -> Pick:
+    """By the time that Kokoro computes, over the time that it sounds."""
+    if rtf <= LARGEST_RTF:
+        reason = f"Kokoro: it speaks in {rtf:.2f} of the time it sounds on this machine."
+        return Pick(KOKORO, reason)
+    reason = f"The built-in voice: Kokoro needs {rtf:.2f} of the time it sounds, more than "
+    return Pick(BUILT_IN, f"{reason}{LARGEST_RTF:.1f}.")
+
+
+def keep(pick: Pick, folder: Path) -> None:
+    """Write the pick into the data folder. SettingsError when it cannot be written."""
+    write_pick(pick, folder / FILE, what="synthesiser", setting="speech.engine")
+
+
+def find_pick(folder: Path) -> Pick | None:
+    """What the measurement of Kokoro says of this machine; None when there is none."""
+    pick = read_pick(Pick, folder / FILE)
+    return pick if pick is not None and pick.synthesiser in (BUILT_IN, KOKORO) else None
+
+
+def choose(settings: SpeechSettings) -> Pick:
+    """What 'auto' is here on the device of these settings."""
+    if _runs_on_card(settings.device):
+        return Pick(VOXTREAM2, ON_CARD)
+    if not place.is_fetched():
+        return Pick(BUILT_IN, NOT_FETCHED)
+    return find_pick(data_folder()) or Pick(KOKORO, UNMEASURED)
+
+
+def resolve(settings: SpeechSettings) -> SpeechSettings:
+    """The settings with 'auto' replaced by what it is here."""
+    if settings.engine != AUTO:
+        return settings
+    return replace(settings, engine=choose(settings).synthesiser)
+
+
+def why(settings: SpeechSettings) -> str:
+    """Why the synthesiser is what it is; empty where the person chose it by name."""
+    return choose(settings).reason if settings.engine == AUTO else ""
+
+
+def _runs_on_card(device: str) -> bool:
+    """Whether VoXtream2 was fetched and a graphics card runs it, quickly enough where that was
+    measured.
+    """
+    if device == "cpu" or Store(data_folder() / "models").whole(VOXTREAM2) is None:
+        return False
+    measured = profiles.last_pick(data_folder())
+    if measured is not None and measured.device == "cuda" and not measured.profile:
+        return False
+    return graphics_card.is_usable()

@@ -1,0 +1,142 @@
+"""What 'auto' is: VoXtream2 on a graphics card, Kokoro where it is quick enough, else the built-in
+voice."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import ModelError, SettingsError
+from engine.nn import graphics_card
+from engine.settings import SpeechSettings
+from engine.tts import registry
+from engine.tts.kokoro import place
+from engine.tts.pick import FILE, LARGEST_RTF, choose, find_pick, judge, keep, resolve, why
+from engine.tts.roster import of_settings
+from engine.tts.voxtream.files import pick as profiles
+from tests.engine.assets.fetched import fetched
+
+AUTO = SpeechSettings()
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(graphics_card, "has_driver", lambda: False)
+    return tmp_path
+
+
+def fetch_kokoro() -> None:
+    for file in (place.model_file(), place.voices_folder() / "af_heart.bin"):
+        file.parent.mkdir(parents=True)
+        file.touch()
+
+
+@pytest.fixture
+def card(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graphics card, and what it could run."""
+    monkeypatch.setattr(graphics_card, "is_usable", lambda: True)
+    for name in ("voxtream2", "mimi", "redimnet"):
+        fetched(data, name)
+
+
+def test_the_default_is_auto_and_needs_no_download() -> None:
+    assert AUTO.engine == "auto"
+    assert resolve(AUTO).engine == "starter"
+    assert why(AUTO) == "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
+
+
+def test_what_was_fetched_is_used_until_it_is_measured() -> None:
+    fetch_kokoro()
+    assert resolve(AUTO).engine == "kokoro"
+    assert "has not measured it" in why(AUTO)
+
+
+@pytest.mark.parametrize(
+    ("rtf", "engine", "reason"),
+    [
+        (0.25, "kokoro", "Kokoro: it speaks in 0.25 of the time it sounds on this machine."),
+        (LARGEST_RTF, "kokoro", "in 0.70 of the time"),
+        (0.71, "starter", "The built-in voice: Kokoro needs 0.71 of the time it sounds, more than"),
+    ],
+)
+def test_the_measurement_decides(rtf: float, engine: str, reason: str, data: Path) -> None:
+    fetch_kokoro()
+    keep(judge(rtf), data)
+    assert resolve(AUTO).engine == engine
+    assert reason in why(AUTO)
+
+
+def test_what_was_measured_and_removed_since_is_not_used(data: Path) -> None:
+    keep(judge(0.2), data)
+    assert resolve(AUTO).engine == "starter"
+
+
+@pytest.mark.parametrize("lost", ["model", "voice"])
+def test_half_a_download_is_not_used(lost: str) -> None:
+    fetch_kokoro()
+    file = place.model_file() if lost == "model" else place.voices_folder() / "af_heart.bin"
+    file.unlink()
+    assert resolve(AUTO).engine == "starter"
+
+
+@pytest.mark.usefixtures("card")
+def test_a_graphics_card_runs_the_full_size_voice() -> None:
+    fetch_kokoro()
+    assert resolve(AUTO).engine == "voxtream2"
+    assert why(AUTO) == "VoXtream2: a graphics card runs it."
+    assert resolve(SpeechSettings(device="cpu")).engine == "kokoro"
+
+
+@pytest.mark.usefixtures("card")
+def test_a_graphics_card_that_is_too_slow_does_not(data: Path) -> None:
+    profiles.keep(profiles.judge("cpu", {"int8": 1.5}), data)  # of the processor
+    assert resolve(AUTO).engine == "voxtream2"
+    profiles.keep(profiles.judge("cuda", {"full": 1.5}), data)
+    assert resolve(AUTO).engine == "starter"
+
+
+@pytest.mark.usefixtures("card")
+def test_a_full_size_voice_that_lacks_a_part_does_not_speak(data: Path) -> None:
+    (data / "models" / "mimi" / "pins.json").unlink()
+    assert resolve(AUTO).engine == "starter"
+
+
+@pytest.mark.parametrize("engine", registry.NAMES)
+def test_what_is_chosen_by_name_stays(engine: str) -> None:
+    fetch_kokoro()
+    chosen = SpeechSettings(engine=engine)
+    assert resolve(chosen) is chosen
+    assert why(chosen) == ""
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"synthesiser": "siri", "reason": ""}'])
+def test_a_file_that_is_no_pick_counts_as_none(content: str, data: Path) -> None:
+    (data / FILE).write_text(content)
+    assert find_pick(data) is None
+
+
+def test_a_pick_that_cannot_be_kept_says_so(data: Path) -> None:
+    (data / "file").write_text("")
+    with pytest.raises(SettingsError, match="synthesiser cannot be saved") as refusal:
+        keep(judge(0.2), data / "file")
+    assert "speech.engine" in refusal.value.hint
+
+
+def test_loading_and_listing_voices_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def load(settings: SpeechSettings, progress: object) -> None:
+        asked.append(settings.engine)
+
+    monkeypatch.setitem(registry._LOADERS, "kokoro", load)
+    fetch_kokoro()
+    registry.load(AUTO, lambda text, fraction: None)
+    assert asked == [choose(AUTO).synthesiser] == ["kokoro"]
+    assert of_settings(AUTO).voice_model == "kokoro"
+    assert of_settings(AUTO).own[0] == "af_heart"
+
+
+def test_kokoro_by_name_names_the_command_that_fetches_it() -> None:
+    with pytest.raises(ModelError) as failure:
+        of_settings(SpeechSettings(engine="kokoro"))
+    assert failure.value.hint.endswith("rubato models get kokoro")
