@@ -118,7 +118,7 @@ def _part(model: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
     """The part of a model that leads from these tensors to those."""
     from onnx import TensorProto, helper
 
-    from engine.training.teachers.products import with_products
+    from engine.tts.kokoro.products import with_products
 
     graph = model.graph
     makers = {name: node for node in graph.node for name in node.output}

@@ -41,9 +41,7 @@ def cut(source: Path, into: Path) -> None:
     decoder = DecoderGraph(published)
     parts = {
         "text": published.part(("tokens", "style"), (DURATIONS, STATES)),
-        "frames": published.part(
-            ("tokens", "style", FRAMES, STATES), (FEATURES, PITCH, ENERGY)
-        ),
+        "frames": published.part(("tokens", "style", FRAMES, STATES), (FEATURES, PITCH, ENERGY)),
         "decoder": decoder.build(),
     }
     norms = {name: _norm(published, name) for name in decoder.norms}
@@ -52,7 +50,13 @@ def cut(source: Path, into: Path) -> None:
         onnx.save(model, str(into / f"{name}.onnx"))
     save_file(_tables(published, decoder), str(into / "tables.safetensors"))
     entries = {name: conv.entry for name, conv in decoder.convolutions.items()}
-    layout = {"norms": norms, "convolutions": entries, "root": ROOT, "levels": _levels()}
+    layout = {
+        "norms": norms,
+        "convolutions": entries,
+        "behind": decoder.behind,
+        "root": ROOT,
+        "levels": _levels(),
+    }
     (into / "layout.json").write_text(json.dumps(layout), encoding="utf-8")
 
 
@@ -61,9 +65,7 @@ def _norm(published: Published, name: str) -> dict[str, str]:
     path = ROOT + name
     gamma = f"{path}/Add_1_output_0"
     candidates = [f"{path}/Mul_{number}_output_0" for number in (2, 3)]
-    product = next(
-        node for node in map(published.find, candidates) if node and gamma in node.input
-    )
+    product = next(node for node in map(published.find, candidates) if node and gamma in node.input)
     divided = next(each for each in product.input if each != gamma)
     place = divided.rsplit("/", 1)[0]
     return {
@@ -79,12 +81,9 @@ def _teller(published: Published, decoder: DecoderGraph, norms: dict[str, dict[s
     a whole, of a convolution's result by channel.
     """
     names = list(dict.fromkeys(name for norm in norms.values() for name in norm.values()))
-    more = []
-    for kind in ("ReduceMin", "ReduceMax"):
-        for entry in decoder.entries:
-            more.append(_reduce(kind, entry))
-        for name in decoder.convolutions:
-            more.append(_reduce(kind, f"{ROOT}{name}_output_0", _TIME))
+    results = [f"{ROOT}{name}_output_0" for name in decoder.convolutions]
+    ranges = [(entry,) for entry in decoder.entries] + [(name, _TIME) for name in results]
+    more = [_reduce(kind, *inputs) for kind in ("ReduceMin", "ReduceMax") for inputs in ranges]
     names += [node.output[0] for node in more]
     model = published.part(("style", FEATURES, PITCH, ENERGY), names, more)
     model.graph.initializer.append(numpy_helper.from_array(np.array([2]), _TIME))

@@ -26,8 +26,8 @@ _GAIN: Final = 4.0  # of the published inverse transform
 _JOINED: Final = 1090  # channels of a decoding block's input
 _END: Final = np.iinfo(np.int64).max
 _FLOAT, _INT64 = TensorProto.FLOAT, TensorProto.INT64
-# 1 - cos(2 pi r) for r from -1/2 to 1/2 is about c1 r^2 + c2 r^4 + c3 r^6, at most 0.0016 off, which
-# is less than a byte resolves. onnxruntime's own cosine takes twice as long as these products.
+# 1 - cos(2 pi r) for r from -1/2 to 1/2 is about c1 r^2 + c2 r^4 + c3 r^6, at most 0.0016 off,
+# which is less than a byte resolves. onnxruntime's own cosine takes twice as long as all that.
 _VERSINE: Final = (19.6035438, -61.5339228, 60.5838624)
 
 
@@ -35,7 +35,8 @@ class DecoderGraph:
     """Builds the graph once. Then these say what a voice brings: `norms`, for each name `gain` and
     `bias` [C] (times the factor, where there is one: a snake follows); `entries`, published tensors
     that are rounded to bytes, `scale` and `zero`; `convolutions`, for each name `weights`, `step`
-    and `least` [C] and `start` int32 [C]. An input is called by the kind and the name.
+    and `least` [C] and `start` int32 [C]. An input is called by the kind and the name. A norm in
+    `behind` is over the bytes of a convolution, whose step and least are in its gain and bias.
     """
 
     def __init__(self, published: Published) -> None:
@@ -45,12 +46,13 @@ class DecoderGraph:
         self.norms: dict[str, Array | None] = {}
         self.entries: list[str] = []
         self.convolutions: dict[str, Convolution] = {}
+        self.behind: dict[str, str] = {}
 
     def build(self) -> ModelProto:
-        """Inputs: features [1, T, 512], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops` [5, 2]
-        (first and last row to keep of: the coarse stage's 2 T; the middle stage's 20 T; its noise's
-        20 N; the middle stage's result; the spectrum) and those of the voice. Output: samples, EDGE
-        behind the first row and before the last.
+        """Inputs: features [1, T, 512], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops`
+        [5, 2] (first and last row to keep of: the coarse stage's 2 T; the middle stage's 20 T; its
+        noise's 20 N; the middle stage's result; the spectrum) and those of the voice. Output:
+        samples, EDGE behind the first row and before the last.
         """
         crops = self._split(self._add("Reshape", "crops", self._ints("flat", -1)), 10, 1, axis=0)
         crop = list(zip(crops[::2], crops[1::2], strict=True))
@@ -78,7 +80,8 @@ class DecoderGraph:
         main = self._leaky(self._norm(f"{path}/norm1", x), 0.2)
         if doubles:
             main, x = self._doubled(path, main), self._interleaved(x, x)
-        main = self._convolution(f"{path}/conv1/Conv", main)
+        main = self._bytes(f"{path}/conv1/Conv", main)
+        self.behind[f"{path}/norm2"] = f"{path}/conv1/Conv"
         main = self._leaky(self._norm(f"{path}/norm2", main), 0.2)
         main = self._convolution(f"{path}/conv2/Conv", main)
         shortcut = self._convolution(f"{path}/conv1x1/Conv", x)
@@ -112,10 +115,10 @@ class DecoderGraph:
 
     def _residual(self, path: str, x: str) -> str:
         for number in range(3):
-            main = x
-            for half in (1, 2):
-                main = self._snake(path, f"{half}.{number}", main)
-                main = self._convolution(f"{path}/convs{half}.{number}/Conv", main)
+            first, second = (f"{path}/convs{half}.{number}/Conv" for half in (1, 2))
+            main = self._bytes(first, self._snake(path, f"1.{number}", x))
+            self.behind[f"{path}/adain2.{number}"] = first
+            main = self._convolution(second, self._snake(path, f"2.{number}", main))
             x = self._add("Add", main, x)
         return x
 
@@ -133,8 +136,12 @@ class DecoderGraph:
         for place in (2, 1):
             total = self._add("Mul", total, square)
             total = self._add("Add", total, self._floats(f"c{place}", _VERSINE[place - 1]))
-        bent = self._add("Mul", self._add("Mul", total, square), self._floats(f"{name} share", 0.5 / alpha))
-        return self._add("Add", self._add("Mul", w, self._floats(f"{name} turn", np.pi / alpha)), bent)
+        bent = self._add(
+            "Mul", self._add("Mul", total, square), self._floats(f"{name} share", 0.5 / alpha)
+        )
+        return self._add(
+            "Add", self._add("Mul", w, self._floats(f"{name} turn", np.pi / alpha)), bent
+        )
 
     def _upsampled(self, number: int, x: str) -> str:
         """A transposed convolution, whose kernel is two steps long, as one product."""
@@ -147,7 +154,9 @@ class DecoderGraph:
         rows = self._add("Reshape", total, self._ints(f"rows {number}", 1, -1, channels))
         first, last = (self._ints(f"half {half}", half) for half in (step // 2, -(step // 2)))
         bias = self._published.constant(f"{WEIGHTS}generator.ups.{number}.bias")
-        return self._add("Add", self._slice(rows, first, last), self._floats(f"bias {number}", bias))
+        return self._add(
+            "Add", self._slice(rows, first, last), self._floats(f"bias {number}", bias)
+        )
 
     def _samples(self, x: str) -> None:
         weight = self._published.constant(f"{ROOT}generator/Mul_2_output_0")  # [22, C, taps]
@@ -183,6 +192,10 @@ class DecoderGraph:
         return self._add("Add", self._add("Mul", x, f"gain {name}"), f"bias {name}")
 
     def _convolution(self, name: str, x: str) -> str:
+        product = self._add("Mul", self._bytes(name, x), f"step {name}")
+        return self._add("Add", product, f"least {name}")
+
+    def _bytes(self, name: str, x: str) -> str:
         """A convolution of bytes. Each channel of its result has a range of its own, because a norm
         behind it makes a quiet channel as loud as the others, and with it what was rounded.
         """
@@ -200,8 +213,7 @@ class DecoderGraph:
             domain="com.microsoft", channels_last=1, kernel_shape=[conv.weight.shape[2]],
             dilations=[conv.dilation], pads=list(conv.pads), strides=[conv.stride],
         )  # fmt: skip
-        numbers = self._add("Cast", summed, to=_FLOAT)
-        return self._add("Add", self._add("Mul", numbers, f"step {name}"), f"least {name}")
+        return self._add("Cast", summed, to=_FLOAT)
 
     def _leaky(self, x: str, alpha: float) -> str:
         return self._add("LeakyRelu", x, alpha=alpha)
@@ -235,16 +247,22 @@ class DecoderGraph:
         return name
 
     def _model(self) -> ModelProto:
-        shapes = {"features": [1, "T", 512], "curves": [1, "T", 2], "spectrum": [1, "R", 2 * BINS]}
+        shapes: dict[str, list[str | int]] = {
+            "features": [1, "T", 512],
+            "curves": [1, "T", 2],
+            "spectrum": [1, "R", 2 * BINS],
+        }
         inputs = [helper.make_tensor_value_info(n, _FLOAT, shape) for n, shape in shapes.items()]
         inputs.append(helper.make_tensor_value_info("crops", _INT64, [5, 2]))
         kinds = [(name, {"gain": _FLOAT, "bias": _FLOAT}) for name in self.norms]
         kinds += [(name, {"scale": _FLOAT, "zero": TensorProto.UINT8}) for name in self.entries]
-        per_channel = {**dict.fromkeys(("weights", "step", "least"), _FLOAT), "start": TensorProto.INT32}
-        kinds += [(name, per_channel) for name in self.convolutions]
+        for name in self.convolutions:
+            kinds.append((name, {"weights": _FLOAT, "start": TensorProto.INT32}))
+            if name not in self.behind.values():
+                kinds.append((name, {"step": _FLOAT, "least": _FLOAT}))
         for name, parts in kinds:
-            shape = [] if "scale" in parts else [None]
+            rank: list[str] = [] if "scale" in parts else ["C"]
             for part, kind in parts.items():
-                inputs.append(helper.make_tensor_value_info(f"{part} {name}", kind, shape))
+                inputs.append(helper.make_tensor_value_info(f"{part} {name}", kind, rank))
         outputs = [helper.make_tensor_value_info("samples", _FLOAT, ["S"])]
         return made(self._nodes, inputs, outputs, list(self._constants.values()))

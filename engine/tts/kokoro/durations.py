@@ -3,8 +3,8 @@
 Vowels and the gaps between words stretch most, stops least; the two edges never (else Kokoro says a
 phantom "a" there). Below PAUSING_BELOW people do not stretch every sound but pause between words:
 then only a part of the slowing is done by stretching, the rest are pauses.
-Invariant: what is planned anew adds up to its syllables over their rates, less what was spoken too
-long before, to a frame, as far as the limits of quickening allow.
+Invariant: a sentence adds up to its syllables over their rates, to a frame, as far as the limits of
+hurrying and lingering allow.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -36,25 +36,30 @@ _NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔ")
 # Frames of a pause that Kokoro speaks, in which the sound before it dies away. The rest is silence:
 # when it spoke whole pauses, they had echoes of the words around them.
 _SPOKEN_PAUSE: Final = 8.0
-# Of the sound before a mark about four frames are audible, however many it has; the rest is silence.
+# Of the sound before a mark about four frames are audible, however many it has.
 _LAST_SOUND: Final = 4.0
-SHORTEST_LEAD: Final = 13.0  # frames of silence before speech: with seven, the first 0.2 s were lost
+_AROUND: Final = 1.5  # frames that sound before the first symbol and behind the last one
+SHORTEST_LEAD: Final = (
+    13.0  # frames of silence before speech: with seven, the first 0.2 s were lost
+)
 # Words wrong at 1.5 SPS (Whisper base, 6 sentences): 11 % with 3.4 SPS and a share of 0.4, 7 % with
 # 3.4 and 0.1 and with 2.8 and 0.15.
 PAUSING_BELOW: Final = 3.0  # SPS
 _DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that is done by stretching sounds
 _SHORTEST_PAUSE: Final = 0.3  # seconds; beside a mark the second
 _SHORTEST_MARKED: Final = 0.12
-# What was spoken too long or too short is made up for with at most these factors on the length.
-_MOST_HURRY, _MOST_LINGER = 0.75, 1.35
+# A few words at once are not forced to the rate, because some words are by nature slower: they are
+# as much quicker as the voice's own pace is slower, and so much of what is missing is made up for.
+_HORIZON: Final = 12.0  # syllables in which it would be made up for; at once where a sentence ends
+_MOST_HURRY, _MOST_LINGER = 0.8, 1.5  # factors on the length
 _FINAL_MARK: Final = (4.0, 24.0)  # frames of a sentence's last mark, at any rate
 
 
 @dataclass(frozen=True)
 class Script:
     """The symbols of the words of a sentence that are known. For each: the word it belongs to, and
-    the seconds of the pause it stands for (0 = as long as it comes). `firsts` and `ends`: where each
-    word begins, and where its sounds end; a word without a sound begins where the next one does.
+    the seconds of the pause it stands for (0 = as long as it comes). `firsts` and `ends`: where
+    each word begins, and where its sounds end; a word without a sound begins where the next does.
     """
 
     text: str
@@ -101,10 +106,15 @@ def pauses_after(
     has none yet, because nobody knows what follows.
     """
     pauses, deficit = list(before), 0.0
-    for word, rate in zip(words[len(pauses) : -1], rates[len(pauses) : -1], strict=True):
-        syllables = word.syllables
-        deficit += syllables * (1 / rate - 1 / _articulation(rate)) if rate else 0.0
-        shortest = _SHORTEST_MARKED if word.mark else _SHORTEST_PAUSE
+    lacking = [
+        word.syllables * (1 / rate - 1 / _articulation(rate)) if rate else 0.0
+        for word, rate in zip(words, rates, strict=True)
+    ]
+    if not before:
+        deficit = sum(lacking[:1])  # in advance, for the last word, which no pause follows
+    for number in range(len(pauses), len(words) - 1):
+        deficit += lacking[number]
+        shortest = _SHORTEST_MARKED if words[number].mark else _SHORTEST_PAUSE
         pauses.append(deficit if deficit >= shortest else 0.0)
         deficit -= pauses[-1]
     return (*pauses, *([0.0] * (len(words) - len(pauses))))
@@ -118,11 +128,13 @@ def _articulation(rate: float) -> float:
 @dataclass(frozen=True)
 class Pace:
     """What a sentence is planned at: SPS (None = the voice's own), the pace of each of its words,
-    and the frames by which what was said at this rate is too long.
+    the SPS that the voice has by itself, and the frames by which what was said at this rate is too
+    long.
     """
 
     rate: float | None
     paces: tuple[float, ...]
+    own: float
     late: float = 0.0
 
     def wanted(self, owners: npt.NDArray[np.int64]) -> float:
@@ -148,9 +160,11 @@ def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, clos
     lasting[body] = np.where(pauses > 0, np.minimum(pauses, _SPOKEN_PAUSE), lasting[body])
     total = None
     if pace.rate is not None and (voiced := owners[script.nuclei[body - 1]]).size:
-        wanted = pace.wanted(voiced)
-        owed = np.clip(wanted - pace.late, _MOST_HURRY * wanted, _MOST_LINGER * wanted)
-        total = owed - pauses.sum()
+        natural_total = lasting[free].sum() * pace.own / _articulation(pace.rate)
+        owed = pace.wanted(voiced) - pauses.sum() - pace.late - _AROUND * closed
+        share = 1.0 if closed else min(1.0, len(voiced) / _HORIZON)
+        total = natural_total + share * (owed - natural_total)
+        total = np.clip(total, _MOST_HURRY * natural_total, _MOST_LINGER * natural_total)
     lasting[free] = _stretched(lasting[free], script, free - 1, pace, total)
     if closed and len(lasting) > kept + 1:
         slower = lasting[body].sum() / before if len(body) else 1.0
@@ -184,7 +198,7 @@ def _silence_before_marks(lasting: Lasting, text: str) -> None:
 def _stretched(
     lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
 ) -> Lasting:
-    """The symbols at `places`, each word at its pace; `total` frames of them, None = as it comes."""
+    """The symbols at `places`, each word at its pace, `total` frames (None = as it comes)."""
     gives = np.array([_GIVES.get(script.text[place], _GAP_GIVES) for place in places])
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
 

@@ -29,7 +29,7 @@ Given = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
 
 SHA256: Final = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
 AGAIN: Final = "Fetch it again: rubato models remove kokoro, then rubato models get kokoro"
-_CODE: Final = ("published.py", "decoder_graph.py", "cutting.py")
+_CODE: Final = ("published.py", "products.py", "decoder_graph.py", "cutting.py")
 _CUT: Final = "cut-"
 
 

@@ -29,14 +29,16 @@ from engine.tts.pacing import paced
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
 _LEAD: Final = 2  # frames before the first sound that are heard
 _HELD: Final = 2  # frames before the last word that are not rendered yet
+_DYING: Final = 4  # frames of a last mark in which the sound before it dies away
 
 
 @dataclass(frozen=True)
 class Speaker:
-    """Who speaks: a style [1, 256], and whether its English is British."""
+    """Who speaks: a style [1, 256], whether its English is British, and its own pace in SPS."""
 
     style: Floats
     british: bool
+    own_rate: float
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,9 @@ class Wish:
 @dataclass(frozen=True)
 class Plan:
     """`frames` of each symbol and the edges, of which the first `kept` were rendered before. What
-    lies before `limit` may be rendered; `first` is the first frame that is heard. `curves` and
-    `turns` are what source.py makes of pitch and energy.
+    lies before `limit` may be rendered; behind that of a whole sentence there is only silence.
+    `first` is the first frame that is heard. `curves` and `turns` are what source.py makes of pitch
+    and energy.
     """
 
     wish: Wish
@@ -116,7 +119,8 @@ def make_plan(
     """The sentence as it is wished, behind the frames before `done`, which are as in the plan
     `before`. `late`: by how many frames the sentence before was too long for the same rate.
     """
-    frozen, decided = np.zeros(0, np.int64), ()
+    frozen = np.zeros(0, np.int64)
+    decided: tuple[float, ...] = ()
     if before is not None:
         frozen = before.frames[: before.begun(done)]
         known = sum(end + 1 < len(frozen) for end in before.script.ends)
@@ -126,7 +130,7 @@ def make_plan(
     pauses = pauses_after(wish.words, rates, decided)
     script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
     outline = parts.outline(ids(script.text), speaker.style)
-    pace = Pace(wish.rate, wish.paces, late)
+    pace = Pace(wish.rate, wish.paces, speaker.own_rate, late)
     frames = fitted(script, outline.natural, frozen, pace, closed=wish.closed)
     features, pitch, energy = parts.features(outline, speaker.style, frames)
     if before is not None:
@@ -141,6 +145,8 @@ def make_plan(
     source = parts.source
     plan = Plan(
         wish, script, pauses, pace, frames, len(frozen), features, pitch, energy,
-        source.curves(pitch, energy), source.turns(pitch), len(features),
+        source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
-    return plan if wish.closed else replace(plan, limit=max(done, plan.onset_of_last - _HELD))
+    if wish.closed:
+        return replace(plan, limit=max(done, min(len(features), int(plan.edges[-2]) + _DYING)))
+    return replace(plan, limit=max(done, plan.onset_of_last - _HELD))

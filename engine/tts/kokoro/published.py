@@ -1,6 +1,7 @@
 """The published graph of Kokoro-82M (int8 ONNX), read: its parts, and its weights by name.
 
-Invariant: nothing is changed here; a part computes what the whole graph computes there.
+Invariant: a part computes what the whole graph computes there; only the way is quicker
+(products.py).
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from engine.tts.kokoro.products import with_products
 
 Array = npt.NDArray[Any]
 
@@ -93,9 +96,8 @@ class Published:
             if name in self._makers:
                 needed.add(self._makers[name].name)
                 todo += self._makers[name].input
-        nodes = [node for node in graph.node if node.name in needed] + list(more)
-        read = {name for node in nodes for name in node.input}
-        constants = [each for each in graph.initializer if each.name in read]
+        own_nodes = (node for node in graph.node if node.name in needed)
+        nodes, constants = with_products([*own_nodes, *more], graph.initializer)
         return made(
             nodes,
             [self._value(name) for name in inputs],

@@ -11,24 +11,26 @@ from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.symbols import LONGEST, PAUSE
 
 _ENOUGH: Final = 0.7  # of the longest: from there on a sentence may end at a comma
-_ONE_BY_ONE: Final = 4  # words of a sentence that are planned as they come
-_AT_ONCE: Final = 2  # words behind them: half of the plans, and more is known of what follows
+# Words that are planned at once: the first plan knows two, the next four, then three more each. One
+# by one speech would not begin sooner, but planning took a third of the time instead of a sixth.
+_AT_FIRST, _NEXT, _THEN = 2, 2, 3
 
 
 def next_words(
     known: Sequence[PhonedWord], planned: int, *, all_known: bool
 ) -> tuple[tuple[PhonedWord, ...], bool] | None:
-    """The words of a sentence for its next plan, and whether they are all of it. `known` begins with
-    the sentence's first word, `planned` of them are in the plan now. None = more must be known.
+    """The words of a sentence for its next plan, and whether they are all of it. `known` begins
+    with the sentence's first word, `planned` of them are in the plan now. None = too few are known.
     """
     voiced = length = 0
     first_two = 0  # the place behind the second word with a sound
     for place, word in enumerate(known):
         length += 1 + sum(map(len, word.phones))
         voiced += bool(word.phones)
-        if voiced == _AT_ONCE and not first_two:
+        if voiced == _AT_FIRST and not first_two:
             first_two = place + 1
-        wanted = planned + (1 if planned < _ONE_BY_ONE else _AT_ONCE) if planned else first_two
+        more = _NEXT if planned == first_two else _THEN
+        wanted = planned + more if planned else first_two
         ends = _ends(word, length) if voiced else ""
         if ends:
             return (*known[:place], replace(word, mark=ends)), True

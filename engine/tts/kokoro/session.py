@@ -48,9 +48,9 @@ class Machine:
 @dataclass(frozen=True)
 class _State:
     """How far an utterance is: the sentence from word `first` on, its plan, and the frame before
-    which all is rendered. `began`: words of it whose onset was reported; `sounded`: its symbols that
-    ended; `tail`: how the last plan goes on, for one frame; `late`: frames by which the sentence
-    before was too long.
+    which all is rendered. `began`: words of it whose onset was reported; `sounded`: its symbols
+    that ended; `tail`: how the last plan goes on, for one frame; `late`: frames by which the
+    sentence before was too long.
     """
 
     first: int = 0
@@ -179,9 +179,7 @@ class KokoroSession:
         last = state.first + len(words)
         wish = Wish(words, tuple(self._words.paces[state.first : last]), self._target, closed)
         machine = self._machine
-        plan = make_plan(
-            machine.parts, machine.speaker, wish, state.plan, state.done, state.late
-        )
+        plan = make_plan(machine.parts, machine.speaker, wish, state.plan, state.done, state.late)
         self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
 
     # ------------------------------------------------------------------ sound
@@ -189,7 +187,9 @@ class KokoroSession:
     def _render(self, plan: Plan) -> None:
         """The next frames of the plan; behind its last ones, also how it would go on."""
         state = self._state
-        first, last = state.done, min(state.done + state.window, plan.limit)
+        first, last = state.done, state.done + state.window
+        if last + state.window // 2 > plan.limit:  # rather one that is larger than a small one more
+            last = plan.limit
         goes_on = last == plan.limit and not plan.wish.closed
         machine = self._machine
         pcm = render(machine.parts, machine.given, plan, first, last + goes_on).clip(-1, 1)
@@ -201,6 +201,8 @@ class KokoroSession:
             pcm[:count] += (state.tail[:count] - pcm[:count]) * share
         if plan.wish.closed and last == plan.limit:
             pcm[-_FADE:] *= np.linspace(1, 0, len(pcm[-_FADE:]), dtype=np.float32)
+            rest = FRAME * (len(plan.features) - last)
+            pcm, places[-1] = np.concatenate([pcm, np.zeros(rest, np.float32)]), places[-1] + rest
         self._windows.append(_Window(state, places, pcm, self._meter.branch()))
         while self._windows[0].places[-1] < self._sample - _KEPT:
             self._windows.popleft()

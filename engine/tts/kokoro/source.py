@@ -52,16 +52,14 @@ class Source:
     def spectrum(
         self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int
     ) -> Floats:
-        """Magnitudes and angles [120 (last - first) + 1, 22] of the frames from `first` to `last`."""
+        """Magnitudes and angles of frames, a row every 5 samples: [120 (last - first) + 1, 22]."""
         wave = self._wave(pitch, turns, first, last)
         pieces = np.lib.stride_tricks.sliding_window_view(wave, _WIDTH)[::_HOP]
         parts = pieces @ _TRANSFORM
         real, imaginary = parts[:, :BINS], parts[:, BINS:]
         return np.concatenate([np.hypot(real, imaginary), np.arctan2(imaginary, real)], axis=1)
 
-    def _wave(
-        self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int
-    ) -> Floats:
+    def _wave(self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int) -> Floats:
         """Samples from half a spectrum before the first frame to half a one behind the last."""
         total = STEP * len(pitch)
         places = np.abs(np.arange(FRAME * first - _WIDTH // 2, FRAME * last + _WIDTH // 2))

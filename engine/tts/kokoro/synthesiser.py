@@ -78,4 +78,4 @@ class KokoroSynthesiser:
             words = [ready for word in sentence.split() for ready in phonemizer.push(word)]
             sentences.append([*words, *phonemizer.finish()])
         learnt = statistics(self._parts, style, sentences, self._learnt, british=british)
-        return Machine(self._parts, espeak, Speaker(style, british), learnt.given)
+        return Machine(self._parts, espeak, Speaker(style, british, learnt.own_rate), learnt.given)

@@ -18,7 +18,6 @@ from engine.asr.pick import (
     resolve,
     why,
 )
-from engine.assets.catalogue import find
 from engine.errors import SettingsError
 from engine.settings import RecogniserSettings
 from installer import steps

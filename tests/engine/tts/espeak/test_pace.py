@@ -3,7 +3,8 @@
 import pytest
 
 from engine.tts.espeak.library import SAMPLE_RATE
-from engine.tts.espeak.pace import OWN_RATE, RATE_RANGE, Pace, Pacer, SyllableMeter, pace_for
+from engine.tts.espeak.pace import OWN_RATE, RATE_RANGE, Pace, Pacer, pace_for
+from engine.tts.meter import SyllableMeter
 
 
 def test_own_pace_is_espeaks_default() -> None:
@@ -85,7 +86,7 @@ def test_targets_are_clamped_to_the_range(asked: float, given: float) -> None:
 
 
 def test_the_meter_counts_the_last_three_seconds() -> None:
-    meter = SyllableMeter()
+    meter = SyllableMeter(SAMPLE_RATE)
     assert meter.rate(SAMPLE_RATE) is None
     for second in (1, 2, 3, 4):
         meter.add(second * SAMPLE_RATE)

@@ -8,7 +8,7 @@ import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from engine.training.teachers import products
-from engine.training.teachers.products import signs_are_exact, with_products
+from engine.tts.kokoro.products import signs_are_exact, with_products
 
 
 def _run(nodes: list[NodeProto], constants: list[TensorProto], x: np.ndarray) -> np.ndarray:
