@@ -15,13 +15,12 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from engine.tts.kokoro.published import Array, Convolution, Published, made
+from engine.tts.kokoro.source import BINS
 
 ROOT: Final = "/decoder/decoder/"
 WEIGHTS: Final = "decoder.decoder."
 STEPS: Final = (10, 6)  # rows that each upsampling makes of one
-BINS: Final = 11  # of a spectrum: 20 samples, every 5
 _WIDTH, _HOP = 20, 5  # samples
-EDGE: Final = 5  # samples that the first and the last row of a window do not give whole
 _GAIN: Final = 4.0  # of the published inverse transform
 _JOINED: Final = 1090  # channels of a decoding block's input
 _END: Final = np.iinfo(np.int64).max

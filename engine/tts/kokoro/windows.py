@@ -9,10 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from engine.tts.kokoro.decoder_graph import EDGE
 from engine.tts.kokoro.parts import Floats, Given, Parts
 from engine.tts.kokoro.plan import Plan
-from engine.tts.kokoro.source import FINE_ROWS, FRAME
+from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
 
 # Frames around a window that each stage sees: the coarse one 13 on the left and 14 on the right,
 # its result 5, the noise of the middle stage 6, the middle stage 4.
