@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import ModelError
-from engine.messages.voices import VoiceEntry
+from engine.messages.voices import Mix, VoiceEntry
 from engine.settings import Settings, SpeechSettings
 from engine.tts import pick
 from engine.tts.roster import ESPEAK, Roster, of_settings
@@ -65,6 +65,10 @@ class VoiceLibrary:
     def restore(self, name: str) -> str:
         """Bring back what was removed."""
         return self._shelf.restore(name, self._roster)
+
+    def mix(self, name: str, mix: Mix) -> str:
+        """Keep a mixture of two voices; returns its name."""
+        return self._shelf.mix(name, mix, self._roster)
 
     def export(self, name: str, path: Path) -> Path:
         """Write a voice with its recording and pace to one file; returns which."""

@@ -16,13 +16,32 @@ class ListVoices:
 
 
 @dataclass(frozen=True)
+class Mix:
+    """A voice between two others; `share` of `one`, 0 to 1, the rest of `other`."""
+
+    one: str
+    other: str
+    share: float = 0.5
+
+
+@dataclass(frozen=True)
 class PreviewVoice:
     """Say a text (empty: a fixed sentence) in a voice, at that voice's default pace; once nobody
-    else speaks. Another one takes its place. PreviewChanged tells how it goes.
+    else speaks. Another one takes its place. PreviewChanged tells how it goes. `mix`: say it in a
+    mixture that need not be kept, with an empty `name`.
     """
 
     name: str
     text: str = ""
+    mix: Mix | None = None
+
+
+@dataclass(frozen=True)
+class MixVoices:
+    """Keep a mixture of two voices as a voice called `name`."""
+
+    name: str
+    mix: Mix
 
 
 @dataclass(frozen=True)
@@ -106,6 +125,7 @@ VoiceCommand = (
     ListVoices
     | PreviewVoice
     | StopPreview
+    | MixVoices
     | RenameVoice
     | RemoveVoice
     | RestoreVoice
@@ -123,7 +143,8 @@ VoiceCommand = (
 
 @dataclass(frozen=True)
 class VoiceEntry:
-    """One voice. `own`: it comes with the synthesiser. `clip_s` and `snr_db` of the recording it
+    """One voice. `own`: it comes with the synthesiser. `description` says how it sounds or of what
+    it was made, empty = not known. `clip_s` and `snr_db` of the recording it
     was made of, None = not kept. `made_for`: the models it exists for; `usable`: the synthesiser
     that runs can speak with it, else `why_not` is a sentence; `again`: it can be made again.
     `pace` is its default pace in SPS, None = the slider's; `used` an ISO date, empty = never.
@@ -139,14 +160,18 @@ class VoiceEntry:
     again: bool = False
     pace: float | None = None
     used: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True)
 class VoicesListed:
-    """All voices there are, and the names of those that were removed and can be brought back."""
+    """All voices there are, and the names of those that were removed and can be brought back.
+    `mixable`: names of those that can be mixed; none = the synthesiser cannot mix voices.
+    """
 
     voices: tuple[VoiceEntry, ...]
     removed: tuple[str, ...] = ()
+    mixable: tuple[str, ...] = ()
 
 
 class PreviewState(Enum):

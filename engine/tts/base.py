@@ -38,7 +38,8 @@ class RateRange:
 class TtsInfo:
     """What a model is. `rate_range` None: the model cannot be told a rate. `sample_rate` in Hz, of
     its frames. `edition` tells apart models of one name that do not understand each other's voices.
-    `making` is what metadata["making"] says of the voices it makes now. `note` is a sentence to the
+    `making` is what metadata["making"] says of the voices it makes now. `can_mix`: see
+    engine/tts/mixing.py. `note` is a sentence to the
     person on how it runs, empty when there is nothing to know; it can change when a voice is made
     ready or a session opened.
     """
@@ -51,6 +52,7 @@ class TtsInfo:
     edition: str = ""
     making: str = ""
     note: str = ""
+    can_mix: bool = False
 
     @property
     def voice_model(self) -> str:

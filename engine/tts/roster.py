@@ -4,7 +4,8 @@ Invariant: read from a few small files; imports no torch and no library of a syn
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from engine.settings_file import data_folder
 from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.voices import ABOUT
 from engine.tts.voxtream.files import place
 from engine.tts.voxtream.files.edition import edition_of
 
@@ -29,18 +31,22 @@ _LARGEST_CONFIG: Final = 1_000_000  # bytes
 @dataclass(frozen=True)
 class Roster:
     """`voice_model` is the synthesiser's TtsInfo.voice_model, `own` the names of its own voices,
-    the default first.
+    the default first; `about` their descriptions by name, where there are any.
     """
 
     voice_model: str
     own: tuple[str, ...]
     can_clone: bool
+    can_mix: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)
 
 
 def of_model(model: TtsModel) -> Roster:
     """The roster of a loaded synthesiser."""
-    names = tuple(voice.name for voice in model.voices())
-    return Roster(model.info.voice_model, names, model.info.can_clone)
+    info, own = model.info, model.voices()
+    about = {each.name: each.metadata[ABOUT] for each in own if ABOUT in each.metadata}
+    names = tuple(voice.name for voice in own)
+    return Roster(info.voice_model, names, info.can_clone, info.can_mix, about)
 
 
 def of_settings(settings: SpeechSettings) -> Roster:
@@ -52,7 +58,8 @@ def of_settings(settings: SpeechSettings) -> Roster:
         case "espeak":
             from engine.tts.espeak.voices import VOICES
 
-            return Roster(ESPEAK, tuple(voice.name for voice in VOICES), can_clone=False)
+            about = {voice.name: voice.description for voice in VOICES}
+            return Roster(ESPEAK, tuple(about), can_clone=False, about=about)
         case "starter":
             return _of_pack(place.pack_folder())
         case "kokoro":
@@ -64,14 +71,14 @@ def of_settings(settings: SpeechSettings) -> Roster:
 
 
 def _kokoro() -> Roster:
+    from engine.tts.kokoro import voices as kokoro
     from engine.tts.kokoro.place import is_fetched
-    from engine.tts.kokoro.voices import NAMES
 
     if not is_fetched():
         raise ModelError(
             "Kokoro is not on this machine.", hint="Fetch it with: rubato models get kokoro"
         )
-    return Roster(KOKORO, NAMES, can_clone=True)
+    return Roster(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
 
 
 def _made_here(system: systems.System) -> Roster:

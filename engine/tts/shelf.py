@@ -17,8 +17,9 @@ from typing import Final
 
 from engine.audio.clips.clip import snr_db
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages.voices import VoiceEntry
+from engine.messages.voices import Mix, VoiceEntry
 from engine.tts import voice_notes, voices
+from engine.tts.mixing import mixed
 from engine.tts.pacing import FASTEST, SLOWEST
 from engine.tts.roster import Roster
 from engine.tts.voice_notes import note_of
@@ -44,7 +45,14 @@ class Shelf:
     def cards(self, roster: Roster) -> tuple[VoiceEntry, ...]:
         """The synthesiser's own voices, then the person's by name."""
         notes = voice_notes.read(self._folder)
-        own = [VoiceEntry(name, own=True, made_for=(roster.voice_model,)) for name in roster.own]
+        own = [
+            VoiceEntry(
+                *(name, True),
+                made_for=(roster.voice_model,),
+                description=roster.about.get(name, ""),
+            )
+            for name in roster.own
+        ]
         personal = [_card(files, roster) for files in self._by_name().values()]
         own_names = {name.casefold() for name in roster.own}
         cards = (*own, *(card for card in personal if card.name.casefold() not in own_names))
@@ -125,6 +133,14 @@ class Shelf:
         if not self._called(name):
             voice_notes.change(self._folder, name, pace=None, used="")
         return files[0].name
+
+    def mix(self, name: str, mix: Mix, roster: Roster) -> str:
+        """Keep a mixture under a name that is free; returns it. As mixing.mixed()."""
+        name = name.strip()
+        voices.check_name(name)
+        self.check_free(name, roster)
+        voices.save(mixed(mix, roster, self._folder, name), self._folder)
+        return name
 
     # ------------------------------------------------------------------- out and in
 
@@ -219,6 +235,7 @@ def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
         usable=usable,
         why_not=why_not,
         again=again,
+        description=(fits or files)[0].about,
     )
 
 
@@ -226,7 +243,7 @@ def _why_not(made_for: tuple[str, ...], roster: Roster, *, has_clip: bool) -> st
     reason = f"It was made for {', '.join(made_for)}, not for {roster.voice_model}"
     if has_clip:
         return f"{reason}, which cannot learn voices. Choose a synthesiser that can."
-    return f"{reason}, and its recording was not kept. Add the recording again."
+    return f"{reason}, and no recording was kept with it. Use the synthesiser it was made for."
 
 
 def _facts(file: SavedVoice) -> tuple[float | None, float | None]:

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 # A voice is some kB; with a transformer's state after 20 s of prompt some ten MB.
 LARGEST_BYTES: Final = 128 * 1024 * 1024
+ABOUT: Final = "description"  # of a voice's metadata: how it sounds, or of what it was made
+_LONGEST_ABOUT: Final = 200  # characters
 SUFFIX: Final = ".voice.safetensors"
 _NAME, _MODEL = "rubato.name", "rubato.model"
 _CLIP, _CLIP_RATE = "rubato.clip", "rubato.clip_rate"  # int16 samples, and their rate in Hz
@@ -48,7 +50,8 @@ _CLIP_RATES: Final = (4_000, 384_000)  # Hz
 class SavedVoice:
     """A voice in the folder, not loaded. `model` is the TtsInfo.voice_model it was made for;
     `has_clip`: its recording is in the file too, which is so long and stands so far above its
-    noise (None = not known). `pace` is the default pace (SPS) it was exported with.
+    noise (None = not known). `pace` is the default pace (SPS) it was exported with, `about` its
+    description.
     """
 
     name: str
@@ -58,6 +61,7 @@ class SavedVoice:
     clip_s: float | None = None
     snr_db: float | None = None
     pace: float | None = None
+    about: str = ""
 
 
 def folder() -> Path:
@@ -193,6 +197,7 @@ def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
         _number(metadata.get(_CLIP_S, "")),
         _number(metadata.get(_CLIP_SNR, "")),
         _number(metadata.get(_PACE, "")),
+        metadata.get(ABOUT, "")[:_LONGEST_ABOUT],
     )
 
 

@@ -23,6 +23,8 @@ from engine.api import (
     ExportVoice,
     Failed,
     ImportVoice,
+    Mix,
+    MixVoices,
     Notice,
     Part,
     Phase,
@@ -52,6 +54,7 @@ from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.tts.test_shelf import speech
 from tests.fakes import RATE, FakeVoiceModel
+from tests.fakes_kokoro import write_kokoro
 from tests.faults.whole import Devices, Whole, whole
 
 LONG = " ".join(["on"] * 200)  # 20 s of the fake voice
@@ -126,6 +129,23 @@ def test_a_voice_is_heard_and_the_chosen_one_stays() -> None:
         assert there.whole.of(VoicesChanged)[-1].selected == "Ada"
         assert not there.whole.of(TurnEnded)
         assert there.whole.works()
+
+
+def test_a_mixture_is_heard_then_kept_and_chosen() -> None:
+    write_kokoro()
+    with home() as there:
+        there.model.info = replace(there.model.info, name="kokoro", can_mix=True)
+        mix = Mix("Heart", "Emma", 0.7)
+        there.whole.engine.post(PreviewVoice("", "one two", mix))
+        there.whole.wait(lambda: OVER in there.states())
+        assert there.states() == [WAITING, MAKING, SPEAKING, OVER]
+        assert there.listed().mixable == ("Ada", "Bela")
+        there.whole.engine.post(MixVoices("Luna", mix))
+        assert there.entry("Luna").description == "mixed of 70 % Heart, 30 % Emma"
+        assert there.listed().mixable == ("Ada", "Bela", "Luna")
+        there.choose("Luna")
+        there.whole.engine.post(MixVoices("Luna", mix))
+        there.whole.wait(there.whole.failed)
 
 
 def test_a_preview_waits_for_the_reply_that_is_spoken() -> None:

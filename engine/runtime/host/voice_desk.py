@@ -17,6 +17,7 @@ from engine.messages.voices import (
     ClipRecording,
     DropClip,
     ListVoices,
+    Mix,
     PreviewChanged,
     PreviewState,
     PreviewVoice,
@@ -66,6 +67,7 @@ class VoiceDesk:
         self._status = status
         self._hands = hands
         self._name = ""  # of the voice that is previewed
+        self._mix: Mix | None = None  # that is previewed instead of a voice with a name
         self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
         self._reply: Reply | None = None  # the preview that goes on
         self._recording = False
@@ -107,8 +109,8 @@ class VoiceDesk:
     def take(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
         """Act on what is about voices. InvalidInput, DeviceError say why it cannot be done."""
         match message:
-            case PreviewVoice(name, text):
-                self._ask(name, text)
+            case PreviewVoice(name, text, mix):
+                self._ask(name, text, mix)
             case StopPreview():
                 self._stop_preview()
             case RecordClip() | DropClip():
@@ -124,7 +126,7 @@ class VoiceDesk:
 
     # ------------------------------------------------------------------------ preview
 
-    def _ask(self, name: str, text: str) -> None:
+    def _ask(self, name: str, text: str, mix: Mix | None) -> None:
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
                 f"That text has {len(text)} characters; {LONGEST_TEXT} can be heard.",
@@ -137,7 +139,7 @@ class VoiceDesk:
         if self._recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
         self._stop_preview()
-        self._name, self._waiting = name, words
+        self._name, self._mix, self._waiting = name, mix, words
         self._hands.emit(PreviewChanged(name, PreviewState.WAITING))
         self._hands.attend()  # which begins it when nobody has the floor
 
@@ -146,7 +148,7 @@ class VoiceDesk:
         self._reply = Reply(PREVIEW, self._workers.dials, aloud=True)
         self._hands.emit(PreviewChanged(self._name, PreviewState.MAKING))
         pace = self._paces.get(self._name.casefold())
-        self._workers.speaker.post(Audition(self._reply, self._name, words, pace))
+        self._workers.speaker.post(Audition(self._reply, self._mix or self._name, words, pace))
 
     def _stop_preview(self) -> None:
         if self._reply is not None or self._waiting:

@@ -15,6 +15,7 @@ from engine.messages.voices import (
     ExportVoice,
     ImportVoice,
     ListVoices,
+    MixVoices,
     RemakeVoice,
     RemoveVoice,
     RenameVoice,
@@ -43,6 +44,7 @@ ShelfJob = (
     | DiscardVoice
     | RemakeVoice
     | SetVoicePace
+    | MixVoices
     | ExportVoice
     | ImportVoice
     | NoteUse
@@ -73,7 +75,9 @@ class VoiceKeeper:
         try:
             self._do(job, shelf, roster)
         finally:
-            self._tell(VoicesListed(shelf.cards(roster), shelf.removed()))
+            entries = shelf.cards(roster)
+            here = tuple(each.name for each in entries if roster.voice_model in each.made_for)
+            self._tell(VoicesListed(entries, shelf.removed(), here if roster.can_mix else ()))
 
     def _do(  # noqa: C901, PLR0912 - one case per kind
         self, job: ShelfJob, shelf: Shelf, roster: Roster
@@ -94,6 +98,8 @@ class VoiceKeeper:
                 self._tell(VoiceMoved(name, name))
             case SetVoicePace(name, pace):
                 shelf.set_pace(name, pace)
+            case MixVoices(name, mix):
+                self._tell(VoiceMoved("", shelf.mix(name, mix, roster)))
             case ExportVoice(name, path):
                 written = shelf.export(name, path, roster)
                 self._tell(Notice(f"The voice and its recording are in {written}."))

@@ -27,20 +27,25 @@ _FILES: Final = {
     "bm_george": "deep, C", "af_bella": "lively, A-", "am_fenrir": "firm, C+",
     "af_alloy": "sober, C", "af_aoede": "bright, C+", "af_jessica": "young, D",
     "af_kore": "calm, C+", "af_nicole": "whispering, B-", "af_nova": "plain, C",
-    "af_river": "soft, D", "af_sarah": "friendly, C+", "af_sky": "light, C-",
+    "af_river": "soft, D", "af_sarah": "friendly, C+", "af_sky": "airy, C-",
     "am_adam": "low, F+", "am_echo": "plain, D", "am_eric": "brisk, D", "am_liam": "young, D",
-    "am_onyx": "dark, D", "am_puck": "cheerful, C+", "am_santa": "old, D-", "bf_alice": "formal, D",
-    "bf_isabella": "gentle, C", "bf_lily": "light, D", "bm_daniel": "formal, D",
-    "bm_fable": "telling, C", "bm_lewis": "low, D+",
+    "am_onyx": "deep, D", "am_puck": "cheerful, C+", "am_santa": "old, D-", "bf_alice": "formal, D",
+    "bf_isabella": "gentle, C", "bf_lily": "airy, D", "bm_daniel": "formal, D",
+    "bm_fable": "storytelling, C", "bm_lewis": "low, D+",
 }  # fmt: skip
 _PEOPLE: Final = {"f": "woman", "m": "man"}
 _COUNTRIES: Final = {"a": ("American", AMERICAN), "b": ("British", BRITISH)}
-NAMES: Final = tuple(file[3:].capitalize() for file in _FILES)
+ABOUT: Final = {  # by name
+    file[3:].capitalize(): f"{_COUNTRIES[file[0]][0]} {_PEOPLE[file[1]]}, "
+    + how.replace(", ", ", publisher's grade ")
+    for file, how in _FILES.items()
+}
+NAMES: Final = tuple(ABOUT)
 
 
 def read_voices(folder: Path) -> tuple[Voice, ...]:
     """The published voices. ModelError names a file that is missing or damaged."""
-    return tuple(_read(folder, file, how) for file, how in _FILES.items())
+    return tuple(_read(folder, file) for file in _FILES)
 
 
 def style_of(voice: Voice) -> Floats:
@@ -70,17 +75,14 @@ def blend(name: str, parts: tuple[tuple[Voice, float], ...], **metadata: str) ->
     return Voice(name, NAME, {STYLE: style.astype(np.float32)}, {**language, **metadata})
 
 
-def _read(folder: Path, name: str, how: str) -> Voice:
-    file = folder / f"{name}.bin"
+def _read(folder: Path, file_name: str) -> Voice:
+    file, name = folder / f"{file_name}.bin", file_name[3:].capitalize()
     try:
         styles = np.fromfile(file, dtype="<f4")
     except OSError as error:
         raise ModelError(f"{file} cannot be read: {error.strerror}.", hint=AGAIN) from error
     if styles.size != _ROWS * _WIDTH or not np.abs(styles).max() < _WIDEST:
         raise ModelError(f"{file} is not a voice of Kokoro's, or it is damaged.", hint=AGAIN)
-    country, language = _COUNTRIES[name[0]]
-    manner, grade = how.split(", ")
-    description = f"{country} {_PEOPLE[name[1]]}, {manner}; grade {grade}"
     style = styles.reshape(_ROWS, _WIDTH)[_ROW]
-    about = {"description": description, _LANGUAGE: language}
-    return Voice(name[3:].capitalize(), NAME, {STYLE: style}, about)
+    about = {"description": ABOUT[name], _LANGUAGE: _COUNTRIES[file_name[0]][1]}
+    return Voice(name, NAME, {STYLE: style}, about)

@@ -12,6 +12,7 @@ from engine.tts.registry import load
 from engine.tts.roster import of_model, of_settings
 from engine.tts.voxtream.files import place
 from tests.engine.tts.voxtream.small_pack import write_pack
+from tests.fakes_kokoro import write_kokoro
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +29,14 @@ def test_the_files_tell_what_the_model_does(engine: str) -> None:
     told = of_model(model)
     model.close()
     assert of_settings(settings) == told
+
+
+def test_kokoro_has_28_voices_with_descriptions() -> None:
+    write_kokoro()
+    roster = of_settings(SpeechSettings(engine="kokoro"))
+    assert roster.own[:6] == ("Heart", "Michael", "Emma", "George", "Bella", "Fenrir")
+    assert (len(set(roster.own)), roster.can_mix) == (28, True)
+    assert all(roster.about[name].count(", ") == 2 for name in roster.own)
 
 
 @pytest.mark.parametrize("broken", ["config.json", "codec.safetensors", "speaker.safetensors"])
@@ -48,11 +57,15 @@ def test_a_voice_that_was_not_fetched_names_the_command() -> None:
     assert failure.value.hint.endswith("rubato models get voxtream2")
 
 
-def test_listing_voices_imports_no_synthesiser() -> None:
+@pytest.mark.parametrize("engine", ["auto", "kokoro"])
+def test_listing_voices_imports_no_synthesiser(engine: str) -> None:
+    write_kokoro()
     listing = (
         "import sys; from engine.api import Settings, voice_library;"
-        "voice_library(Settings()).entries();"
-        "print(sorted({'torch', 'moshi', 'onnxruntime', 'httpx', 'av'} & set(sys.modules)))"
+        "from engine.settings import SpeechSettings;"
+        f"voice_library(Settings(speech=SpeechSettings(engine='{engine}'))).entries();"
+        "heavy = {'torch', 'moshi', 'onnx', 'onnxruntime', 'httpx', 'av'};"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     found = subprocess.run(
         [sys.executable, "-c", listing], capture_output=True, text=True, check=True

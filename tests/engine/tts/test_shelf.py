@@ -61,7 +61,7 @@ def test_a_voice_of_another_model_says_why_it_cannot_speak(shelf: Shelf, tmp_pat
     voices.save(replace(GRANDMA, name="Bare", model="other"), tmp_path)
     by_name = {card.name: card for card in shelf.cards(ROSTER)}
     assert not by_name["Bare"].usable
-    assert "recording was not kept" in by_name["Bare"].why_not
+    assert "no recording was kept" in by_name["Bare"].why_not
     (_, _, deaf) = shelf.cards(DEAF)
     assert not deaf.usable
     assert "cannot learn voices" in deaf.why_not

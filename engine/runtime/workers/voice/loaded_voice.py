@@ -9,14 +9,16 @@ from pathlib import Path
 
 from engine.errors import EngineError, ModelError, SynthesisError
 from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
+from engine.messages.voices import Mix
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
-from engine.tts import pick
+from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
 from engine.tts.casting import Stretch, adopt, choose, remake, voice_names
+from engine.tts.mixing import mixed
 from engine.tts.registry import BUILT_IN
 from engine.tts.roster import Roster, of_model
 
@@ -97,14 +99,18 @@ class LoadedVoice:
         model = self._model.now
         return None if model is None else of_model(model)
 
-    def audition(self, name: str) -> TtsSession:
-        """A session in another voice, ready to speak; slow when it is a new one. InvalidInput when
-        it cannot be had, SynthesisError when no synthesiser has loaded.
+    def audition(self, wanted: str | Mix) -> TtsSession:
+        """A session in another voice or a mixture, ready to speak; slow when it is a new
+        one. InvalidInput and ModelError when it cannot be had, SynthesisError when no synthesiser
+        has loaded.
         """
         model = self._model.now
         if model is None:
             raise SynthesisError("No voice has loaded yet.", hint="Try again in a moment.")
-        voice = choose(model, name)
+        if isinstance(wanted, Mix):
+            voice = mixed(wanted, of_model(model), voices.folder())
+        else:
+            voice = choose(model, wanted)
         model.warm(voice)
         return model.open(voice, seed=self._seed)
 

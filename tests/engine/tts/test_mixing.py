@@ -1,0 +1,79 @@
+"""Two voices become one between them, a voice like any other."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import InvalidInput, ModelError
+from engine.messages.voices import Mix
+from engine.settings import SpeechSettings
+from engine.tts import voices
+from engine.tts.kokoro.voices import is_british, style_of
+from engine.tts.mixing import mixed
+from engine.tts.roster import Roster, of_settings
+from engine.tts.shelf import Shelf
+from tests.fakes_kokoro import number_of, write_kokoro
+
+
+@pytest.fixture
+def roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roster:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    write_kokoro()
+    return of_settings(SpeechSettings(engine="kokoro"))
+
+
+def test_a_share_of_each_and_the_english_of_the_larger(roster: Roster, tmp_path: Path) -> None:
+    voice = mixed(Mix("heart", "EMMA", 0.25), roster, tmp_path)
+    wanted = 0.25 * number_of("Heart") + 0.75 * number_of("Emma")
+    np.testing.assert_allclose(style_of(voice), wanted, rtol=1e-6)
+    assert is_british(voice)
+    assert voice.model == roster.voice_model
+    assert voice.metadata["description"] == "mixed of 25 % Heart, 75 % Emma"
+
+
+@pytest.mark.parametrize(("share", "name"), [(1.0, "Heart"), (0.0, "Emma")])
+def test_a_whole_share_is_the_voice_itself(
+    share: float, name: str, roster: Roster, tmp_path: Path
+) -> None:
+    voice = mixed(Mix("Heart", "Emma", share), roster, tmp_path)
+    np.testing.assert_allclose(style_of(voice), number_of(name), rtol=1e-6)
+
+
+def test_a_mixture_is_kept_renamed_moved_and_mixed_again(roster: Roster, tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "voices")
+    assert shelf.mix(" Luna ", Mix("Heart", "Emma"), roster) == "Luna"
+    assert shelf.rename("Luna", "Lena", roster) == "Lena"
+    file = shelf.export("Lena", tmp_path / "gift", roster)
+    shelf.remove("Lena", roster)
+    assert shelf.read_in(file, "Lina", roster) == "Lina"
+    entry = shelf.cards(roster)[-1]
+    assert (entry.name, entry.usable, entry.own) == ("Lina", True, False)
+    assert entry.description == "mixed of 50 % Heart, 50 % Emma"
+    shelf.mix("Both", Mix("lina", "Michael", 0.5), roster)
+    (both,) = (each for each in voices.saved_voices(tmp_path / "voices") if each.name == "Both")
+    wanted = (number_of("Heart") + number_of("Emma")) / 4 + number_of("Michael") / 2
+    np.testing.assert_allclose(style_of(voices.load(both.path)), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mix", "name", "said"),
+    [
+        (Mix("Nobody", "Emma"), "New", "no voice called 'Nobody'"),
+        (Mix("Heart", "Emma", 1.01), "New", "share cannot be 1.01"),
+        (Mix("Heart", "Emma", float("nan")), "New", "share cannot be nan"),
+        (Mix("Heart", "Emma"), "heart", "called 'heart' already"),
+        (Mix("Heart", "Emma"), " ", "cannot be called"),
+    ],
+)
+def test_what_cannot_be_mixed_is_said(
+    mix: Mix, name: str, said: str, roster: Roster, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        Shelf(tmp_path / "voices").mix(name, mix, roster)
+    assert not (tmp_path / "voices").exists()
+
+
+def test_a_synthesiser_that_cannot_mix_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="voices of espeak cannot be mixed"):
+        mixed(Mix("Alan", "Clara"), of_settings(SpeechSettings(engine="espeak")), tmp_path)

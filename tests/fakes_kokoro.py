@@ -1,0 +1,25 @@
+"""Stand-ins for the fetched files of Kokoro: enough to list its voices and to mix them."""
+
+from typing import Final
+
+import numpy as np
+
+from engine.assets.packages import KOKORO_VOICE_NAMES
+from engine.tts.kokoro import place
+
+ENGLISH: Final = [name for name in KOKORO_VOICE_NAMES if name[0] in "ab"]
+
+
+def write_kokoro() -> None:
+    """A model of no bytes, and voices: all numbers of voice number n of ENGLISH are n / 100."""
+    place.model_file().parent.mkdir(parents=True)
+    place.model_file().touch()
+    place.voices_folder().mkdir(parents=True)
+    for number, name in enumerate(ENGLISH):
+        styles = np.full((510, 256), number / 100, np.float32)
+        (place.voices_folder() / f"{name}.bin").write_bytes(styles.tobytes())
+
+
+def number_of(name: str) -> float:
+    """What the style of a voice is full of."""
+    return [each[3:].capitalize() for each in ENGLISH].index(name) / 100
