@@ -1,4 +1,4 @@
-"""`rubato voices`: list, hear, rename, remove, bring back, export and import voices.
+"""`rubato voices`: list, hear, mix, rename, remove, bring back, export and import voices.
 
 Invariant: only `hear` loads a synthesiser.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from app.command.terminal import tell, write
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Manner, Settings, VoiceEntry
+from engine.api import Manner, Mix, Settings, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import VoiceLibrary
@@ -25,31 +25,34 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     voices.set_defaults(command=_list)
     actions = voices.add_subparsers(title="actions", metavar="ACTION")
     _add(actions, "list", _list, "the voices that can be chosen, and those you made")
-    hear = _add(actions, "hear", _hear, "say a sentence in a voice")
-    hear.add_argument("name", metavar="NAME")
+    hear = _add(actions, "hear", _hear, "say a sentence in a voice", "NAME")
     hear.add_argument("text", metavar="TEXT", nargs="?", default="", help="what to say")
     hear.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
-    rename = _add(actions, "rename", _rename, "call a voice otherwise")
-    rename.add_argument("name", metavar="NAME")
-    rename.add_argument("new", metavar="NEW")
-    remove = _add(actions, "remove", _remove, "remove a voice; `restore` brings it back")
-    remove.add_argument("name", metavar="NAME")
+    mix = _add(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
+    mix.add_argument(
+        "--share", type=float, default=0.5, metavar="0..1", help="of ONE in the mixture (0.5)"
+    )
+    _add(actions, "rename", _rename, "call a voice otherwise", "NAME", "NEW")
+    remove = _add(actions, "remove", _remove, "remove a voice; `restore` brings it back", "NAME")
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
-    restore = _add(actions, "restore", _restore, "bring back a voice that was removed lately")
-    restore.add_argument("name", metavar="NAME")
-    pace = _add(actions, "pace", _pace, "the pace a voice begins with when it is chosen")
-    pace.add_argument("name", metavar="NAME")
+    _add(actions, "restore", _restore, "bring back a voice that was removed lately", "NAME")
+    pace = _add(actions, "pace", _pace, "the pace a voice begins with when it is chosen", "NAME")
     pace.add_argument("pace", metavar="SPS|own", help="syllables a second, 1 to 7, or 'own'")
-    export = _add(actions, "export", _export, "write a voice with its recording to one file")
-    export.add_argument("name", metavar="NAME")
+    export = _add(
+        actions, "export", _export, "write a voice with its recording to one file", "NAME"
+    )
     export.add_argument("file", type=Path, metavar="FILE")
     take = _add(actions, "import", _import, "take a voice from such a file")
     take.add_argument("file", type=Path, metavar="FILE")
     take.add_argument("--name", default="", metavar="NAME", help="call it so")
 
 
-def _add(actions: Any, name: str, command: Any, text: str) -> argparse.ArgumentParser:
+def _add(
+    actions: Any, name: str, command: Any, text: str, *arguments: str
+) -> argparse.ArgumentParser:
     action: argparse.ArgumentParser = actions.add_parser(name, help=text)
+    for each in arguments:
+        action.add_argument(each.lower(), metavar=each)
     # SUPPRESS, because a default here would undo a --json before the action
     action.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="print as JSON"
@@ -75,7 +78,7 @@ def _list(options: argparse.Namespace) -> int:
 
 def _facts(entry: VoiceEntry) -> str:
     """What is known of a voice, in one line."""
-    facts = []
+    facts = [entry.description] if entry.description else []
     if entry.clip_s is not None:
         noise = "" if entry.snr_db is None else f", {entry.snr_db:.0f} dB above its noise"
         facts.append(f"made of {entry.clip_s:.1f} s{noise}")
@@ -100,6 +103,11 @@ def _hear(options: argparse.Namespace) -> int:
     else:
         write(f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}")
     return 0
+
+
+def _mix(options: argparse.Namespace) -> int:
+    name = _library().mix(options.name, Mix(options.one, options.other, options.share))
+    return _done(options, name, f"{one_line(name)} is one of your voices now.")
 
 
 def _rename(options: argparse.Namespace) -> int:

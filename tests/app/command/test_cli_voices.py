@@ -9,6 +9,7 @@ from app.__main__ import main
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.tts.test_shelf import speech
+from tests.fakes_kokoro import write_kokoro
 
 Capture = pytest.CaptureFixture[str]
 
@@ -43,7 +44,7 @@ def test_a_line_says_what_a_voice_is(capsys: Capture) -> None:
     assert "begins with 3.5 syllables a second" in capsys.readouterr().out
     main(["voices"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Alan"
+    assert lines[0].split(maxsplit=1) == ["Alan", "American man"]
     assert lines[-1].startswith("Grandma")
     assert "made of 2.0 s" in lines[-1]
     assert "3.5 syllables a second" in lines[-1]
@@ -64,13 +65,31 @@ def test_a_voice_goes_and_comes_back(capsys: Capture, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("remove", "Alan"), ("rename", "Nobody", "X"), ("pace", "Alan", "quick"), ("import", "gone")],
+    [
+        ("remove", "Alan"),
+        ("rename", "Nobody", "X"),
+        ("pace", "Alan", "quick"),
+        ("import", "gone"),
+        ("mix", "New", "Alan", "Clara"),
+    ],
 )
 def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], capsys: Capture) -> None:
     assert main(["voices", *arguments]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("rubato: ")
+
+
+def test_two_voices_are_mixed(capsys: Capture, tmp_path: Path) -> None:
+    write_kokoro()
+    (tmp_path / "settings.toml").write_text('[speech]\nengine = "kokoro"\n')
+    assert answer(capsys, "mix", "Luna", "heart", "Emma", "--share", "0.7") == {"voice": "Luna"}
+    main(["voices"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split(maxsplit=1) == ["Heart", "American woman, warm, publisher's grade A"]
+    assert lines[-1].split(maxsplit=1) == ["Luna", "mixed of 70 % Heart, 30 % Emma"]
+    assert main(["voices", "mix", "Luna", "Heart", "Emma"]) == 1
+    assert "called 'Luna' already" in capsys.readouterr().err
 
 
 def test_a_voice_is_heard_at_its_own_pace(capsys: Capture, tmp_path: Path) -> None:
