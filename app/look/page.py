@@ -66,6 +66,10 @@ class Page(QDialog):
         """Show the beginning of the list."""
         self._area.verticalScrollBar().setValue(0)
 
+    def scroll_to(self, widget: QWidget) -> None:
+        """Show a part of the list."""
+        self._area.ensureWidgetVisible(widget)
+
     def open_beside(self) -> None:
         """Show it, or bring it to the front if it is shown already."""
         self.show()

@@ -21,10 +21,7 @@ class Consent(QWidget):
         super().__init__(parent)
         self._post = post
         self._clip: ClipInspected | None = None  # None = none was shown yet
-        self.name = QLineEdit(self)
-        self.name.setMaxLength(LONGEST_NAME)
-        self.name.setPlaceholderText(tr("What to call this voice"))
-        self.name.setAccessibleName(tr("Name of the new voice"))
+        self.name = name_field(self)
         self.agreed = QCheckBox(tr("I &may use this voice"), self)
         self.adopt = QPushButton(tr("&Use this voice"), self)
         self.agreed.toggled.connect(self._refresh)
@@ -55,3 +52,12 @@ class Consent(QWidget):
             name, (start_s, seconds) = self.name.text().strip(), self._clip.part or (0.0, None)
             self._post(AddVoice(self._clip.clip, True, name, start_s, seconds))
             self.hide()
+
+
+def name_field(parent: QWidget) -> QLineEdit:
+    """For the name of a new voice."""
+    field = QLineEdit(parent)
+    field.setMaxLength(LONGEST_NAME)
+    field.setPlaceholderText(tr("What to call this voice"))
+    field.setAccessibleName(tr("Name of the new voice"))
+    return field

@@ -6,7 +6,7 @@ Invariant: it shows what the engine has listed, and asks for the list whenever i
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QHideEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.bridge import Post
@@ -16,6 +16,7 @@ from app.look.page import Page, card
 from app.look.plain_text import one_line
 from app.look.returning import Returning
 from app.look.theme import Theme
+from app.voice.mixer import VoiceMixer
 from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
 from engine.api import (
@@ -59,13 +60,14 @@ class VoicesPage(Page):
         self.notice.setWordWrap(True)
         self.notice.hide()
         self.recorder = VoiceRecorder(post, theme, self)
-        self.record = QPushButton(tr("Record a &voice…"), self)
-        self.record.clicked.connect(self._on_record)
+        self.record, self._recorder_card = self._opening(
+            tr("Record a &voice…"), self.recorder, self.recorder.record
+        )
         self.take_in = QPushButton(tr("&Import…"), self)
         self.take_in.clicked.connect(self.choose_file)
-        self._recorder_card = card(self.recorder, self)
-        self._recorder_card.hide()
-        self.recorder.leave.clicked.connect(self._recorder_card.hide)
+        self.mixer = VoiceMixer(post, self.text.text, self)
+        self.mix, self._mixer_card = self._opening(tr("&Mix voices…"), self.mixer, self.mixer.one)
+        self.mix.hide()
         self._list, self._bin = QVBoxLayout(), QVBoxLayout()
         self._lay_out()
         # `rubato voices` may have changed them meanwhile
@@ -115,6 +117,19 @@ class VoicesPage(Page):
         dialog.open()
         return dialog
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A letter typed outside a field goes to the next voice whose name begins with it."""
+        letter, names = event.text().casefold(), list(self.rows)
+        focus = self.focusWidget()
+        at = 1 + next((i for i, n in enumerate(names) if self.rows[n].isAncestorOf(focus)), -1)
+        for name in (*names[at:], *names[:at]):
+            if letter.isalnum() and name.casefold().startswith(letter):
+                row = self.rows[name]
+                (row.hear if row.hear.isEnabled() else row.pace).setFocus()
+                self.scroll_to(row)
+                return
+        super().keyPressEvent(event)
+
     def hideEvent(self, event: QHideEvent) -> None:
         """Closing the page stops its preview and its recording."""
         super().hideEvent(event)
@@ -124,18 +139,32 @@ class VoicesPage(Page):
             self._post(StopPreview())
         self.recorder.give_up()
         self._recorder_card.hide()
+        self._mixer_card.hide()
         self.say("")
 
-    def _on_record(self) -> None:
-        self._recorder_card.show()
-        self.recorder.show()
-        self.scroll_to_top()
-        self.recorder.record.setFocus(Qt.FocusReason.OtherFocusReason)
+    def _opening(
+        self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget
+    ) -> tuple[QPushButton, QWidget]:
+        """A button that opens a card with `content`, where `first` gets the focus."""
+        button, frame = QPushButton(words, self), card(content, self)
+        frame.hide()
+        content.leave.clicked.connect(frame.hide)
+
+        def show() -> None:
+            frame.show()
+            content.show()
+            self.scroll_to_top()
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+        button.clicked.connect(show)
+        return button, frame
 
     def _show_list(self, listed: VoicesListed) -> None:
         if listed == self._listed:
             return
         self._listed = listed
+        self.mix.setVisible(bool(listed.mixable))
+        self.mixer.show_voices(listed.mixable)
         before, self.rows = self.rows, {}
         for at, entry in enumerate(listed.voices):
             row = before.pop(entry.name, None) or self._make_row(entry)
@@ -175,6 +204,7 @@ class VoicesPage(Page):
 
     def _show_preview(self, name: str, state: PreviewState) -> None:
         self._preview = PreviewChanged(name, state)
+        self.mixer.show_preview(PreviewState.OVER if name else state)
         for row in self.rows.values():
             same = row.entry.name.casefold() == name.casefold()
             row.show_preview(state if same else PreviewState.OVER)
@@ -183,9 +213,11 @@ class VoicesPage(Page):
         self.head.addWidget(self.text)
         self.head.addWidget(self.notice)
         self.body.addWidget(self._recorder_card)
+        self.body.addWidget(self._mixer_card)
         self.body.addLayout(self._list)
         self.body.addLayout(self._bin)
         self.body.addStretch(1)
         self.foot.addWidget(self.record)
         self.foot.addWidget(self.take_in)
+        self.foot.addWidget(self.mix)
         self.foot.addStretch(1)

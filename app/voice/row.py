@@ -182,7 +182,9 @@ class VoiceRow(QFrame):
 
 
 def _facts(entry: VoiceEntry) -> str:
-    facts = [tr("comes with the program")] if entry.own else []
+    facts = [one_line(entry.description)] if entry.description else []
+    if entry.own and not facts:
+        facts = [tr("comes with the program")]
     if entry.clip_s is not None:
         facts.append(tr("made of {seconds} s", seconds=decimal(entry.clip_s, 1)))
     if entry.snr_db is not None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from app.about.page import AboutPage
 from app.keys import KeysCard
 from app.settings.form import PAGES as SETTINGS_PAGES
+from app.voice.page import VoicesPage
 from app.window import Window
 from engine.api import (
     ClipInspected,
@@ -66,6 +67,7 @@ VOICES = VoicesListed(
         VoiceEntry("Captain", made_for=("voxtream2",), usable=False, why_not="For voxtream2."),
     ),
     ("Aunt Erna",),
+    ("Anton", "Grandma"),
 )
 CLIP = ClipInspected(
     Path("my grandmother.flac"),
@@ -172,6 +174,14 @@ def _voices(window: Window) -> QWidget:
     return page
 
 
+def _voices_mixed(window: Window) -> QWidget:
+    page = _voices(window)
+    assert isinstance(page, VoicesPage)
+    page.recorder.leave.click()
+    page.mix.click()
+    return page
+
+
 def _models(window: Window) -> QWidget:
     told(window, *READY)
     page = window.models.open()
@@ -211,6 +221,7 @@ PAGES: dict[str, Open] = {
         for number, page in enumerate(SETTINGS_PAGES)
     },
     "voices": _voices,
+    "voices mixed": _voices_mixed,
     "models": _models,
     "answer times": _times,
     "about": _about,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
@@ -42,6 +42,7 @@ from engine.api import (
 
 LEFT = Qt.MouseButton.LeftButton
 ANTON = VoiceEntry("Anton", own=True)
+HEART = VoiceEntry("Heart", own=True, description="American woman, warm, publisher's grade A")
 GRANDMA = VoiceEntry("Grandma", clip_s=9.4, snr_db=38.2, made_for=("neural 1",), again=True)
 STRANGER = VoiceEntry("Stranger", made_for=("other",), usable=False, why_not="It is for other.")
 LISTED = VoicesListed((ANTON, GRANDMA, STRANGER), ("Oma",))
@@ -87,6 +88,29 @@ def test_a_row_says_what_a_voice_is_and_what_can_be_done(page: VoicesPage) -> No
     assert (stranger.hear.isEnabled(), stranger.use.isEnabled()) == (False, False)
     assert grandma.actions_of["Make again from its recording"].isEnabled()
     assert not stranger.actions_of["Make again from its recording"].isEnabled()
+
+
+def test_a_description_stands_first(page: VoicesPage) -> None:
+    page.takes(VoicesListed((HEART,)))
+    assert page.rows["Heart"].facts.text() == f"{HEART.description} · not used yet"
+
+
+def test_a_letter_goes_to_the_next_voice_that_begins_with_it(
+    page: VoicesPage, qtbot: QtBot
+) -> None:
+    names = [f"{letter}{number}" for letter in "ABC" for number in range(9)]
+    page.takes(VoicesListed(tuple(VoiceEntry(name, own=True) for name in names)))
+    QApplication.processEvents()  # it is laid out
+    page.rows["A0"].use.setFocus()
+    for wanted in ("C0", "C1"):
+        qtbot.keyClick(page.focusWidget(), Qt.Key.Key_C)
+        assert page.focusWidget() is page.rows[wanted].hear
+        assert not page.rows[wanted].visibleRegion().isEmpty()
+    qtbot.keyClick(page.focusWidget(), Qt.Key.Key_A)
+    assert page.focusWidget() is page.rows["A0"].hear
+    page.text.setFocus()
+    qtbot.keyClick(page.text, Qt.Key.Key_B)
+    assert page.text.text() == "b"
 
 
 def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(

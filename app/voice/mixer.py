@@ -1,0 +1,136 @@
+"""Mixes two voices: which, how much of each, how that sounds, and what it is to be called.
+
+Invariant: nothing is kept before the person says so.
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.bridge import Post
+from app.language.words import tr
+from app.look.elided_box import ElidedBox
+from app.look.label import Label
+from app.look.plain_text import one_line, tool_tip
+from app.voice.consent import name_field
+from engine.api import Mix, MixVoices, PreviewState, PreviewVoice, StopPreview
+
+STEP = 5  # percent of the share: a mixture takes seconds to get ready
+
+
+class VoiceMixer(QWidget):
+    """`text` returns the sentence to be heard; empty = the fixed sentence."""
+
+    def __init__(self, post: Post, text: Callable[[], str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._text = text
+        self._names: tuple[str, ...] = ()
+        self._previewed = False
+        self._kept = ""  # the name that was asked for; empty = none was
+        self.one, self.other = ElidedBox(self), ElidedBox(self)
+        self.share = QSlider(Qt.Orientation.Horizontal, self)
+        self.share.setRange(0, 100 // STEP)
+        self.share.setPageStep(2)
+        self.share.setValue(self.share.maximum() // 2)
+        self.share.setAccessibleName(tr("From the first voice to the second"))
+        self.shares = Label("", self)
+        self.shares.setProperty("kind", "muted")
+        self.shares.setWordWrap(True)
+        self.name = name_field(self)
+        self.hear = QPushButton(tr("Hear"), self)
+        self.keep = QPushButton(tr("&Keep"), self)
+        self.leave = QPushButton(tr("&Close"), self)
+        for box in (self.one, self.other):
+            box.currentTextChanged.connect(lambda name, box=box: box.setToolTip(tool_tip(name)))
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+            box.activated.connect(self._refresh)
+        self.share.valueChanged.connect(self._refresh)
+        self.name.textChanged.connect(self._refresh)
+        self.name.returnPressed.connect(self.keep.click)
+        self.hear.clicked.connect(self._on_hear)
+        self.keep.clicked.connect(self._on_keep)
+        self.leave.clicked.connect(self.give_up)
+        self._lay_out()
+
+    def show_voices(self, names: tuple[str, ...]) -> None:
+        """Offer these voices; those that were chosen stay so. Once the mixture is among them, or
+        there are none, it is left.
+        """
+        before, self._names = self._names, names
+        if not names or (self._kept in names and self._kept not in before):
+            self.leave.click()
+        for at, box in enumerate((self.one, self.other)):
+            chosen = before[box.currentIndex()] if before else ""
+            box.clear()
+            box.addItems([one_line(name) for name in names])
+            box.setCurrentIndex(names.index(chosen) if chosen in names else min(at, len(names) - 1))
+        self._refresh()
+
+    def show_preview(self, state: PreviewState) -> None:
+        """Show the state of its preview."""
+        self._previewed = state is not PreviewState.OVER
+        waits = state is PreviewState.WAITING
+        self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
+
+    def give_up(self) -> None:
+        """Forget the name, and stop the preview."""
+        if self._previewed:
+            self._post(StopPreview())
+        self._kept = ""
+        self.name.clear()
+
+    def _mix(self) -> Mix:
+        one, other = (self._names[box.currentIndex()] for box in (self.one, self.other))
+        return Mix(one, other, (100 - STEP * self.share.value()) / 100)
+
+    def _refresh(self) -> None:
+        if not self._names:
+            return
+        mix = self._mix()
+        first = round(100 * mix.share)
+        shares = f"{first} % {one_line(mix.one)}, {100 - first} % {one_line(mix.other)}"
+        self.shares.setText(shares)
+        self.share.setAccessibleDescription(shares)
+        self.keep.setEnabled(bool(self.name.text().strip()))
+
+    def _on_hear(self) -> None:
+        self._post(
+            StopPreview() if self._previewed else PreviewVoice("", self._text(), self._mix())
+        )
+
+    def _on_keep(self) -> None:
+        if self.keep.isEnabled():
+            self._kept = self.name.text().strip()
+            self._post(MixVoices(self._kept, self._mix()))
+
+    def _lay_out(self) -> None:
+        voices, buttons = QGridLayout(), QHBoxLayout()
+        names = (tr("First voice"), self.one), (tr("Second voice"), self.other)
+        for at, (words, box) in enumerate(names):
+            label = Label(words, self)
+            label.setBuddy(box)
+            voices.addWidget(label, 0, at)
+            voices.addWidget(box, 1, at)
+            voices.setColumnStretch(at, 1)
+        for button in (self.hear, self.keep, self.leave):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(voices)
+        for widget in (self.share, self.shares, self.name):
+            column.addWidget(widget)
+        column.addLayout(buttons)

@@ -1,0 +1,95 @@
+"""Two voices are mixed on the page of voices: heard, then kept under a name."""
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.look.theme import Theme
+from app.voice.page import VoicesPage
+from engine.api import (
+    Command,
+    Failed,
+    ListVoices,
+    Mix,
+    MixVoices,
+    PreviewChanged,
+    PreviewState,
+    PreviewVoice,
+    StopPreview,
+    VoiceEntry,
+    VoicesListed,
+)
+
+LEFT = Qt.MouseButton.LeftButton
+NAMES = ("Heart", "Emma", "George")
+
+
+def listed(*names: str) -> VoicesListed:
+    return VoicesListed(tuple(VoiceEntry(name, own=True) for name in names), mixable=names)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, theme: Theme, posted: list[Command]) -> VoicesPage:
+    page = VoicesPage(posted.append, theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    page.open_beside()
+    page.takes(listed(*NAMES))
+    qtbot.mouseClick(page.mix, LEFT)
+    posted[:] = [each for each in posted if each != ListVoices()]
+    return page
+
+
+def test_a_synthesiser_that_cannot_mix_offers_nothing(page: VoicesPage) -> None:
+    page.takes(VoicesListed((VoiceEntry("Alan", own=True),)))
+    assert not page.mix.isVisible()
+    assert not page.mixer.isVisible()
+
+
+def test_a_mixture_is_heard_then_kept(
+    page: VoicesPage, posted: list[Command], qtbot: QtBot
+) -> None:
+    mixer = page.mixer
+    assert mixer.shares.text() == "50 % Heart, 50 % Emma"
+    assert not mixer.keep.isEnabled()
+    mixer.other.setFocus()
+    qtbot.keyClick(mixer.other, Qt.Key.Key_G)  # type-ahead
+    mixer.share.setValue(mixer.share.value() - 4)
+    assert mixer.shares.text() == "70 % Heart, 30 % George"
+    page.text.setText("Good morning")
+    qtbot.mouseClick(mixer.hear, LEFT)
+    page.takes(PreviewChanged("", PreviewState.MAKING))
+    assert (mixer.hear.text(), page.rows["Heart"].hear.text()) == ("Stop", "Hear")
+    page.takes(PreviewChanged("", PreviewState.OVER))
+    qtbot.keyClicks(mixer.name, " Luna ")
+    qtbot.mouseClick(mixer.keep, LEFT)
+    mix = Mix("Heart", "George", 0.7)
+    assert posted == [PreviewVoice("", "Good morning", mix), MixVoices("Luna", mix)]
+    page.takes(listed(*NAMES, "Luna"))
+    assert not mixer.isVisible()
+    assert "Luna" in page.rows
+
+
+def test_a_name_that_is_taken_leaves_all_as_it_was(page: VoicesPage, qtbot: QtBot) -> None:
+    qtbot.keyClicks(page.mixer.name, "Heart")
+    qtbot.mouseClick(page.mixer.keep, LEFT)
+    page.takes(listed(*NAMES))
+    page.takes(Failed("input", "There is one already.", "Choose another name."))
+    page.takes(listed(*NAMES, "Other"))
+    assert page.mixer.isVisible()
+    assert page.mixer.name.text() == "Heart"
+    assert "already" in page.notice.text()
+
+
+def test_closing_stops_what_is_heard(page: VoicesPage, posted: list[Command], qtbot: QtBot) -> None:
+    page.takes(PreviewChanged("", PreviewState.SPEAKING))
+    qtbot.mouseClick(page.mixer.leave, LEFT)
+    assert posted == [StopPreview()]
+    assert not page.mixer.isVisible()
+
+
+def test_voices_that_come_and_go_leave_the_choice(page: VoicesPage) -> None:
+    page.mixer.one.setCurrentIndex(2)
+    page.takes(listed("Ada", *NAMES))
+    assert page.mixer.one.currentText() == "George"
+    page.takes(listed("Ada"))
+    assert page.mixer.one.currentText() == page.mixer.other.currentText() == "Ada"
