@@ -11,7 +11,7 @@ from functools import lru_cache
 from app.language.faults import FAULTS
 from app.language.model_faults import MODEL_FAULTS
 from app.language.words import is_english, mark, tr
-from engine.api import Event, Failed, Notice, Ready
+from engine.api import Event, Failed, Notice, Ready, VoiceEntry, VoicesListed
 
 REASONS = (  # why the automatic recogniser or synthesiser is what it is
     mark("Whisper is not fetched (rubato models get whisper-base)."),
@@ -25,6 +25,15 @@ REASONS = (  # why the automatic recogniser or synthesiser is what it is
     mark("The built-in voice: Kokoro is not fetched (rubato models get kokoro)."),
     mark("The built-in voice: Kokoro needs {share} of the time it sounds, more than {limit}."),
     mark("Other programs kept the machine busy meanwhile: measure again when it is idle."),
+)
+ABOUT_VOICES = (  # each is a part of a description
+    *(mark("American woman"), mark("American man"), mark("British woman"), mark("British man")),
+    *(mark("deep American man"), mark("bright American girl"), mark("publisher's grade {grade}")),
+    *(mark("warm"), mark("even"), mark("clear"), mark("deep"), mark("lively"), mark("firm")),
+    *(mark("sober"), mark("bright"), mark("young"), mark("calm"), mark("whispering")),
+    *(mark("plain"), mark("soft"), mark("friendly"), mark("airy"), mark("low"), mark("brisk")),
+    *(mark("cheerful"), mark("old"), mark("formal"), mark("gentle")),
+    *(mark("storytelling"), mark("mixed of {parts}")),
 )
 SENTENCES = (
     # conversations
@@ -126,6 +135,7 @@ SENTENCES = (
     mark("Something went wrong: {error}"),
     mark("Please report this."),
     *REASONS,
+    *ABOUT_VOICES,
     *FAULTS,
     *MODEL_FAULTS,
 )
@@ -133,6 +143,7 @@ _KNOWN = frozenset(SENTENCES)
 LONGEST = 1000  # characters; what a server wrote may be longer, and would take a second to compare
 _PLACE = re.compile(r"\\{(\w+)\\}")  # as re.escape() writes it
 _QUOTED = re.compile(r"'(\\{\w+\\})'")  # Python takes the other marks round a name with one in it
+_PART_OF_A_VOICE = re.compile("(, )")
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 
 
@@ -145,8 +156,17 @@ def told(event: Event) -> Event:
             return replace(event, why=said(why))
         case Failed(message=message, hint=hint):
             return replace(event, message=said(message), hint=said(hint))
+        case VoicesListed(voices=voices):
+            return replace(event, voices=tuple(map(_described, voices)))
         case _:
             return event
+
+
+def _described(entry: VoiceEntry) -> VoiceEntry:
+    about = entry.description
+    parts = (_translated(each) or each for each in _PART_OF_A_VOICE.split(about))
+    about = _translated(about) or "".join(parts)
+    return replace(entry, description=about, why_not=said(entry.why_not))
 
 
 def said(text: str) -> str:

@@ -13,13 +13,17 @@ import pytest
 from app.language import words
 from app.language.engine_texts import LONGEST, SENTENCES, _translated, said, told
 from engine import settings
-from engine.api import Failed, Notice, Part, Ready
+from engine.api import Failed, Notice, Part, Ready, VoiceEntry, VoicesListed
 from engine.asr import pick as ears
 from engine.audio.devices import portaudio
 from engine.bench.machine import WHEN_IDLE
 from engine.history import faults
 from engine.runtime.workers.ears import listener
 from engine.tts import pick as speech
+from engine.tts.espeak import voices as espeak
+from engine.tts.kokoro import voices as kokoro
+from engine.tts.roster import Roster
+from engine.tts.shelf import _why_not
 from engine.tts.voxtream.synthesiser import NOT_CAPTURED
 from engine.updates.client import _of_disk
 
@@ -143,6 +147,17 @@ WHY = (  # a recogniser or a synthesiser was chosen
     *(speech.ON_CARD, speech.NOT_FETCHED, speech.UNMEASURED),
     *(speech.judge(rtf).reason for rtf in (0.25, 0.9)),
     WHEN_IDLE,
+)
+
+
+ABOUT_VOICES = (
+    *kokoro.ABOUT.values(),
+    *(voice.description for voice in espeak.VOICES),
+    "mixed of 70 % Heart, 30 % Emma",
+)
+WHY_NOT = (
+    _why_not(("x",), Roster("y", (), can_clone=False), has_clip=True),
+    _why_not(("x",), Roster("y", (), can_clone=False), has_clip=False),
 )
 
 
@@ -300,6 +315,18 @@ def test_why_something_was_chosen_has_a_translation(reason: str) -> None:
 
 
 @pytest.mark.usefixtures("language")
+def test_a_description_of_a_voice_is_translated_part_by_part() -> None:
+    for text in ABOUT_VOICES:
+        entry = VoiceEntry("x", description=text, why_not=WHY_NOT[0])
+        listed = told(VoicesListed((entry,)))
+        assert isinstance(listed, VoicesListed)
+        assert listed.voices[0].why_not != WHY_NOT[0]
+        for part in text.split(", ") if "mixed" not in text else [text]:
+            assert _translated(part) != ""
+            assert _translated(part) in listed.voices[0].description
+
+
+@pytest.mark.usefixtures("language")
 @pytest.mark.parametrize("text", AT_START)
 def test_what_is_wrong_with_the_settings_has_a_translation(text: str) -> None:
     assert said(text) != text
@@ -312,6 +339,8 @@ def test_no_sentence_here_is_one_that_the_engine_does_not_say() -> None:
     examples += [
         *AT_START,
         *WHY,
+        *ABOUT_VOICES,
+        *WHY_NOT,
         *ELSEWHERE["note"],
         *(reason for reason, _ in faults._WHY.values()),
         "Connect one and switch it on in the system's sound settings.",
