@@ -40,7 +40,7 @@ class TtsInfo:
     its frames. `edition` tells apart models of one name that do not understand each other's voices.
     `making` is what metadata["making"] says of the voices it makes now. `note` is a sentence to the
     person on how it runs, empty when there is nothing to know; it can change when a voice is made
-    ready or a session opened.
+    ready or a session opened. `lead_ms`: at least so far it must run ahead of what is heard.
     """
 
     name: str
@@ -51,6 +51,7 @@ class TtsInfo:
     edition: str = ""
     making: str = ""
     note: str = ""
+    lead_ms: int = 0
 
     @property
     def voice_model(self) -> str:
