@@ -15,13 +15,12 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from engine.tts.kokoro.published import Array, Convolution, Published, made
+from engine.tts.kokoro.source import BINS
 
 ROOT: Final = "/decoder/decoder/"
 WEIGHTS: Final = "decoder.decoder."
 STEPS: Final = (10, 6)  # rows that each upsampling makes of one
-BINS: Final = 11  # of a spectrum: 20 samples, every 5
 _WIDTH, _HOP = 20, 5  # samples
-EDGE: Final = 5  # samples that the first and the last row of a window do not give whole
 _GAIN: Final = 4.0  # of the published inverse transform
 _JOINED: Final = 1090  # channels of a decoding block's input
 _END: Final = np.iinfo(np.int64).max
@@ -52,7 +51,7 @@ class DecoderGraph:
         """Inputs: features [1, T, 512], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops`
         [5, 2] (first and last row to keep of: the coarse stage's 2 T; the middle stage's 20 T; its
         noise's 20 N; the middle stage's result; the spectrum) and those of the voice. Output:
-        samples, EDGE behind the first row and before the last.
+        samples, five behind the first row and before the last.
         """
         crops = self._split(self._add("Reshape", "crops", self._ints("flat", -1)), 10, 1, axis=0)
         crop = list(zip(crops[::2], crops[1::2], strict=True))

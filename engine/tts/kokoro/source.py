@@ -10,14 +10,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.tts.kokoro.decoder_graph import BINS
-
 Floats = npt.NDArray[np.float32]
 
 SAMPLE_RATE: Final = 24_000
 FRAME: Final = 600  # samples, 25 ms: the unit of durations
 STEP: Final = 300  # samples of one value of the pitch
 FINE_ROWS: Final = 120  # spectra of a frame
+BINS: Final = 11  # of a spectrum: 20 samples, every 5
 _WIDTH, _HOP = 20, 5  # samples of a spectrum, and between two
 _HARMONICS: Final = 9
 _LOUDNESS: Final = 0.1

@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from engine.tts.kokoro.decoder_graph import EDGE
 from engine.tts.kokoro.parts import Floats, Given, Parts
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import FINE_ROWS, FRAME
@@ -20,6 +19,7 @@ _COARSE, _RESULT, _NOISE, _MIDDLE = 14, 5, 6, 4
 _ROWS: Final = 20  # of the middle stage, a frame
 _FINE_SEES: Final = 22  # such rows, for the last stage: 125 of its own, six to one of these
 _FINE: Final = FINE_ROWS // _ROWS
+_EDGE: Final = 5  # samples that the first and the last row of a window do not give whole
 
 
 def render(parts: Parts, given: Given, plan: Plan, first: int, last: int) -> Floats:
@@ -49,7 +49,7 @@ def render(parts: Parts, given: Given, plan: Plan, first: int, last: int) -> Flo
             "crops": np.array(crops, np.int64),
         }
     )
-    at = begin * FRAME // _ROWS + EDGE  # of the sentence, the first of the samples
+    at = begin * FRAME // _ROWS + _EDGE  # of the sentence, the first of the samples
     wanted = np.zeros(FRAME * (last - first), np.float32)
     low, high = max(at, FRAME * first), min(at + len(samples), FRAME * last)
     wanted[low - FRAME * first : high - FRAME * first] = samples[low - at : high - at]
