@@ -5,7 +5,7 @@ parts as the engine does; then the whole engine, with its threads, hears and ans
 Linux only.
 
     python -m tests.benchmarks.memory                    both recognisers: a minute
-    python -m tests.benchmarks.memory --recognisers sphinx
+    python -m tests.benchmarks.memory --recognisers whisper --voice kokoro
 """
 
 import argparse
@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ("what time is it", "who wrote the old man and the sea", "convert ten miles to feet")
 RECOGNISERS = ("sphinx", "whisper")
+BUILT_IN = "starter"
 _FIELDS = ("Rss:", "Anonymous:")
 _PEAK = "VmHWM:"
 
@@ -36,7 +37,7 @@ def peak() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(_PEAK))
 
 
-def parts(recogniser: str) -> Iterator[str]:
+def parts(recogniser: str, synthesiser: str) -> Iterator[str]:
     """What was made last, one part after the other."""
     yield "Python"
     import engine.runtime.conductor  # noqa: F401 - imported to be weighed
@@ -58,35 +59,50 @@ def parts(recogniser: str) -> Iterator[str]:
     yield "completeness"
     kept.append(made.language_model(LanguageModelSettings(), lambda *_: None))
     yield "skills"
-    import torch  # noqa: F401 - as above
+    if synthesiser == BUILT_IN:
+        import torch  # noqa: F401 - as above
 
-    yield "torch"
-    voice = made.synthesiser(SpeechSettings(), lambda *_: None)
+        yield "torch"
+    voice = made.synthesiser(SpeechSettings(synthesiser), lambda *_: None)
     voice.warm(voice.voices()[0])
-    yield "voice"
+    yield f"voice {synthesiser}"
     return_freed_memory()
     yield "what was freed given back"
 
 
-def weigh_parts(recogniser: str) -> None:
+def weigh_parts(recogniser: str, synthesiser: str) -> None:
     before = 0.0
-    for name in parts(recogniser):
+    for name in parts(recogniser, synthesiser):
         resident, anonymous = memory()
         _print(name, f"{resident:.0f}", f"{anonymous:.0f}", f"{resident - before:+.0f}")
         before = resident
+    _print(f"loaded: {', '.join(each for each in ('torch', 'onnx') if each in sys.modules)}")
 
 
-def weigh_engine(recogniser: str, question: Path) -> None:
+def weigh_engine(recogniser: str, synthesiser: str, question: Path) -> None:
     """With its threads, at rest after each conversation of one question."""
     from dataclasses import replace
 
-    from engine.api import Event, TurnEnded, converse
-    from engine.settings import Settings
+    from engine.api import Event, Ready, TurnEnded, converse
+    from engine.settings import Settings, SpeechSettings
 
-    settings = Settings()
+    if synthesiser != BUILT_IN:  # its targets are those of the whole program
+        from app.look.theme import Mode, Theme
+        from app.program import make_application
+        from app.window import Window
+
+        application = make_application()
+        window = Window(Settings(), lambda command: None, Theme(Mode.SYSTEM, application))
+        window.show()
+        application.processEvents()
+        resident, anonymous = memory()
+        _print("window", f"{resident:.0f}", f"{anonymous:.0f}")
+    settings = Settings(speech=SpeechSettings(synthesiser))
     settings = replace(settings, recogniser=replace(settings.recogniser, engine=recogniser))
 
     def show(event: Event) -> None:
+        if isinstance(event, Ready):
+            _print(f"{event.part.value}: {event.name}")
         if isinstance(event, TurnEnded):
             resident, anonymous = memory()
             _print("engine, after a turn", f"{resident:.0f}", f"{anonymous:.0f}")
@@ -116,13 +132,14 @@ def _print(*cells: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Where the memory goes.")
     parser.add_argument("--recognisers", nargs="+", choices=RECOGNISERS, default=RECOGNISERS)
+    parser.add_argument("--voice", default=BUILT_IN, help="the synthesiser")
     parser.add_argument("--parts", help=argparse.SUPPRESS)
     parser.add_argument("--engine", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.parts:
-        return weigh_parts(given.parts)
+        return weigh_parts(given.parts, given.voice)
     if given.engine:
-        return weigh_engine(given.engine[0], Path(given.engine[1]))
+        return weigh_engine(given.engine[0], given.voice, Path(given.engine[1]))
     with tempfile.TemporaryDirectory() as folder:
         question = Path(folder, "questions.wav")
         write_question(question)
@@ -130,6 +147,7 @@ def main() -> None:
             _print("part", "resident MB", "anonymous MB", "more resident")
             for how in (["--parts", name], ["--engine", name, str(question)]):
                 command = [sys.executable, "-m", "tests.benchmarks.memory", *how]
+                command += ["--voice", given.voice]
                 subprocess.run(command, cwd=ROOT, check=True)
     return None
 

@@ -1,7 +1,7 @@
-"""From moving the slider to hearing it, while the formant voice speaks through a loudspeaker that
-has no latency of its own.
+"""From moving the slider to hearing it, while a synthesiser (the formant voice, if no other is
+named) speaks through a loudspeaker that has no latency of its own.
 
-    python -m tests.benchmarks.slider_to_ear [--moves 40] [--lead-ms 240] [--wall]
+    python -m tests.benchmarks.slider_to_ear [--engine kokoro] [--moves 40] [--lead-ms 240] [--wall]
 
 Prints the milliseconds to the first frame made at the new rate (how soon a voice that reads the
 rate at every frame is heard to follow) and to the first word made at it that is heard to begin
@@ -143,7 +143,9 @@ def wall() -> Iterator[tuple[Watch, Wait]]:
     yield watch, wait
 
 
-def measure(watch: Watch, wait: Wait, moves: int, lead_ms: int) -> tuple[list[Move], int]:
+def measure(
+    watch: Watch, wait: Wait, moves: int, lead_ms: int, name: str = "espeak"
+) -> tuple[list[Move], int]:
     """Pull the slider to and fro at moments that are spread evenly over words and frames; also how
     often the loudspeaker ran dry.
     """
@@ -151,7 +153,7 @@ def measure(watch: Watch, wait: Wait, moves: int, lead_ms: int) -> tuple[list[Mo
     loudspeaker = FileLoudspeaker(None, 48_000, clock=watch.clock)
     settings = Settings(
         audio=AudioSettings(hands_free=False, lead_ms=lead_ms),
-        speech=SpeechSettings(engine="espeak", rate=SLOW, pacing=False),
+        speech=SpeechSettings(engine=name, rate=SLOW, pacing=False),
     )
     engine = Engine(settings, watch.receive, factories=factories(watch, loudspeaker, moves))
     engine.start()
@@ -178,12 +180,13 @@ def pull(engine: Engine, watch: Watch, wait: Wait, rate: float) -> Move:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="From moving the slider to hearing it.")
+    parser.add_argument("--engine", default="espeak")
     parser.add_argument("--moves", type=int, default=40)
     parser.add_argument("--lead-ms", type=int, default=AudioSettings().lead_ms)
     parser.add_argument("--wall", action="store_true", help="in real time")
     given = parser.parse_args()
     with wall() if given.wall else stepped() as (watch, wait):
-        found, underruns = measure(watch, wait, given.moves, given.lead_ms)
+        found, underruns = measure(watch, wait, given.moves, given.lead_ms, given.engine)
     for name, times in (
         ("frame", [move.frame for move in found]),
         ("word", [move.word for move in found]),

@@ -153,7 +153,7 @@ def _aloud(
     loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
     try:
         loudspeaker.gain = settings.audio.volume
-        lead_ms = max(settings.audio.lead_ms, 1)
+        lead_ms = max(settings.audio.lead_ms, model.info.lead_ms, 1)
         play(synthesis, loudspeaker, sample_rate=model.info.sample_rate, lead_ms=lead_ms)
     finally:
         loudspeaker.close()

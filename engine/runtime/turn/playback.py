@@ -21,7 +21,7 @@ from engine.runtime.turn.facts import Delivery
 from engine.text.word import Word
 from engine.tts.base import AudioFrame
 
-# So much stays in the ring when the rest is taken back: a loaded machine makes more in time.
+# At least this stays in the ring when the rest is taken back: a loaded machine makes more in time.
 KEPT_MS = 80
 _FILTER_MS = 5  # how far a sample of soxr's hangs on those before and after it (measured: 1e-6)
 
@@ -137,11 +137,12 @@ class Playback:
         self._resume_at = self._heard_sample()
         self._go_on(loudspeaker, self._resume_at)
 
-    def recall(self) -> int | None:
-        """Take back from the loudspeaker what it is not about to play; returns the first sample of
-        the utterance that can be made again, and renew() must follow. None = there is nothing.
+    def recall(self, kept_ms: float = KEPT_MS) -> int | None:
+        """Take back from the loudspeaker what it does not play in the next `kept_ms`; returns the
+        first sample of the utterance that can be made again, and renew() must follow. None = there
+        is nothing.
         """
-        end = self._played + KEPT_MS * self._loudspeaker.sample_rate // 1000
+        end = self._played + round(kept_ms * self._loudspeaker.sample_rate / 1000)
         if self._written <= end:
             return None
         self._written -= self._loudspeaker.take_back(self._written - end)

@@ -51,7 +51,7 @@ class DecoderGraph:
         """Inputs: features [1, T, 512], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops`
         [5, 2] (first and last row to keep of: the coarse stage's 2 T; the middle stage's 20 T; its
         noise's 20 N; the middle stage's result; the spectrum) and those of the voice. Output:
-        samples, EDGE behind the first row and before the last.
+        samples, five behind the first row and before the last.
         """
         crops = self._split(self._add("Reshape", "crops", self._ints("flat", -1)), 10, 1, axis=0)
         crop = list(zip(crops[::2], crops[1::2], strict=True))

@@ -22,7 +22,7 @@ from engine.tts.kokoro.durations import (
     pauses_after,
     silent_frames,
 )
-from engine.tts.kokoro.parts import Floats, Parts
+from engine.tts.kokoro.parts import Floats, Outline, Parts
 from engine.tts.kokoro.symbols import ids
 from engine.tts.pacing import paced
 
@@ -63,6 +63,7 @@ class Plan:
 
     wish: Wish
     script: Script
+    outline: Outline
     pauses: tuple[float, ...]
     pace: Pace
     frames: Frames
@@ -129,7 +130,10 @@ def make_plan(
     rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
     pauses = pauses_after(wish.words, rates, decided)
     script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
-    outline = parts.outline(ids(script.text), speaker.style)
+    if before is not None and before.script.text == script.text:  # at another rate
+        outline = before.outline
+    else:
+        outline = parts.outline(ids(script.text), speaker.style)
     pace = Pace(wish.rate, wish.paces, speaker.own_rate, late)
     frames = fitted(script, outline.natural, frozen, pace, closed=wish.closed)
     features, pitch, energy = parts.features(outline, speaker.style, frames)
@@ -144,7 +148,7 @@ def make_plan(
         )
     source = parts.source
     plan = Plan(
-        wish, script, pauses, pace, frames, len(frozen), features, pitch, energy,
+        wish, script, outline, pauses, pace, frames, len(frozen), features, pitch, energy,
         source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
     if wish.closed:

@@ -29,7 +29,7 @@ from engine.tts.words import Words
 RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro
 PIECE: Final = 80 * SAMPLE_RATE // 1000  # samples of a frame that is given out
 # Frames of a window: small ones sound sooner, large ones compute less around them.
-_FIRST, _LARGEST = 8, 32
+_FIRST, _LARGEST = 8, 24
 _KEPT: Final = 3 * SAMPLE_RATE  # how far back can be rewound: beyond any lead
 _JOIN: Final = 240  # samples in which one plan's sound goes over into the next one's
 _FADE: Final = 120  # samples at both sides of a silence, and at the end
@@ -208,7 +208,8 @@ class KokoroSession:
             self._windows.popleft()
         after = self._reported(state, places)
         self._ready = np.concatenate([self._ready, pcm])
-        window = min(2 * state.window, _LARGEST)
+        # No larger than can be made while this one sounds.
+        window = max(_FIRST, min((last - first) * 3 // 2, _LARGEST))
         self._state = replace(after, tail=tail, window=window)
 
     def _with_silences(

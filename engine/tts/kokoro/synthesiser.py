@@ -48,7 +48,9 @@ class KokoroSynthesiser:
         self._learnt = learnt
         self._machines = PreparedVoices(self._machine)
         self._espeak = cache(Espeak)
-        self.info = TtsInfo(NAME, SAMPLE_RATE, RATE_RANGE, can_clone=False, can_mix=True)
+        self.info = TtsInfo(
+            NAME, SAMPLE_RATE, RATE_RANGE, can_clone=False, can_mix=True, lead_ms=LEAD_MS
+        )
 
     def voices(self) -> tuple[Voice, ...]:
         return self._voices

@@ -49,6 +49,11 @@ class LoadedVoice:
         assert self._model.now is not None, "a session was opened"
         return self._model.now.info.sample_rate
 
+    @property
+    def lead_ms(self) -> int:
+        """How far the model must at least run ahead of what is heard; 0 without a model."""
+        return self._model.now.info.lead_ms if self._model.now else 0
+
     def load(self, settings: SpeechSettings) -> None:
         """Speak as the settings say from the next session on, with what they name. Where that
         fails it is told, and another one speaks. Only what needs it is loaded.

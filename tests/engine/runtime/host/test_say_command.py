@@ -169,6 +169,19 @@ def test_a_loudspeaker_that_stands_still_is_a_fault() -> None:
         play(synthesis, HandLoudspeaker(), sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
 
 
+def test_aloud_a_voice_gets_the_lead_it_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts, given = FakeParts(), dict[str, Any]()
+    parts.voice.info = replace(parts.voice.info, lead_ms=500)
+
+    def heard(synthesis: OfflineSynthesis, _: object, **options: int) -> None:
+        given.update(options)
+        list(synthesis.frames())
+
+    monkeypatch.setattr(say_command, "play", heard)
+    say_with("Go on now.", FORMANT, Manner(), parts.factories())
+    assert given["lead_ms"] == 500
+
+
 def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
     parts = FakeParts()
     loudspeaker = parts.loudspeakers[""]

@@ -1,5 +1,6 @@
 """The voice, ticked by hand: what is ducked is quieter, what is paused waits and loses nothing."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from engine.runtime.turn.dials import DUCKED, Dials
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.voice import speaker as speaker_file
 from engine.runtime.workers.voice.speaker import (
     LONGEST_PAUSE_S,
     SayWords,
@@ -20,6 +22,7 @@ from engine.runtime.workers.voice.speaker import (
 )
 from engine.settings import SpeechSettings
 from engine.text.word import Word
+from engine.tts.base import Step
 from tests.fakes import FakeParts, HandLoudspeaker
 
 BLOCK = 160  # samples that are played between two ticks
@@ -62,7 +65,8 @@ class Mouth:
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     stepped = SimpleNamespace(now=100.0)
     stepped.monotonic = lambda: stepped.now
-    monkeypatch.setattr(reply_file, "time", stepped)
+    for file in (reply_file, speaker_file):
+        monkeypatch.setattr(file, "time", stepped)
     return stepped
 
 
@@ -161,6 +165,7 @@ def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     assert [settings.device for settings in loads] == ["cpu"]
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
     mouth = Mouth()
     mouth.run(15)  # into the second word; the lead holds the third and the fourth
@@ -170,6 +175,34 @@ def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
     assert mouth.reply.delivery.words == WORDS
     assert mouth.loudspeaker.underruns == 0
+
+
+def test_of_a_voice_that_is_slow_at_a_new_rate_more_is_kept(clock: SimpleNamespace) -> None:
+    mouth = Mouth()
+    session = mouth.parts.voice.sessions[0]
+    genuine = session.step
+
+    def slow() -> Step:
+        clock.now += 0.1
+        return genuine()
+
+    session.step = slow  # type: ignore[method-assign]
+    mouth.run(15)
+    mouth.dials.rate = 6.0
+    mouth.run(400)
+    assert session.rates == [None, None, None, None, 6.0, 6.0]
+
+
+@pytest.mark.parametrize(("wanted_ms", "lead_words"), [(0, 2), (500, 5)])
+def test_a_voice_that_wants_a_longer_lead_than_the_dial_gets_it(
+    wanted_ms: int, lead_words: int
+) -> None:
+    mouth = Mouth()
+    voice = mouth.parts.voice
+    voice.info = replace(voice.info, lead_ms=wanted_ms)
+    for _ in range(20):
+        mouth.speaker._tick()
+    assert len(voice.sessions[0].rates) == lead_words
 
 
 def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
