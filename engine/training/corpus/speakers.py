@@ -53,7 +53,6 @@ BASES: Final = (
         if name != "Nicole"  # whispers
     ),
 )
-OWN_SPS: Final = 4.4  # at its own pace, about
 # Voices of Kokoro's for the speakers that are held out; all others are for training.
 _KEPT: Final = {"Kore", "Sarah", "Echo", "Fenrir", "Isabella", "Fable"}
 _MIXED: Final = 0.75  # of Kokoro's speakers that are not an own voice

@@ -16,7 +16,7 @@ import soxr
 from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.training.corpus.matching import match
-from engine.training.corpus.speakers import OWN_SPS, Speaker, pick
+from engine.training.corpus.speakers import Speaker, pick
 from engine.training.corpus.texts import Texts
 from engine.training.recipe import Recipe
 from engine.training.teachers.sounds import PAUSE
@@ -110,7 +110,7 @@ def draw_plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
 def seconds(plan: Plan) -> float:
     """About how long it will be."""
     count = sum(syllables.count(word) for word in plan.text.split())
-    return count / (plan.rates or (OWN_SPS,))[0] + 0.4
+    return count / (plan.rates or (plan.speaker.base.sps,))[0] + 0.4
 
 
 def articulation(rate: float) -> float:

@@ -140,7 +140,7 @@ def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
 def talkers_of(name: str, voices: Sequence[str] = ()) -> tuple[Talker, ...]:
     """The named voices, or the first MOST_VOICES, of the pack in a folder, of a source of corpora
     ("flite", "kokoro"), or with LIVE behind its name of a synthesiser of the program
-    ("kokoro-live"). InvalidInput for a name that is none of them, and where no such voice is.
+    ("kokoro-live"). InvalidInput for another name, or a voice that is not there.
     """
     model = name.removesuffix(LIVE)
     found: Sequence[Talker]
@@ -156,10 +156,10 @@ def talkers_of(name: str, voices: Sequence[str] = ()) -> tuple[Talker, ...]:
             for saved in saved_voices(folder / VOICES_FOLDER)
         ]
     chosen = [each for each in found if not voices or each.name.removeprefix(f"{name} ") in voices]
-    if not chosen or synthesisers.missing([name]):
+    if len(chosen) < max(1, len(voices)) or synthesisers.missing([name]):
         raise InvalidInput(
             f"Nobody here is called '{name}': no pack lies there, and no such synthesiser is on "
-            "this machine, or it has none of the voices."
+            "this machine, or one of the voices is not its."
         )
     return tuple(chosen[: len(voices) or MOST_VOICES])
 
