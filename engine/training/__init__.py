@@ -1,4 +1,4 @@
-"""Trains the starter voice on speech that free synthesisers, or a teacher, produce on this machine.
+"""Trains the starter voice on speech that free synthesisers produce on this machine.
 
 corpus -> codec, speaker -> encode -> voice -> draw -> decoder -> export -> evaluate, each started
 by `python -m engine.training STAGE RECIPE.toml`. If `decoder` does not learn on the codes that the

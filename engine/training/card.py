@@ -99,8 +99,7 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     recipe = run.recipe
     parts = sorted(file for file in folder.rglob("*.safetensors"))
     sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
-    names = (recipe.corpus.teacher,) if recipe.corpus.teacher else recipe.corpus.synthesisers
-    sources = "\n".join(f"- {LICENCES[name]}" for name in names)
+    sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
     hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
     table = str(figures.get("table", "")) or _unmeasured(recipe)
     limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)

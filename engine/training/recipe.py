@@ -22,15 +22,14 @@ class Corpus:
     hours: float
     shard_seconds: float = 600.0
     first_shard: int = 0  # other numbers give other sentences, for a voice that has learnt these
-    teacher: str = ""  # "kokoro" speaks instead of the synthesisers; "" = the synthesisers speak
-    synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")
+    synthesisers: tuple[str, ...] = ("flite", "festival", "espeak")  # or "kokoro"
     speakers: int = 240  # virtual ones, over all synthesisers
     held_out_speakers: int = 24  # of them, never trained on
     lowest_rate: float = 1.0
     highest_rate: float = 7.5
     rate_changes: float = 0.2  # share of utterances whose rate changes inside
     hesitations: float = 0.35  # share of utterances below 3 SPS that get fillers
-    own_pace: float = 0.0  # share of utterances at the teacher's natural rate
+    own_pace: float = 0.0  # share of utterances at the speaker's own pace
     grammar_share: float = 0.45  # the rest is prose found on the machine
     replies: float = 0.0  # share of utterances of one to three words
     spellings: float = 0.0  # share of letters, telephone numbers and codes
@@ -258,7 +257,7 @@ class Evaluate:
     """How much is measured, on held-out text and speakers."""
 
     whisper: bool = True  # Whisper base judges too, 145 MB
-    beside: tuple[str, ...] = ()  # also measured: folders of packs, synthesisers, kokoro
+    beside: tuple[str, ...] = ()  # also measured: folders of packs, synthesisers, kokoro-live
     sentences: int = 200  # by every voice
     short_replies: int = 40  # by all voices in turn, like everything below
     rates: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)
@@ -355,7 +354,6 @@ def _check(recipe: Recipe) -> None:
         "voxtream with begin_with needs fresh_voice": recipe.system != VOXTREAM
         or recipe.begin_with == ""
         or recipe.fresh_voice,
-        "corpus.teacher must be kokoro or empty": corpus.teacher in {"", "kokoro"},
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
         "corpus.lowest_rate must be below highest_rate": 0

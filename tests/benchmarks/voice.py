@@ -1,13 +1,17 @@
-"""How much of the built-in voice is understood, on sentences that nobody trained on: at 4 syllables
+"""How much of a voice is understood, on sentences that nobody trained on: at 4 syllables
 a second by every voice, at other rates, while the slider turns, and in replies of one to three
 words.
 
-    python -m tests.benchmarks.voice [--who PACK] [--into FOLDER] [--sentences 150] [--workers 2]
+    python -m tests.benchmarks.voice [--who WHO] [--voices Heart,George] [--into FOLDER]
+        [--sentences 150] [--workers 2]
 
-PACK is a pack's folder, or "kokoro" or "flite" for what the voice might be measured against: these
-speak whole texts at one rate, so nothing turns while they do. Whisper base judges, pocketsphinx
-beside it. Cells are saved in FOLDER as soon as they are measured, and not measured again. Needs the
-extra `training`.
+WHO is a pack's folder (first of all the built-in voice's), or a synthesiser of the program with
+"-live" behind its name ("kokoro-live"), which speaks word by word as in a conversation. "kokoro"
+and "flite" are for what these might be measured against: they speak whole texts at one rate, so
+nothing turns while they do. The first six of its voices speak, or those that are named. Whisper
+base judges, pocketsphinx beside it. Cells are saved in FOLDER as soon as they are measured, and not
+measured again unless the pack changed: after a change of a synthesiser take another FOLDER. Needs
+the extra `training`.
 """
 
 import argparse
@@ -19,7 +23,7 @@ from engine.resources import resource
 from engine.training.corpus import grammar
 from engine.training.judge.figures import UNMEASURED, Results, details, goals
 from engine.training.judge.side import Side, Texts
-from engine.training.judge.talkers import PackTalker, pack_hashes, talkers_of
+from engine.training.judge.talkers import LiveTalker, pack_hashes, talkers_of
 from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.recipe import Evaluate
 from engine.training.tasks import do_tasks
@@ -43,13 +47,14 @@ def texts(count: int) -> Texts:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--who", default=str(resource("starter")))
+    parser.add_argument("--voices", default="", help="names with commas between them")
     parser.add_argument("--into", type=Path, default=Path("build/voice"))
     parser.add_argument("--sentences", type=int, default=150)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="cells whose names begin like that")
     given = parser.parse_args()
-    talkers = talkers_of(given.who)
-    live = isinstance(talkers[0], PackTalker)
+    talkers = talkers_of(given.who, tuple(filter(None, given.voices.split(","))))
+    live = isinstance(talkers[0], LiveTalker)
     size = Evaluate(
         sentences=-(-given.sentences // len(talkers)),
         short_replies=2 * given.sentences,

@@ -20,10 +20,10 @@ from engine.training.corpus import grammar
 from engine.training.corpus.speakers import cast
 from engine.training.judge import cloning
 from engine.training.judge.figures import Results
-from engine.training.judge.performance import OWN_RATE, say
+from engine.training.judge.performance import OWN_RATE
 from engine.training.judge.side import Side, Texts, spread
 from engine.training.judge.speed import torch_alone
-from engine.training.judge.talkers import SessionTalker, pack_hashes
+from engine.training.judge.talkers import LiveTalker, pack_hashes
 from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.recipe import QUICK, Evaluate, read_recipe
 from engine.training.run import fingerprint
@@ -173,21 +173,18 @@ def fixed_texts() -> Texts:
     )
 
 
-def measure_delays(talker: SessionTalker, texts: Sequence[str]) -> dict[str, Any]:
+def measure_delays(talker: LiveTalker, texts: Sequence[str]) -> dict[str, Any]:
     """A task: the traces of the texts, at OWN_RATE, the voice warm."""
-    with talker.open() as (model, voice):
-        model.warm(voice)
-        return {"traces": [asdict(trace(model, voice, text, OWN_RATE)) for text in texts]}
+    model, voice = talker.ready()
+    return {"traces": [asdict(trace(model, voice, text, OWN_RATE)) for text in texts]}
 
 
-def measure_memory(talker: SessionTalker, texts: Sequence[str]) -> dict[str, Any]:
+def measure_memory(talker: LiveTalker, texts: Sequence[str]) -> dict[str, Any]:
     """A task for a fresh process: its resident megabytes after the texts, and those of a process
     that has only imported torch.
     """
-    with talker.open() as (model, voice):
-        for text in texts:
-            say(model, voice, text, (OWN_RATE,))
-        megabytes = psutil.Process().memory_info().rss / _MEGABYTE
+    talker.speak(texts, (OWN_RATE,))
+    megabytes = psutil.Process().memory_info().rss / _MEGABYTE
     return {"megabytes": megabytes, "torch_megabytes": torch_alone() / _MEGABYTE}
 
 

@@ -11,14 +11,10 @@ from typing import Final
 from engine.resources import resource
 from engine.systems import SYSTEMS as MADE_HERE
 from engine.systems import command_of
-from engine.training.judge.talkers import (
-    FormantTalker,
-    PackTalker,
-    RepeatedTalker,
-    SessionTalker,
-)
+from engine.training.judge.talkers import FORMANT, LiveTalker, RepeatedTalker
 from engine.training.tasks import Place
 from engine.tts import packs
+from engine.tts.espeak.voices import VOICES
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.pack import VOICES_FOLDER
 
@@ -61,14 +57,14 @@ class System:
         """Whether it can be measured on this machine."""
         return self.folder is None or (self.folder / "config.json").is_file()
 
-    def talkers(self) -> tuple[SessionTalker, ...]:
+    def talkers(self) -> tuple[LiveTalker, ...]:
         """Its voices."""
         if self.folder is None:
-            return (FormantTalker(),)
+            return (LiveTalker(FORMANT, VOICES[0].name),)
         names = sorted(voice.name for voice in saved_voices(self.folder / VOICES_FOLDER))
         if self.draws > 1:
             return tuple(RepeatedTalker(Place(self.folder), name, self.draws) for name in names)
-        return tuple(PackTalker(Place(self.folder), name) for name in names)
+        return tuple(LiveTalker(Place(self.folder), name) for name in names)
 
 
 _SECOND_TRAINING: Final = 1.3  # core hours, of two of SMLLE's variants: the first's packs were lost

@@ -1,5 +1,5 @@
-"""Virtual speakers: a few synthesised voices with changed pitch, vocal tract and colour; or the
-voices of a teacher and blends of two of them, changed less.
+"""Virtual speakers: a few synthesised voices with changed pitch, vocal tract and colour. Kokoro's
+are changed less, and many of them are two voices mixed.
 
 Invariant: speaker number n of a recipe is always the same person.
 """
@@ -7,13 +7,14 @@ Invariant: speaker number n of a recipe is always the same person.
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
 
-from engine.assets.packages import KOKORO_VOICE_NAMES
 from engine.errors import InvalidInput
 from engine.training.recipe import Recipe
+from engine.tts.kokoro.voices import NAME as KOKORO
+from engine.tts.kokoro.voices import NAMES as KOKORO_NAMES
 
 _Utterance = TypeVar("_Utterance")
 
@@ -31,6 +32,7 @@ class Base:
     share: float  # of the virtual speakers
     highest_warp: float  # octaves
     heeds: bool = False
+    lowest_warp: float = -0.3
 
 
 # sps: syllables of 10 grammar sentences over the time from first to last sound, measured
@@ -45,18 +47,15 @@ BASES: Final = (
     Base("espeak", "Belinda", 185.0, 4.9, 0.5, 0.15),
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),
     Base("espeak", "Arthur", 105.0, 4.9, 0.4, 0.2),
+    *(
+        Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, heeds=True, lowest_warp=-0.12)
+        for name in KOKORO_NAMES
+        if name != "Nicole"  # whispers
+    ),
 )
-TEACHER: Final = Base("kokoro", "", 0.0, 0.0, 1.0, 0.12, heeds=True)
-OWN_SPS: Final = 4.4  # of the teacher's voices
-# The teacher's voices for the speakers that are held out; all others are for training.
-_KEPT: Final = {
-    "af_kore", "af_sarah", "am_echo", "am_fenrir", "bf_isabella", "bm_fable",
-    "if_sara", "em_alex", "zf_xiaoyi", "hm_psi", "jf_nezumi", "pm_santa",
-}  # fmt: skip
-UNHEARD: Final = ("af_kore", "am_fenrir", "bf_isabella", "bm_fable")  # not trained on
-_LEFT_OUT: Final = {"af_nicole"}  # whispers
-_BLENDED: Final = 0.75  # of the speakers that are not an own voice; the others are a changed one
-_MOVED: Final = 0.4  # of the blends
+# Voices of Kokoro's for the speakers that are held out; all others are for training.
+_KEPT: Final = {"Kore", "Sarah", "Echo", "Fenrir", "Isabella", "Fable"}
+_MIXED: Final = 0.75  # of Kokoro's speakers that are not an own voice
 
 
 @dataclass(frozen=True)
@@ -71,28 +70,37 @@ class Speaker:
     pitch_hz: float
     tilt_db: float
     held_out: bool
-    blend: tuple[tuple[str, float], ...] = ()  # the teacher's voices and their shares
+    mixed: tuple[tuple[str, float], ...] = ()  # other voices in the base's, and their shares
 
 
 @lru_cache(maxsize=4)
 def cast(recipe: Recipe) -> tuple[Speaker, ...]:
     """All speakers of a recipe; the first of each voice is the voice itself."""
     corpus = recipe.corpus
-    if corpus.teacher:
-        return _taught(recipe)
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
+    trained, kept = (
+        [each for each in bases if each.synthesiser != KOKORO or (each.voice in _KEPT) == held_out]
+        for held_out in (False, True)
+    )
     draw = random.Random(f"{recipe.seed} speakers")
-    own = min(len(bases), corpus.speakers - corpus.held_out_speakers)
+    own = min(len(trained), corpus.speakers - corpus.held_out_speakers)
     held_out = set(draw.sample(range(own, corpus.speakers), corpus.held_out_speakers))
     people = []
     for number in range(corpus.speakers):
         is_own = number < own
-        base = bases[number] if is_own else draw.choices(bases, [b.share for b in bases])[0]
-        warp = 1.0 if is_own else 2 ** draw.uniform(-0.3, base.highest_warp)
+        side = kept if number in held_out else trained
+        base = trained[number] if is_own else draw.choices(side, [b.share for b in side])[0]
+        warp = 1.0 if is_own else 2 ** draw.uniform(base.lowest_warp, base.highest_warp)
         pitch = base.pitch_hz * (1.0 if is_own else 2 ** draw.uniform(-0.35, 0.4))
         tilt = 0.0 if is_own else draw.uniform(-5.0, 5.0)
-        people.append(Speaker(number, base, warp, pitch, tilt, number in held_out))
+        mixed = () if is_own or base.synthesiser != KOKORO else _mixed(draw, base, side)
+        people.append(Speaker(number, base, warp, pitch, tilt, number in held_out, mixed))
     return tuple(people)
+
+
+def _mixed(draw: random.Random, base: Base, side: Sequence[Base]) -> tuple[tuple[str, float], ...]:
+    others = [each.voice for each in side if each.synthesiser == KOKORO and each != base]
+    return ((draw.choice(others), draw.uniform(0.2, 0.6)),) if draw.random() < _MIXED else ()
 
 
 def pick(recipe: Recipe, draw: random.Random) -> Speaker:
@@ -104,43 +112,6 @@ def pick(recipe: Recipe, draw: random.Random) -> Speaker:
         for person in people
     ]
     return draw.choices(people, weights)[0]
-
-
-def _taught(recipe: Recipe) -> tuple[Speaker, ...]:
-    """The teacher's speakers, with those held out at the end: no voice is among both."""
-    corpus = recipe.corpus
-    draw = random.Random(f"{recipe.seed} teacher's speakers")
-    people: list[Speaker] = []
-    for held_out in (False, True):
-        every = [name for name in KOKORO_VOICE_NAMES if name not in _LEFT_OUT]
-        names = [name for name in every if (name in _KEPT) == held_out]
-        english = [name for name in names if name[0] in "ab"]
-        last = corpus.speakers if held_out else corpus.speakers - corpus.held_out_speakers
-        own = [Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out, ((name, 1.0),)) for name in english]
-        for number in range(len(people), last):
-            person = own.pop(0) if own else _random_speaker(draw, english, names)
-            people.append(replace(person, number=number, held_out=held_out))
-    return tuple(people)
-
-
-def _random_speaker(draw: random.Random, english: Sequence[str], names: Sequence[str]) -> Speaker:
-    """A blend in which an English voice dominates, or a changed copy of such a voice."""
-    first = draw.choice(english)
-    blended = draw.random() < _BLENDED
-    second = draw.choice([name for name in names if name != first])
-    share = draw.uniform(0.4, 0.8)
-    is_changed = not blended or draw.random() < _MOVED
-    octaves = draw.uniform(0.04, TEACHER.highest_warp) * draw.choice((-1, 1))
-    tilt = draw.uniform(-3.0, 3.0)
-    return Speaker(
-        number=0,
-        base=TEACHER,
-        warp=2**octaves if is_changed else 1.0,
-        pitch_hz=0.0,
-        tilt_db=tilt if is_changed else 0.0,
-        held_out=False,
-        blend=((first, share), (second, 1 - share)) if blended else ((first, 1.0),),
-    )
 
 
 def divided(

@@ -1,7 +1,7 @@
 """The stage `corpus`: texts drawn, spoken in shards by parallel processes, counted.
 
 Invariant: a shard is a pure function of the recipe and its number: any process may make it, any
-number of times, on any machine with the same synthesisers or teacher.
+number of times, on any machine with the same synthesisers.
 """
 
 import random
@@ -21,9 +21,9 @@ from engine.training.corpus.texts import Texts, make_texts, read_texts, write_te
 from engine.training.corpus.utterance import Plan, Utterance, draw_plan, finish, seconds
 from engine.training.recipe import Recipe
 from engine.training.run import Progress, Run, cancellable, write_json
-from engine.training.teachers import synthesisers
-from engine.training.teachers.synthesisers import Request, Take
-from engine.training.teachers.teacher import Teacher, fetch
+from engine.training.teachers import synthesisers, whole_sentences
+from engine.training.teachers.synthesisers import EXACT, Request, Take
+from engine.tts.kokoro.voices import NAME as KOKORO
 
 LOOK_SECONDS: Final = 0.5  # between two checks of the worker processes
 
@@ -49,10 +49,9 @@ def make(run: Run, recipe_file: Path) -> None:
 
 
 def _prepare(recipe: Recipe) -> None:
-    """Check that the synthesisers or the teacher are installed."""
-    if recipe.corpus.teacher:
-        fetch()
-        return
+    """Check that the synthesisers are installed, fetched and ready."""
+    if KOKORO in recipe.corpus.synthesisers:
+        whole_sentences.model()
     lacking = synthesisers.missing(recipe.corpus.synthesisers)
     if lacking:
         raise InvalidInput(
@@ -72,12 +71,12 @@ def work(run: Run, first: int, step: int) -> None:
     """Make every `step`th shard, starting with `first`: the work of one process."""
     texts = read_texts(run)
     folder = run.stage("corpus")
-    speak = speaking(run.recipe)
+    espeak = Espeak()
     with cancellable() as check:
         for number in shard_numbers(run.recipe)[first::step]:
             if not index_file(folder, number).is_file():
                 utterances = []
-                for utterance in speak(shard_plans(run.recipe, texts, number)):
+                for utterance in spoken(shard_plans(run.recipe, texts, number), espeak, check):
                     check()
                     utterances.append(utterance)
                 write_shard(folder, number, utterances)
@@ -92,17 +91,11 @@ def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
     return plans
 
 
-def speaking(recipe: Recipe) -> Callable[[list[Plan]], Iterator[Utterance]]:
-    """A function that makes utterances from plans; it skips those that cannot be spoken."""
-    espeak = Espeak()
-    if not recipe.corpus.teacher:
-        return lambda plans: _synthesised(plans, espeak)
-    takes = Teacher(fetch(), espeak).say
-    return lambda plans: (utterance for utterance in map(takes, plans) if utterance is not None)
-
-
-def _synthesised(plans: list[Plan], espeak: Espeak) -> Iterator[Utterance]:
-    takes = _takes(plans)
+def spoken(
+    plans: list[Plan], espeak: Espeak, check: Callable[[], None] = lambda: None
+) -> Iterator[Utterance]:
+    """Utterances from plans, without those that cannot be spoken. `check` may raise to stop it."""
+    takes = _takes(plans, check)
     utterances = (finish(plan, takes[n], espeak) for n, plan in enumerate(plans) if n in takes)
     return (utterance for utterance in utterances if utterance is not None)
 
@@ -124,9 +117,10 @@ def coverage(shards: tuple[Shard, ...]) -> dict[str, object]:
     }
 
 
-def _takes(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
+def _takes(plans: list[Plan], check: Callable[[], None]) -> dict[int, tuple[Take, ...]]:
     """Takes of every plan that could be spoken, by the plan's number; one call for each
-    synthesiser."""
+    synthesiser, or for each request where one takes seconds.
+    """
     takes: dict[int, tuple[Take, ...]] = {}
     for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
         requests: list[tuple[int, Request]] = [
@@ -135,7 +129,12 @@ def _takes(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
             if plan.speaker.base.synthesiser == name
             for request in plan.requests()
         ]
-        answers = synthesisers.speak_all(name, [request for _, request in requests])
+        size = 1 if name in EXACT else len(requests)
+        answers: list[Take | None] = []
+        for first in range(0, len(requests), size):
+            check()
+            some = [request for _, request in requests[first : first + size]]
+            answers += synthesisers.speak_all(name, some)
         failures = {
             number for (number, _), take in zip(requests, answers, strict=True) if take is None
         }

@@ -16,7 +16,7 @@ from engine.training.run import Run, read_json, write_json
 
 RUN_WORDS: Final = 5
 _TRIES: Final = 200
-_PARAGRAPH: Final = (150, 420)  # characters; a teacher takes some 510 symbols
+_PARAGRAPH: Final = (150, 420)  # characters
 
 
 @dataclass(frozen=True)

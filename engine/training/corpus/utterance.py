@@ -16,11 +16,11 @@ import soxr
 from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.training.corpus.matching import match
-from engine.training.corpus.speakers import OWN_SPS, Speaker, pick
+from engine.training.corpus.speakers import Speaker, pick
 from engine.training.corpus.texts import Texts
 from engine.training.recipe import Recipe
 from engine.training.teachers.sounds import PAUSE
-from engine.training.teachers.synthesisers import Request, Sound, Take
+from engine.training.teachers.synthesisers import EXACT, Request, Sound, Take
 
 Pcm = npt.NDArray[np.float32]
 
@@ -48,7 +48,7 @@ UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on what the
 @dataclass(frozen=True)
 class Plan:
     """What will be spoken, by whom, at which rates (SPS): one rate, or one for each half; none for
-    a recording, whose rate is given.
+    the speaker's own pace.
     """
 
     text: str
@@ -59,8 +59,11 @@ class Plan:
     def requests(self) -> tuple[Request, ...]:
         """The takes asked of the synthesiser: one, or two to cut together."""
         base, warp = self.speaker.base, self.speaker.warp
-        stretches = [base.sps / articulation(rate) * warp for rate in self.rates]
         pitch = self.speaker.pitch_hz / warp
+        if base.synthesiser in EXACT:
+            rates = tuple(rate / warp for rate in self.rates)
+            return (Request(self.script, base.voice, warp, pitch, rates, self.speaker.mixed),)
+        stretches = [base.sps / articulation(rate) * warp for rate in self.rates] or [warp]
         return tuple(Request(self.script, base.voice, stretch, pitch) for stretch in stretches)
 
 
@@ -107,7 +110,7 @@ def draw_plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
 def seconds(plan: Plan) -> float:
     """About how long it will be."""
     count = sum(syllables.count(word) for word in plan.text.split())
-    return count / (plan.rates or (OWN_SPS,))[0] + 0.4
+    return count / (plan.rates or (plan.speaker.base.sps,))[0] + 0.4
 
 
 def articulation(rate: float) -> float:
@@ -139,7 +142,7 @@ def finish(plan: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | N
         sum(word.syllables for word in words),
         voiced(take, plan.speaker),
     )
-    if plan.rates:
+    if plan.rates and plan.speaker.base.synthesiser not in EXACT:
         utterance = _set_apart(utterance, words, plan, cut * scale)
     return trimmed(utterance)
 

@@ -23,7 +23,7 @@ from engine.training.corpus.shards import read_shards
 from engine.training.corpus.speakers import Speaker
 from engine.training.corpus.utterance import SAMPLE_RATE, Plan, voiced
 from engine.training.judge.performance import OWN_RATE, say
-from engine.training.judge.talkers import Talker, loaded_pack
+from engine.training.judge.talkers import Talker, loaded
 from engine.training.teachers import synthesisers
 from engine.training.voice.speaker import rate_where_equal
 from engine.tts.base import Pcm
@@ -172,10 +172,10 @@ def _cloned(pack: str, samples: tuple[Pcm, Pcm] | None, texts: tuple[str, ...]) 
         return {}
     prompt, other = samples
     try:
-        voice = loaded_pack(pack).encode_voice(prompt, SAMPLE_RATE)
+        voice = loaded(pack).encode_voice(prompt, SAMPLE_RATE)
     except UnreadableClip:
         return {}
-    sentences = [say(loaded_pack(pack), voice, text, (OWN_RATE,)) for text in texts]
+    sentences = [say(loaded(pack), voice, text, (OWN_RATE,)) for text in texts]
     pcm = np.concatenate([each.pcm for each in sentences])
     return {
         "clone": _embedded(pcm, sentences[0].sample_rate),

@@ -19,8 +19,8 @@ from engine.training.judge.figures import Results
 from engine.training.judge.side import Side, Texts, spread
 from engine.training.judge.speed import speed
 from engine.training.judge.talkers import (
-    FormantTalker,
-    PackTalker,
+    FORMANT,
+    LiveTalker,
     Talker,
     pack_hashes,
     source_talkers,
@@ -33,6 +33,7 @@ from engine.training.judge.verdicts import (
 from engine.training.packing import pack_folder
 from engine.training.run import Run, file_hash, read_json
 from engine.training.tasks import Place, Task, result
+from engine.tts.espeak.voices import VOICES
 
 CLONE_SENTENCES: Final = 2
 SPEED_SENTENCES: Final = 8
@@ -80,7 +81,7 @@ class Measurements:
 
     @cached_property
     def _formant(self) -> Side:
-        return self._side("espeak", (FormantTalker(),))
+        return self._side(FORMANT, (LiveTalker(FORMANT, VOICES[0].name),))
 
     @cached_property
     def _own(self) -> Side:
@@ -89,7 +90,7 @@ class Measurements:
     @cached_property
     def _beside(self) -> dict[str, Side]:
         return {
-            name: self._side(name, talkers, live=isinstance(talkers[0], PackTalker))
+            name: self._side(name, talkers, live=isinstance(talkers[0], LiveTalker))
             for name, talkers in talkers_beside(self.run.recipe).items()
         }
 
@@ -111,9 +112,9 @@ class Measurements:
         return pack_hashes(pack_folder(self.run))
 
     @cached_property
-    def _voices(self) -> tuple[PackTalker, ...]:
+    def _voices(self) -> tuple[LiveTalker, ...]:
         names = read_json(self.run.stage("export") / "manifest.json")["voices"]
-        return tuple(PackTalker(self._folder, str(name)) for name in names)
+        return tuple(LiveTalker(self._folder, str(name)) for name in names)
 
     @cached_property
     def _clones(self) -> list[Task]:
@@ -144,10 +145,10 @@ class Measurements:
 
     def _depends(self, talkers: Sequence[Talker]) -> tuple[str, ...]:
         first = talkers[0]
-        if not isinstance(first, PackTalker):
+        if not isinstance(first, LiveTalker):
             return (FORMAT,)
-        own = first.folder == self._folder
-        return (FORMAT, *(self._pack if own else _hashes_beside(first.folder)))
+        own = first.source == self._folder
+        return (FORMAT, *(self._pack if own else _hashes_beside(first.source)))
 
     # ------------------------------------------------------------------- found
 

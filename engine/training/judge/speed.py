@@ -10,7 +10,7 @@ from typing import Any, Final
 import psutil
 
 from engine.training.judge.performance import OWN_RATE, say
-from engine.training.judge.talkers import loaded_pack
+from engine.training.judge.talkers import loaded
 
 _MEGABYTE: Final = 1024 * 1024
 
@@ -20,7 +20,7 @@ def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
     text (CPU time, one thread, the voice warm), and the resident megabytes at the end, with those
     of a process that has only imported torch.
     """
-    model = loaded_pack(pack)
+    model = loaded(pack)
     voice = model.voices()[0]
     model.warm(voice)
     sentences = [say(model, voice, text, (OWN_RATE,)) for text in texts]

@@ -1,13 +1,12 @@
-"""Who speaks the test sentences: a voice of the pack, a source synthesiser, the formant voice.
+"""Who speaks the test sentences: a voice of a pack or of the program, or a source of corpora.
 
-The synthesisers that the voice learnt from show the best value that a figure could have on the same
+The sources that the voice learnt from show the best value that a figure could have on the same
 sentences, and the formant voice shows what is reached without any training. Invariant: a talker is
-a plain value; whatever it loads is loaded once per process.
+a plain value, and its model is loaded once in a process.
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,20 +15,22 @@ from typing import Final
 import torch
 
 from engine.errors import InvalidInput
+from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.training.corpus.matching import match
-from engine.training.corpus.speakers import BASES, TEACHER, UNHEARD, Speaker
-from engine.training.corpus.utterance import SAMPLE_RATE, Plan
+from engine.training.corpus.speakers import BASES
+from engine.training.fetching import fetch
 from engine.training.judge.performance import SEED, Spoken, say
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
 from engine.training.tasks import Place
-from engine.training.teachers import synthesisers
+from engine.training.teachers import synthesisers, whole_sentences
 from engine.training.teachers.synthesisers import Request, Take
-from engine.training.teachers.teacher import Teacher, fetch
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
+from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.packs import system_of
+from engine.tts.roster import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.config import STARTER
 from engine.tts.voxtream.files.checkpoint import Target
@@ -37,6 +38,8 @@ from engine.tts.voxtream.files.pack import VOICES_FOLDER, load_pack
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 FORMANT: Final = "espeak"
+LIVE: Final = "-live"
+MOST_VOICES: Final = 6  # of one name, unless they are named
 _HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
 Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
 
@@ -48,68 +51,50 @@ def pack_hashes(folder: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class PackTalker:
-    """The named voice of a pack."""
+class LiveTalker:
+    """A voice that speaks as in the program, word by word. `source`: a pack's folder, or the name
+    of a synthesiser of the program.
+    """
 
-    folder: str
+    source: str
     name: str
 
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
         """All texts, each one utterance."""
-        with self.open() as (model, voice):
-            return [say(model, voice, text, rates) for text in texts]
+        model, voice = self.ready()
+        return [say(model, voice, text, rates) for text in texts]
 
-    @contextmanager
-    def open(self) -> Iterator[tuple[TtsModel, Voice]]:
-        """The model, which stays loaded, and this voice of it."""
-        model = loaded_pack(self.folder)
-        yield model, next(voice for voice in model.voices() if voice.name == self.name)
+    def ready(self) -> tuple[TtsModel, Voice]:
+        """The model, which stays loaded, and this voice of it, warm."""
+        model = loaded(self.source)
+        voice = next(voice for voice in model.voices() if voice.name == self.name)
+        model.warm(voice)
+        return model, voice
 
 
 @dataclass(frozen=True)
-class RepeatedTalker(PackTalker):
-    """The named voice of a pack, which says every text `draws` times; the judge keeps the best of
-    them (SMLLE, 4.2: it shows what a system could do, no session can).
+class RepeatedTalker(LiveTalker):
+    """A voice that says every text `draws` times; the judge keeps the best of them (SMLLE, 4.2: it
+    shows what a system could do, no session can).
     """
 
     draws: int
 
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
         """All texts, again and again, each time from another seed."""
-        with self.open() as (model, voice):
-            return [
-                say(model, voice, text, rates, seed=SEED + draw)
-                for draw in range(self.draws)
-                for text in texts
-            ]
-
-
-@dataclass(frozen=True)
-class FormantTalker:
-    """The program's formant voice, espeak, through its own sessions."""
-
-    name: str = FORMANT
-
-    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """All texts, each one utterance."""
-        with self.open() as (model, voice):
-            return [say(model, voice, text, rates) for text in texts]
-
-    @contextmanager
-    def open(self) -> Iterator[tuple[TtsModel, Voice]]:
-        """The model and its first voice, until the context ends."""
-        from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
-
-        model = EspeakModel()
-        try:
-            yield model, model.voices()[0]
-        finally:
-            model.close()
+        model, voice = self.ready()
+        return [
+            say(model, voice, text, rates, seed=SEED + draw)
+            for draw in range(self.draws)
+            for text in texts
+        ]
 
 
 @dataclass(frozen=True)
 class SourceTalker:
-    """A synthesiser the corpus was made with, stretched to the requested rate."""
+    """A synthesiser the corpus was made with, at the rates themselves if it keeps them, else
+    stretched to the first of them.
+    """
 
     name: str
     synthesiser: str
@@ -118,9 +103,10 @@ class SourceTalker:
     sps: float  # its own rate
 
     def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """Those of the texts that it can speak, at the first of the rates."""
+        """Those of the texts that it can speak."""
         stretch = self.sps / rates[0]
-        requests = [Request(text, self.voice, stretch, self.pitch_hz) for text in texts]
+        requests = [Request(text, self.voice, stretch, self.pitch_hz, rates) for text in texts]
+        synthesisers.speak_all(self.synthesiser, requests[:1])  # which may have to load
         before = _cpu_seconds()
         takes = synthesisers.speak_all(self.synthesiser, requests)
         spent = (_cpu_seconds() - before) / max(1, len(takes))
@@ -137,36 +123,13 @@ class SourceTalker:
         ]
 
 
-@dataclass(frozen=True)
-class TeacherTalker:
-    """A voice of the teacher's."""
-
-    name: str
-    voice: str
-
-    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """Those of the texts that it can speak, at exactly these rates."""
-        person = Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out=True, blend=((self.voice, 1.0),))
-        sentences = []
-        for text in texts:
-            before = _cpu_seconds()
-            utterance = _teacher().say(Plan(text, text, person, rates))
-            if utterance is not None:
-                spent = _cpu_seconds() - before
-                sentences.append(Spoken(text, utterance.pcm, SAMPLE_RATE, cpu_seconds=spent))
-        return sentences
-
-
-SessionTalker = PackTalker | FormantTalker  # who speaks as in the program, word by word
-Talker = SessionTalker | SourceTalker | TeacherTalker
+Talker = LiveTalker | SourceTalker
 
 
 def source_talkers(recipe: Recipe) -> tuple[Talker, ...]:
-    """The voices that a recipe learns from, without the formant ones; with a teacher, those of its
-    voices that are held out.
-    """
-    names = (recipe.corpus.teacher,) if recipe.corpus.teacher else recipe.corpus.synthesisers
-    return tuple(talker for name in names if name != FORMANT for talker in _synthesiser(name))
+    """The voices that a recipe learns from, without the formant ones."""
+    names = recipe.corpus.synthesisers
+    return tuple(each for name in names if name != FORMANT for each in _sources(name)[:MOST_VOICES])
 
 
 def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
@@ -174,25 +137,34 @@ def talkers_beside(recipe: Recipe) -> dict[str, tuple[Talker, ...]]:
     return {Path(name).name: talkers_of(name) for name in recipe.evaluate.beside}
 
 
-def talkers_of(name: str) -> tuple[Talker, ...]:
-    """All voices of the pack in a folder or of a synthesiser; of the teacher those that no corpus
-    holds. InvalidInput for a name that is neither.
+def talkers_of(name: str, voices: Sequence[str] = ()) -> tuple[Talker, ...]:
+    """The named voices, or the first MOST_VOICES, of the pack in a folder, of a source of corpora
+    ("flite", "kokoro"), or with LIVE behind its name of a synthesiser of the program
+    ("kokoro-live"). InvalidInput for another name, or a voice that is not there.
     """
-    talkers = _synthesiser(name) or tuple(
-        PackTalker(Place(Path(name).resolve()), saved.name)
-        for saved in saved_voices(Path(name) / VOICES_FOLDER)
-    )
-    if not talkers or synthesisers.missing([name]):
+    model = name.removesuffix(LIVE)
+    found: Sequence[Talker]
+    if model != name and model in registry.NAMES:
+        if model == KOKORO:
+            fetch(KOKORO)
+        roster = of_settings(SpeechSettings(engine=model))
+        found = [LiveTalker(model, voice) for voice in roster.own]
+    else:
+        folder = Path(name)
+        found = _sources(name) or [
+            LiveTalker(Place(folder.resolve()), saved.name)
+            for saved in saved_voices(folder / VOICES_FOLDER)
+        ]
+    chosen = [each for each in found if not voices or each.name.removeprefix(f"{name} ") in voices]
+    if len(chosen) < max(1, len(voices)) or synthesisers.missing([name]):
         raise InvalidInput(
             f"Nobody here is called '{name}': no pack lies there, and no such synthesiser is on "
-            "this machine."
+            "this machine, or one of the voices is not its."
         )
-    return talkers
+    return tuple(chosen[: len(voices) or MOST_VOICES])
 
 
-def _synthesiser(name: str) -> tuple[Talker, ...]:
-    if name == TEACHER.synthesiser:
-        return tuple(TeacherTalker(f"{name} {voice}", voice) for voice in UNHEARD)
+def _sources(name: str) -> tuple[Talker, ...]:
     return tuple(
         SourceTalker(f"{name} {base.voice}", name, base.voice, base.pitch_hz, base.sps)
         for base in BASES
@@ -201,12 +173,18 @@ def _synthesiser(name: str) -> tuple[Talker, ...]:
 
 
 @lru_cache(maxsize=1)
-def loaded_pack(folder: str) -> TtsModel:
-    """A pack of any system on one thread, at the precision the program speaks with."""
+def loaded(source: str) -> TtsModel:
+    """A pack of any system, or a synthesiser of the program, on one thread, at the precision the
+    program speaks with.
+    """
     torch.set_num_threads(1)
-    if system := system_of(Path(folder)):
-        return registry.load_pack(system, Path(folder), "cpu")
-    return loaded_voxtream2(folder)
+    if source == KOKORO:
+        return whole_sentences.model()
+    if source in registry.NAMES:
+        return registry.load(SpeechSettings(engine=source), lambda text, share: None)
+    if system := system_of(Path(source)):
+        return registry.load_pack(system, Path(source), "cpu")
+    return loaded_voxtream2(source)
 
 
 @lru_cache(maxsize=1)
@@ -221,11 +199,6 @@ def loaded_voxtream2(folder: str) -> VoxtreamSynthesiser:
 def phonemizer_library() -> Espeak:
     """The phonemizer's library, half a second to load."""
     return Espeak()
-
-
-@lru_cache(maxsize=1)
-def _teacher() -> Teacher:
-    return Teacher(fetch(), phonemizer_library())
 
 
 def _onsets(text: str, take: Take) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from engine.text.phonemes import WordPhonemizer
 from engine.training.corpus.matching import Gaps, gaps
 from engine.training.corpus.recordings import Aligner
-from engine.training.judge import whisper_judge
+from engine.training.fetching import fetch
 from engine.training.judge.judging import Recogniser, SoundRecogniser, word_errors, words
 from engine.training.judge.naturalness import Naturalness, naturalness
 from engine.training.judge.performance import Spoken
@@ -173,7 +173,7 @@ def _sound_judge() -> SoundRecogniser:
 
 @lru_cache(maxsize=1)
 def _whisper() -> WhisperJudge:
-    return WhisperJudge(whisper_judge.fetch())
+    return WhisperJudge(fetch("whisper-base"))
 
 
 @lru_cache(maxsize=1)

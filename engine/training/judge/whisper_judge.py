@@ -7,7 +7,6 @@ knows nothing of the sentences or the voice; the same one judges everybody.
 """
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,9 +14,6 @@ from typing import Any, Final
 
 import soxr
 
-from engine.assets.catalogue import find
-from engine.assets.store import State, Store
-from engine.settings_file import data_folder
 from engine.text.phonemes import Espeak
 from engine.training.judge.hearing import at_pauses
 from engine.tts.base import Pcm
@@ -30,19 +26,11 @@ _FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
 _NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
 
 
-def fetch() -> Path:
-    """The folder of the program's own Whisper base, downloaded unless it is there. AssetError."""
-    asset, store = find("whisper-base"), Store(data_folder() / "models")
-    if store.state(asset) is not State.COMPLETE:
-        sys.stderr.write(f"fetching {asset.title}, {asset.megabytes} MB\n")
-    return store.fetch(asset, lambda progress: None, lambda: False)
-
-
 class WhisperJudge:
     """Whisper base on one thread."""
 
     def __init__(self, folder: Path) -> None:
-        """Load it from the folder that `fetch` gave."""
+        """Load it from its folder."""
         from faster_whisper import WhisperModel  # loads ctranslate2
 
         self._model = WhisperModel(

@@ -1,1 +1,1 @@
-"""Who speaks the corpus: free synthesisers, and a teacher with prescribed durations."""
+"""Who speaks the corpus: free synthesisers, and the sounds they have in common."""

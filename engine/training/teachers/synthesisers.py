@@ -1,4 +1,5 @@
-"""The free synthesisers that speak the corpus: flite, festival and espeak-ng, behind one function.
+"""The synthesisers that speak the corpus, behind one function: text in, samples and the exact times
+of their sounds out. flite, festival and espeak-ng are stretched; Kokoro keeps rates by itself.
 
 Invariant: a take's sounds follow each other without gap or overlap from sample 0 to its end.
 """
@@ -20,6 +21,7 @@ from engine.errors import InvalidInput
 from engine.training.teachers import sounds
 
 SECONDS_PER_CALL: Final = 120.0
+EXACT: Final = frozenset({"kokoro"})
 LICENCES: Final = {
     "flite": "CMU Flite voices kal16, awb, rms, slt: Carnegie Mellon University's BSD-like licence",
     "festival": "festvox-us-slt-hts: CMU ARCTIC slt, HTS working group's BSD-like licence",
@@ -31,12 +33,17 @@ LICENCES: Final = {
 
 @dataclass(frozen=True)
 class Request:
-    """A text to speak: `stretch` lengthens every sound, `pitch_hz` where the voice allows it."""
+    """A text to speak: `stretch` lengthens every sound, `pitch_hz` where the voice allows it. A
+    synthesiser in EXACT has neither: `rates` (SPS) hold for equal parts of the words, none means
+    the voice's own pace, and `mixed` are other voices with their shares.
+    """
 
     text: str
     voice: str
     stretch: float
     pitch_hz: float
+    rates: tuple[float, ...] = ()
+    mixed: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,12 @@ def missing(names: Sequence[str]) -> list[str]:
 
 def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
     """Speak requests with the synthesiser called `name`."""
-    functions: dict[str, Speak] = {"flite": _flite, "festival": _festival, "espeak": _espeak}
+    functions: dict[str, Speak] = {
+        "flite": _flite,
+        "festival": _festival,
+        "espeak": _espeak,
+        "kokoro": _kokoro,
+    }
     if name not in functions:
         raise InvalidInput(
             f"There is no synthesiser '{name}'.", hint=f"There are: {', '.join(functions)}."
@@ -179,16 +191,38 @@ def _espeak_take(library: object, request: Request) -> Take | None:
     assert isinstance(library, Espeak)
     words_per_minute = min(450, max(80, round(170 / request.stretch)))
     speech = library.speak(request.text, voice=request.voice, words_per_minute=words_per_minute)
-    starts = [mark.sample for mark in speech.phones]
-    ends = [*starts[1:], len(speech.pcm)]
-    sounds_ = []
-    for mark, start, end in zip(speech.phones, starts, ends, strict=True):
-        try:
-            spelling = sounds.of_ipa(mark.ipa) or (sounds.PAUSE,)
-        except KeyError:
-            return None
-        sounds_.append((spelling, start, max(start, end)))
-    return _take(speech.pcm, SAMPLE_RATE, sounds_)
+    return _ipa_take(speech.pcm, SAMPLE_RATE, [(each.ipa, each.sample) for each in speech.phones])
+
+
+# ----------------------------------------------------------------------- Kokoro
+
+
+def _kokoro(requests: Sequence[Request]) -> list[Take | None]:
+    return [_kokoro_take(request) for request in requests]
+
+
+def _kokoro_take(request: Request) -> Take | None:
+    from engine.training.teachers.whole_sentences import machine, say  # loads Kokoro
+    from engine.tts.kokoro.source import SAMPLE_RATE
+
+    said = say(machine(request.voice, request.mixed), request.text, request.rates)
+    return _ipa_take(said.pcm, SAMPLE_RATE, said.phones) if said else None
+
+
+def _ipa_take(
+    pcm: npt.NDArray[np.float32], sample_rate: int, phones: Sequence[tuple[str, int]]
+) -> Take | None:
+    """A take from phones as espeak spells them ("" = silence) with the sample of each one's
+    start."""
+    ends = [*(start for _, start in phones[1:]), len(pcm)]
+    try:
+        sounds_ = [
+            (sounds.of_ipa(phone) or (sounds.PAUSE,), start, max(start, end))
+            for (phone, start), end in zip(phones, ends, strict=True)
+        ]
+    except KeyError:
+        return None
+    return _take(pcm, sample_rate, sounds_)
 
 
 def _take(

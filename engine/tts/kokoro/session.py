@@ -21,7 +21,7 @@ from engine.tts.kokoro.parts import Given, Parts
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.windows import render
+from engine.tts.kokoro.windows import faded_out, render, with_silences
 from engine.tts.meter import SyllableMeter
 from engine.tts.pacing import PLAIN
 from engine.tts.words import Words
@@ -32,7 +32,6 @@ PIECE: Final = 80 * SAMPLE_RATE // 1000  # samples of a frame that is given out
 _FIRST, _LARGEST = 8, 24
 _KEPT: Final = 3 * SAMPLE_RATE  # how far back can be rewound: beyond any lead
 _JOIN: Final = 240  # samples in which one plan's sound goes over into the next one's
-_FADE: Final = 120  # samples at both sides of a silence, and at the end
 
 
 @dataclass(frozen=True)
@@ -194,13 +193,14 @@ class KokoroSession:
         machine = self._machine
         pcm = render(machine.parts, machine.given, plan, first, last + goes_on).clip(-1, 1)
         tail = pcm[FRAME * (last - first) :] if goes_on else None
-        pcm, places = self._with_silences(plan, pcm[: FRAME * (last - first)], first, last)
+        pcm, places = with_silences(plan, pcm[: FRAME * (last - first)], first, last)
+        places += self._sample + len(self._ready)
         if state.tail is not None:
             count = min(_JOIN, len(state.tail), len(pcm))
             share = np.linspace(1, 0, count, dtype=np.float32)
             pcm[:count] += (state.tail[:count] - pcm[:count]) * share
         if plan.wish.closed and last == plan.limit:
-            pcm[-_FADE:] *= np.linspace(1, 0, len(pcm[-_FADE:]), dtype=np.float32)
+            faded_out(pcm)
             rest = FRAME * (len(plan.features) - last)
             pcm, places[-1] = np.concatenate([pcm, np.zeros(rest, np.float32)]), places[-1] + rest
         self._windows.append(_Window(state, places, pcm, self._meter.branch()))
@@ -211,25 +211,6 @@ class KokoroSession:
         # No larger than can be made while this one sounds.
         window = max(_FIRST, min((last - first) * 3 // 2, _LARGEST))
         self._state = replace(after, tail=tail, window=window)
-
-    def _with_silences(
-        self, plan: Plan, pcm: Pcm, first: int, last: int
-    ) -> tuple[Pcm, npt.NDArray[np.int64]]:
-        """The samples with the plan's silences before the frames they belong to, and the sample of
-        each frame's start, before its silence.
-        """
-        places = self._sample + len(self._ready) + FRAME * np.arange(last - first + 1)
-        pieces, before = [], 0
-        for frame, length in sorted(plan.silences.items()):
-            at = FRAME * (frame - first)
-            if first < frame <= last:
-                pcm[max(0, at - _FADE) : at] *= np.linspace(1, 0, min(at, _FADE), dtype=np.float32)
-            if first <= frame < last:
-                pcm[at : at + _FADE] *= np.linspace(0, 1, _FADE, dtype=np.float32)
-                pieces += [pcm[before:at], np.zeros(FRAME * length, np.float32)]
-                places[frame - first + 1 :] += FRAME * length
-                before = at
-        return np.concatenate([*pieces, pcm[before:]]), places
 
     def _reported(self, state: _State, places: npt.NDArray[np.int64]) -> _State:
         """The state behind frames that start at these samples (the last one ends there); notes the

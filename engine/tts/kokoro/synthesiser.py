@@ -46,7 +46,7 @@ class KokoroSynthesiser:
         self._parts = parts
         self._voices = own_voices
         self._learnt = learnt
-        self._machines = PreparedVoices(self._machine)
+        self._machines = PreparedVoices(self.machine)
         self._espeak = cache(Espeak)
         self.info = TtsInfo(
             NAME, SAMPLE_RATE, RATE_RANGE, can_clone=False, can_mix=True, lead_ms=LEAD_MS
@@ -71,7 +71,8 @@ class KokoroSynthesiser:
         """Forget the prepared voices."""
         self._machines.clear()
 
-    def _machine(self, voice: Voice) -> Machine:
+    def machine(self, voice: Voice) -> Machine:
+        """All that speech in this voice needs; some seconds where nothing was learnt of it yet."""
         style, british = style_of(voice), is_british(voice)
         espeak = self._espeak(BRITISH if british else AMERICAN)
         sentences = []

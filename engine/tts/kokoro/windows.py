@@ -1,4 +1,4 @@
-"""Samples of some frames of a plan.
+"""Samples of some frames of a plan, and the silences that belong between them.
 
 Invariant: a frame's samples do not depend on the window it is rendered in: the decoder gets as much
 around the frames as its convolutions see (decoder_graph.py), and nothing in it is measured over the
@@ -8,6 +8,7 @@ window. So windows of any size join without a seam.
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.tts.kokoro.parts import Floats, Given, Parts
 from engine.tts.kokoro.plan import Plan
@@ -19,6 +20,7 @@ _COARSE, _RESULT, _NOISE, _MIDDLE = 14, 5, 6, 4
 _ROWS: Final = 20  # of the middle stage, a frame
 _FINE_SEES: Final = 22  # such rows, for the last stage: 125 of its own, six to one of these
 _FINE: Final = FINE_ROWS // _ROWS
+_FADE: Final = 120  # samples at both sides of a silence, and at the end
 
 
 def render(parts: Parts, given: Given, plan: Plan, first: int, last: int) -> Floats:
@@ -53,3 +55,30 @@ def render(parts: Parts, given: Given, plan: Plan, first: int, last: int) -> Flo
     low, high = max(at, FRAME * first), min(at + len(samples), FRAME * last)
     wanted[low - FRAME * first : high - FRAME * first] = samples[low - at : high - at]
     return wanted
+
+
+def with_silences(
+    plan: Plan, pcm: Floats, first: int, last: int
+) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """The samples of the frames from `first` to `last`, with the plan's silences before the frames
+    they belong to, and the sample at which each frame starts (before its silence) and the last one
+    ends. Fades `pcm` in place.
+    """
+    places = FRAME * np.arange(last - first + 1)
+    pieces, before = [], 0
+    for frame, length in sorted(plan.silences.items()):
+        at = FRAME * (frame - first)
+        if first < frame <= last:
+            faded_out(pcm[:at])
+        if first <= frame < last:
+            pcm[at : at + _FADE] *= np.linspace(0, 1, _FADE, dtype=np.float32)
+            pieces += [pcm[before:at], np.zeros(FRAME * length, np.float32)]
+            places[frame - first + 1 :] += FRAME * length
+            before = at
+    return np.concatenate([*pieces, pcm[before:]]), places
+
+
+def faded_out(pcm: Floats) -> None:
+    """Let the end of the samples die away, in place."""
+    end = pcm[-_FADE:]
+    end *= np.linspace(1, 0, len(end), dtype=np.float32)

@@ -8,7 +8,7 @@ with what is tested.
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -16,21 +16,19 @@ import numpy as np
 import soundfile
 import soxr
 
-from engine.assets.packages import KOKORO_VOICE_NAMES
 from engine.audio.base import Pcm
 from engine.training.corpus import grammar, prose
-from engine.training.corpus.speakers import BASES, TEACHER, Base, Speaker
-from engine.training.corpus.utterance import Plan, voiced
-from engine.training.judge.talkers import PackTalker, phonemizer_library
+from engine.training.corpus.speakers import BASES, Base, Speaker
+from engine.training.corpus.utterance import SAMPLE_RATE, Plan, voiced
+from engine.training.judge.talkers import LiveTalker
 from engine.training.teachers import synthesisers
-from engine.training.teachers.teacher import Teacher, fetch
 from tests.simulation.room import RATE, at_level
 
 CHUNK_S = 150.0  # of talk, by one person
 SHARES = {"flite": 0.68, "espeak": 0.19, "starter": 0.1, "kokoro": 0.03}  # of the talk, by its cost
 PAUSES_S = (0.15, 1.2)  # between two sentences
 RATES = (3.2, 5.6)  # SPS
-ENGLISH = tuple(name for name in KOKORO_VOICE_NAMES if name[0] in "ab" and name != "af_nicole")
+ENGLISH = {base.voice: base for base in BASES if base.synthesiser == "kokoro"}
 CALL_RATES = (3.4, 4.4, 5.4)
 STARTER = Path("resources/starter")
 STARTER_VOICES = ("Anton", "Bruno", "Clara", "Dario", "Edda", "Fanny")
@@ -55,19 +53,11 @@ class Talker:
 
     def _spoken(self, text: str) -> tuple[Pcm, int] | None:
         if self.voice:
-            said = PackTalker(str(STARTER), self.voice).speak([text], (self.rate,))[0]
+            said = LiveTalker(str(STARTER), self.voice).speak([text], (self.rate,))[0]
             return said.pcm, said.sample_rate
         planned = Plan(text, text, self.person, (self.rate,))
-        if self.person.base is TEACHER:
-            utterance = _teacher().say(planned)
-            return utterance and (utterance.pcm, 24_000)
         (take,) = synthesisers.speak_all(self.person.base.synthesiser, planned.requests())
-        return take and (voiced(take, self.person), 24_000)
-
-
-@cache
-def _teacher() -> Teacher:
-    return Teacher(fetch(), phonemizer_library())
+        return take and (voiced(take, self.person), SAMPLE_RATE)
 
 
 def phrase_calls(phrase: str, folder: Path, *, tuned: bool) -> list[Pcm]:
@@ -81,17 +71,13 @@ def phrase_calls(phrase: str, folder: Path, *, tuned: bool) -> list[Pcm]:
 
 def _callers(*, tuned: bool) -> Iterator[tuple[str, Talker]]:
     """Kokoro's English voices, every other one to tune with, each at three rates; and flite's."""
-    for voice in ENGLISH[0 if tuned else 1 :: 2]:
+    for voice in sorted(ENGLISH)[0 if tuned else 1 :: 2]:
         for rate in CALL_RATES:
-            yield f"{voice} {rate}", Talker(_teacher_speaker(((voice, 1.0),)), rate)
+            yield f"{voice} {rate}", Talker(_moved(ENGLISH[voice], 1.0, 0.0), rate)
     for base in BASES:
         if base.synthesiser == "flite" and (base.voice not in FLITE) == tuned:
             for warp in (0.92, 1.0, 1.1):
                 yield f"{base.voice} {warp}", Talker(_moved(base, warp, 0.0), base.sps)
-
-
-def _teacher_speaker(blend: tuple[tuple[str, float], ...]) -> Speaker:
-    return Speaker(0, TEACHER, 1.0, 0.0, 0.0, held_out=True, blend=blend)
 
 
 def _moved(base: Base, warp: float, tilt_db: float) -> Speaker:
@@ -154,11 +140,11 @@ def _drawn(kind: str, draw: random.Random) -> Talker:
     """Some person with a voice of this kind."""
     rate = draw.uniform(*RATES)
     if kind == "kokoro":
-        first, second = draw.sample(ENGLISH, 2)
-        share = draw.uniform(0.4, 0.9)
-        return Talker(_teacher_speaker(((first, share), (second, 1 - share))), rate)
+        first, second = draw.sample(sorted(ENGLISH), 2)
+        mixed = ((second, draw.uniform(0.1, 0.6)),)
+        return Talker(replace(_moved(ENGLISH[first], 1.0, 0.0), mixed=mixed), rate)
     if kind == "starter":
-        return Talker(_teacher_speaker(()), rate, draw.choice(STARTER_VOICES))
+        return Talker(_moved(BASES[0], 1.0, 0.0), rate, draw.choice(STARTER_VOICES))
     bases = [base for base in BASES if base.synthesiser == kind]
     base = draw.choices(bases, [base.share for base in bases])[0]
     return Talker(_moved(base, 2 ** draw.uniform(-0.2, 0.25), draw.uniform(-4, 4)), rate)

@@ -1,11 +1,13 @@
 import re
+from pathlib import Path
 
 import pytest
 
 from engine.asr.whisper.model import REQUIRED
 from engine.assets.catalogue import HubSource, ReleaseSource, catalogue, find, parse
-from engine.assets.packages import KOKORO_VOICE_NAMES, Member, Package, Registry
+from engine.assets.packages import Member, Package, Registry
 from engine.errors import AssetError, InvalidInput
+from engine.tts.kokoro.voices import NAMES
 
 ENTRY = """
 [toy]
@@ -100,8 +102,7 @@ def test_kokoro_and_its_english_voices_have_packages_as_a_second_source() -> Non
     kokoro, voices = find("kokoro"), find("kokoro-voices")
     assert kokoro.source == ReleaseSource("thewh1teagle/kokoro-onnx", "model-files-v1.0")
     assert kokoro.needs == ("kokoro-voices",)
-    english = [name for name in KOKORO_VOICE_NAMES if name[0] in "ab"]
-    assert [file.path for file in voices.files] == [f"voices/{name}.bin" for name in english]
+    assert {Path(file.path).stem[3:].capitalize() for file in voices.files} == set(NAMES)
     assert {file.size for file in voices.files} == {510 * 256 * 4}
     assert all(file.members for file in (*kokoro.files, *voices.files))
     assert {kokoro.licence, voices.licence} == {"Apache-2.0"}

@@ -25,7 +25,7 @@ from engine.training.comparison.systems import SHIPPED, SYSTEMS, VARIANTS, Syste
 from engine.training.corpus import grammar
 from engine.training.judge.figures import ALL, UNMEASURED, Results
 from engine.training.judge.side import spread
-from engine.training.judge.talkers import PackTalker, RepeatedTalker
+from engine.training.judge.talkers import LiveTalker, RepeatedTalker
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.training.verdict import verdict
@@ -138,7 +138,7 @@ def test_a_system_of_several_draws_says_everything_so_often(
     assert isinstance(talker, RepeatedTalker)
     assert (talker.name, talker.draws) == ("Ada", 2)
     (once,) = System("ghost", pack="ghost").talkers()
-    assert type(once) is PackTalker
+    assert type(once) is LiveTalker
 
 
 def test_systems_have_names_of_their_own_and_say_what_makes_their_pack() -> None:

@@ -4,6 +4,7 @@
 
 import random
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,18 @@ from engine.training.corpus.recordings import Aligner
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import read_shards
 from engine.training.corpus.speakers import BASES, Speaker, cast
-from engine.training.corpus.texts import make_texts
-from engine.training.corpus.utterance import SAMPLE_RATE, SHORTEST_PAUSE, Plan, Utterance, finish
+from engine.training.corpus.texts import make_texts, runs
+from engine.training.corpus.utterance import (
+    LONGEST_SECONDS,
+    PARAGRAPH_SECONDS,
+    SAMPLE_RATE,
+    SHORTEST_PAUSE,
+    Plan,
+    Utterance,
+    draw_plan,
+    finish,
+    seconds,
+)
 from engine.training.recipe import Recipe
 from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.synthesisers import Request, Sound, Take
@@ -181,6 +192,50 @@ def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny: Recipe) ->
     assert sum(person.held_out for person in first) == tiny.corpus.held_out_speakers
 
 
+def test_no_voice_of_kokoros_is_trained_on_and_tested_with(tiny: Recipe) -> None:
+    size = replace(tiny.corpus, synthesisers=("kokoro",), speakers=120, held_out_speakers=24)
+    people = cast(replace(tiny, corpus=size))
+    sides = [
+        {
+            name
+            for person in people
+            if person.held_out == held_out
+            for name in (person.base.voice, *(other for other, _ in person.mixed))
+        }
+        for held_out in (False, True)
+    ]
+    assert not sides[0] & sides[1]
+    assert len(sides[0]) == 21
+    assert [person.number for person in people] == list(range(120))
+    assert sum(bool(person.mixed) for person in people) > 60
+    assert not any(person.mixed or person.warp != 1 for person in people[:21])
+
+
+def test_texts_are_of_all_kinds_and_none_is_tested(tiny: Recipe) -> None:
+    prose = [f"The {word} was read aloud by {word}, and nobody in the room ever spoke of it again."
+             for word in ("book", "letter", "paper", "poem", "story", "table")]  # fmt: skip
+    corpus = replace(
+        tiny.corpus, replies=0.06, spellings=0.06, paragraphs=0.08, own_pace=0.2, rate_changes=0.25,
+        lowest_rate=1.5,
+    )  # fmt: skip
+    recipe = replace(tiny, corpus=corpus)
+    texts = make_texts(recipe, prose)
+    draw = random.Random(1)
+    plans = [draw_plan(recipe, texts, draw) for _ in range(600)]
+    words = [each.text.count(" ") + 1 for each in plans]
+    assert sum(count <= 3 for count in words) > 30
+    assert sum(count > 40 for count in words) > 10
+    assert any("," in each.text and all(len(p) < 3 for p in each.text.split()) for each in plans)
+    assert all(seconds(each) < max(PARAGRAPH_SECONDS, LONGEST_SECONDS - 2) for each in plans)
+    assert not any(runs(each.text) & texts.tested or each.text in texts.short for each in plans)
+    assert {len(each.rates) for each in plans} == {0, 1, 2}
+
+
+@needs_flite
+def test_a_stretched_voice_can_have_its_own_pace_too(espeak: Espeak, tiny: Recipe) -> None:
+    assert finished(espeak, tiny).rate == pytest.approx(cast(tiny)[0].base.sps, rel=0.2)
+
+
 def test_an_unknown_synthesiser_is_refused() -> None:
     from engine.errors import InvalidInput
 
@@ -189,11 +244,11 @@ def test_an_unknown_synthesiser_is_refused() -> None:
 
 
 @needs_flite
-def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe) -> None:
+def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe, espeak: Espeak) -> None:
     texts = make_texts(tiny, ())
     plans = corpus.shard_plans(tiny, texts, 1)
     assert plans == corpus.shard_plans(tiny, texts, 1)
-    one, other = (list(corpus.speaking(tiny)(plans)) for _ in range(2))
+    one, other = (list(corpus.spoken(plans, espeak)) for _ in range(2))
     assert [made.text for made in one] == [made.text for made in other]
     assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(one, other, strict=True))
 

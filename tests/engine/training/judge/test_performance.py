@@ -1,17 +1,27 @@
 """Speaking for a measurement: word by word, at the rates asked for, and never for ever."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from engine.training.judge.long_text import judge_long
 from engine.training.judge.performance import LONGEST, SLACK_SECONDS, say, syllables_of
-from engine.training.judge.talkers import FormantTalker
+from engine.training.judge.talkers import FORMANT, LiveTalker, loaded
 from tests.fakes_tts import FakeTts, LostTts
 
+ALAN = LiveTalker(FORMANT, "Alan")
 TEXT = "The train to the old town is at the station now and leaves in ten minutes."
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _given_back() -> Iterator[None]:
+    yield
+    loaded(FORMANT).close()
+    loaded.cache_clear()
+
+
 def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
-    (spoken,) = FormantTalker().speak([TEXT], (4.0,))
+    (spoken,) = ALAN.speak([TEXT], (4.0,))
     assert spoken.ended
     assert len(spoken.onsets) == len(TEXT.split())
     assert spoken.rate == pytest.approx(4.0, rel=0.2)
@@ -19,7 +29,7 @@ def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
 
 
 def test_a_change_of_rate_is_noted_where_it_was_asked_for() -> None:
-    (spoken,) = FormantTalker().speak([TEXT], (2.0, 6.0))
+    (spoken,) = ALAN.speak([TEXT], (2.0, 6.0))
     assert spoken.switched is not None
     assert abs(spoken.switched - spoken.onsets[len(spoken.onsets) // 2]) < 1.0
 
@@ -40,6 +50,6 @@ def test_words_are_pushed_only_when_the_session_asks_for_them() -> None:
 
 
 def test_a_long_text_is_judged_minute_by_minute() -> None:
-    found = judge_long(FormantTalker(), " ".join([TEXT] * 3), 4.0, minute=5.0)
+    found = judge_long(ALAN, " ".join([TEXT] * 3), 4.0, minute=5.0)
     assert len(found["minutes"]) == int(found["seconds"] // 5) == 2
     assert found["ended"]

@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidInput
-from engine.training.corpus.speakers import cast
 from engine.training.judge import talkers
-from engine.training.judge.talkers import PackTalker, TeacherTalker, source_talkers, talkers_beside
-from engine.training.recipe import Recipe, read_recipe
-from tests.engine.training.conftest import TINY
+from engine.training.judge.talkers import (
+    MOST_VOICES,
+    LiveTalker,
+    source_talkers,
+    talkers_beside,
+    talkers_of,
+)
+from engine.training.recipe import Recipe
 
 STARTER = Path(__file__).parents[4] / "resources" / "starter"
 
@@ -23,7 +27,7 @@ def test_a_pack_beside_speaks_with_all_its_voices(tiny: Recipe) -> None:
     (found,) = talkers_beside(beside(tiny, str(STARTER))).items()
     assert found[0] == "starter"
     assert len(found[1]) == 6
-    assert all(isinstance(talker, PackTalker) for talker in found[1])
+    assert all(isinstance(talker, LiveTalker) for talker in found[1])
 
 
 def test_a_synthesiser_beside_has_to_be_there(
@@ -39,11 +43,16 @@ def test_a_synthesiser_beside_has_to_be_there(
         talkers_beside(beside(tiny, "nowhere"))
 
 
-def test_of_a_teacher_voices_are_compared_with_that_nobody_learns_from() -> None:
-    natural = read_recipe(TINY.with_name("natural.toml"))
-    learnt = {name for person in cast(natural) if not person.held_out for name, _ in person.blend}
-    voices = [
-        talker.voice for talker in source_talkers(natural) if isinstance(talker, TeacherTalker)
-    ]
-    assert len(voices) == 4
-    assert not learnt & set(voices)
+def test_kokoro_speaks_whole_texts_and_a_synthesiser_of_the_program_word_by_word() -> None:
+    whole = talkers_of("kokoro")
+    assert [talker.name for talker in whole][:2] == ["kokoro Heart", "kokoro Michael"]
+    assert len(whole) == MOST_VOICES
+    assert talkers_of("kokoro", ("George",))[0].name == "kokoro George"
+    assert talkers_of("espeak-live", ("Clara",)) == (LiveTalker("espeak", "Clara"),)
+    with pytest.raises(InvalidInput, match="one of the voices"):
+        talkers_of("espeak-live", ("Clara", "Nobody"))
+
+
+def test_a_corpus_of_kokoro_is_compared_with_its_first_voices(tiny: Recipe) -> None:
+    spoken = replace(tiny, corpus=replace(tiny.corpus, synthesisers=("kokoro", "espeak")))
+    assert source_talkers(spoken) == talkers_of("kokoro")

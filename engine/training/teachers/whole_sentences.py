@@ -1,0 +1,103 @@
+"""Kokoro's sentences as it was published: planned when all of their words are known.
+
+Invariant: the time of a phone is where its first symbol begins, so nothing has to be aligned.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+import numpy as np
+
+from engine.settings import SpeechSettings
+from engine.text.phonemes import WordPhonemizer
+from engine.training.fetching import fetch
+from engine.tts import registry
+from engine.tts.base import Pcm
+from engine.tts.kokoro.durations import Frames
+from engine.tts.kokoro.plan import Plan, Wish, make_plan
+from engine.tts.kokoro.sentences import next_words
+from engine.tts.kokoro.session import Machine
+from engine.tts.kokoro.source import FRAME
+from engine.tts.kokoro.symbols import symbols
+from engine.tts.kokoro.synthesiser import KokoroSynthesiser
+from engine.tts.kokoro.voices import NAME, blend
+from engine.tts.kokoro.windows import faded_out, render, with_silences
+from engine.tts.pacing import PLAIN
+
+Mixed = tuple[tuple[str, float], ...]  # voices and their shares
+MOST_MACHINES: Final = 256  # voices that stay ready, half a megabyte each
+
+
+@dataclass(frozen=True)
+class Said:
+    """Samples at 24 kHz, and the phones of espeak-ng with the sample at which each begins; a phone
+    "" is silence.
+    """
+
+    pcm: Pcm
+    phones: tuple[tuple[str, int], ...]
+
+
+@cache
+def model() -> KokoroSynthesiser:
+    """Kokoro, fetched and cut unless that was done. AssetError, ModelError."""
+    fetch(NAME)
+    loaded = registry.load(SpeechSettings(engine=NAME), lambda text, share: None)
+    assert isinstance(loaded, KokoroSynthesiser)
+    return loaded
+
+
+@lru_cache(maxsize=MOST_MACHINES)
+def machine(voice: str, mixed: Mixed) -> Machine:
+    """A voice into which others are mixed, each with its share; the rest of 1 is its own."""
+    named = {each.name: each for each in model().voices()}
+    own = 1 - sum(share for _, share in mixed)
+    parts = ((named[voice], own), *((named[name], share) for name, share in mixed))
+    return model().machine(blend(voice, parts))
+
+
+def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | None:
+    """A text at exactly the rates (SPS), which hold for equal parts of its words; () = the voice's
+    own pace. None for a text without a sound.
+    """
+    phonemizer = WordPhonemizer(speaking.espeak)
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    words += phonemizer.finish()
+    asked = [rates[n * len(rates) // len(words)] if rates else None for n in range(len(words))]
+    pieces: list[Pcm] = []
+    phones = [("", 0)]
+    first, length, late = 0, 0, 0.0
+    while (more := next_words(words[first:], len(words), all_known=True)) is not None:
+        last = first + len(more[0])
+        begin = asked[first]
+        paces = tuple(each / begin if each and begin else PLAIN for each in asked[first:last])
+        wish = Wish(more[0], paces, begin, closed=True)
+        plan = make_plan(speaking.parts, speaking.speaker, wish, None, 0, late)
+        pcm, places = _rendered(speaking, plan)
+        phones += _timed(plan, (length + places).tolist(), british=speaking.speaker.british)
+        pieces.append(pcm)
+        first, length, late = last, length + len(pcm), plan.late(plan.limit)
+    return Said(np.concatenate(pieces), tuple(phones)) if pieces else None
+
+
+def _rendered(speaking: Machine, plan: Plan) -> tuple[Pcm, Frames]:
+    """Samples, and the one at which each symbol begins and the last one ends."""
+    pcm = render(speaking.parts, speaking.given, plan, plan.first, plan.limit).clip(-1, 1)
+    pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
+    faded_out(pcm)
+    rest = np.zeros(FRAME * (len(plan.features) - plan.limit), np.float32)
+    return np.concatenate([pcm, rest]), places[(plan.edges - plan.first).clip(0, len(places) - 1)]
+
+
+def _timed(plan: Plan, places: Sequence[int], *, british: bool) -> Iterator[tuple[str, int]]:
+    """Phones, and the silences at marks, from the places of symbols."""
+    script = plan.script
+    for word, first, end in zip(plan.wish.words, script.firsts, script.ends, strict=True):
+        at = first
+        for phone in word.phones:
+            yield phone, places[at]
+            at += len(symbols(phone, british=british))
+        if word.phones and script.text[end : end + 1].strip():
+            yield "", places[end]

@@ -1,0 +1,124 @@
+"""Kokoro's whole sentences: phones where its sounds are, rates that are exact, blends of voices."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.text.phonemes import Espeak
+from engine.training.corpus.speakers import BASES, Speaker
+from engine.training.corpus.utterance import SAMPLE_RATE, Plan, Utterance, finish
+from engine.training.teachers import sounds, synthesisers, whole_sentences
+from engine.tts.base import Voice
+from engine.tts.kokoro import parts, place, plan, session
+from engine.tts.kokoro.source import FRAME
+
+TEXT = "If it is windy by the river, remember the heating."
+HEART = next(base for base in BASES if base.voice == "Heart")
+VOWELS = frozenset("AIOQWYaeiouɑɒæəɛɜɪʊʌᵻᵊɔˈˌː")
+
+
+class FakeParts:
+    """Every symbol is two frames and a half long by itself."""
+
+    source = SimpleNamespace(curves=lambda pitch, energy: pitch, turns=lambda pitch: pitch)
+
+    def outline(self, ids: list[int], style: Any) -> parts.Outline:
+        return parts.Outline(np.array(ids), np.full(len(ids), 2.5), np.zeros(1, np.float32))
+
+    def features(self, outline: Any, style: Any, frames: Any) -> tuple[Any, ...]:
+        return tuple(np.zeros(count * int(frames.sum()), np.float32) for count in (1, 2, 2))
+
+
+def hum(_parts: Any, _given: Any, said: plan.Plan, first: int, last: int) -> Any:
+    """Loud in vowels, silent in marks and gaps, three frames early, as the real one."""
+    levels = [0.5 if each in VOWELS else 0.05 * each.isalpha() for each in said.script.text]
+    pcm = np.repeat(np.array([0.0, *levels, 0.0], np.float32), said.frames * FRAME)
+    pcm *= np.sin(np.arange(len(pcm)) / 20).astype(np.float32)
+    return pcm[FRAME * (first + plan.EARLY) :][: FRAME * (last - first)]
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Espeak:
+    return Espeak()
+
+
+@pytest.fixture
+def _fake(monkeypatch: pytest.MonkeyPatch, espeak: Espeak) -> None:
+    speaker = plan.Speaker(np.zeros((1, 256), np.float32), british=False, own_rate=4.4)
+    made: Any = session.Machine(FakeParts(), espeak, speaker, {})  # type: ignore[arg-type]
+    monkeypatch.setattr(whole_sentences, "machine", lambda voice, mixed: made)
+    monkeypatch.setattr(whole_sentences, "render", hum)
+
+
+def said(espeak: Espeak, *rates: float, warp: float = 1.0, text: str = TEXT) -> Utterance:
+    planned = Plan(text, text, Speaker(3, HEART, warp, 0.0, 0.0, held_out=False), rates)
+    (take,) = synthesisers.speak_all("kokoro", planned.requests())
+    assert take is not None
+    assert take.sounds[-1].end == len(take.pcm)
+    made = finish(planned, (take,), espeak)
+    assert made is not None
+    return made
+
+
+@pytest.mark.usefixtures("_fake")
+@pytest.mark.parametrize("warp", [1.0, 1.07])
+@pytest.mark.parametrize("rate", [1.5, 2.5, 4.0, 5.5])
+def test_an_utterance_has_the_rate_asked_for(espeak: Espeak, rate: float, warp: float) -> None:
+    made = said(espeak, rate, warp=warp)
+    assert made.rate == pytest.approx(rate, rel=0.03)
+    assert [mark for _, mark in made.marks] == [",", "."]
+    assert len(made.starts) == len(made.phones)
+
+
+@pytest.mark.usefixtures("_fake")
+@pytest.mark.parametrize("rates", [(), (4.0,), (1.5,), (6.0, 2.0)])
+@pytest.mark.parametrize("text", [TEXT, f"{TEXT} Then we might leave at noon."])
+def test_phones_are_where_their_sounds_are(
+    espeak: Espeak, rates: tuple[float, ...], text: str
+) -> None:
+    made = said(espeak, *rates, text=text)
+    ends = [*made.starts[1:], made.end]
+    for phone, start, end in zip(made.phones, made.starts, ends, strict=True):
+        middle = (start + min(end, start + 2 * FRAME)) // 2
+        level = float(np.abs(made.pcm[middle - 150 : middle + 150]).max())
+        vowel = sounds.of_ipa(phone)[0] in sounds.VOWELS
+        assert (level > 0.3 * np.abs(made.pcm).max()) == vowel, phone
+
+
+@pytest.mark.usefixtures("_fake")
+def test_a_rate_changes_inside_a_sentence(espeak: Espeak) -> None:
+    made = said(espeak, 6.0, 2.0)
+    middle = made.starts[len(made.starts) // 2]
+    assert made.end - middle > 2 * (middle - made.starts[0])
+
+
+@pytest.mark.usefixtures("_fake")
+def test_a_text_without_a_sound_is_not_said() -> None:
+    assert synthesisers.speak_all("kokoro", [synthesisers.Request("...", "Heart", 1, 0)]) == [None]
+
+
+def test_a_voice_holds_its_share_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def voice(name: str, level: float) -> Voice:
+        return Voice(name, "kokoro", {"style": np.full(256, level, np.float32)})
+
+    named = voice("Heart", 1.0), voice("George", 3.0)
+    model = SimpleNamespace(voices=lambda: named, machine=lambda made: made)
+    monkeypatch.setattr(whole_sentences, "model", lambda: model)
+    made: Any = whole_sentences.machine.__wrapped__("Heart", (("George", 0.25),))
+    assert made.tensors["style"] == pytest.approx(np.full(256, 1.5))
+
+
+@pytest.mark.weights
+@pytest.mark.skipif(not place.is_fetched(), reason="Kokoro has not been fetched")
+@pytest.mark.parametrize("rate", [2.0, 4.0, 6.0])
+def test_the_real_one_is_exact_and_silent_around_speech(espeak: Espeak, rate: float) -> None:
+    made = said(espeak, rate)
+    assert made.rate == pytest.approx(rate, rel=0.05)
+    power = np.sqrt(np.convolve(made.pcm**2, np.ones(240) / 240, "same"))
+    loud = np.flatnonzero(power > 0.05 * power.max())
+    assert abs(loud[0] - made.starts[0]) < 0.06 * SAMPLE_RATE
+    assert -0.05 * SAMPLE_RATE <= made.end - loud[-1] < 0.3 * SAMPLE_RATE
