@@ -7,7 +7,7 @@ import onnxruntime
 import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from engine.training.teachers import products
+from engine.tts.kokoro import products
 from engine.tts.kokoro.products import signs_are_exact, with_products
 
 
