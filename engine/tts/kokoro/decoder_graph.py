@@ -22,7 +22,6 @@ WEIGHTS: Final = "decoder.decoder."
 STEPS: Final = (10, 6)  # rows that each upsampling makes of one
 _WIDTH, _HOP = 20, 5  # samples
 _GAIN: Final = 4.0  # of the published inverse transform
-_JOINED: Final = 1090  # channels of a decoding block's input
 _END: Final = np.iinfo(np.int64).max
 _FLOAT, _INT64 = TensorProto.FLOAT, TensorProto.INT64
 # 1 - cos(2 pi r) for r from -1/2 to 1/2 is about c1 r^2 + c2 r^4 + c3 r^6, at most 0.0016 off,
@@ -48,7 +47,7 @@ class DecoderGraph:
         self.behind: dict[str, str] = {}
 
     def build(self) -> ModelProto:
-        """Inputs: features [1, T, 512], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops`
+        """Inputs: features [1, T, C], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops`
         [5, 2] (first and last row to keep of: the coarse stage's 2 T; the middle stage's 20 T; its
         noise's 20 N; the middle stage's result; the spectrum) and those of the voice. Output:
         samples, five behind the first row and before the last.
@@ -78,7 +77,7 @@ class DecoderGraph:
         """A residual block, which may make two rows of each."""
         main = self._leaky(self._norm(f"{path}/norm1", x), 0.2)
         if doubles:
-            main, x = self._doubled(path, main), self._interleaved(x, x)
+            main, x = self._doubled(path, main, x)
         main = self._bytes(f"{path}/conv1/Conv", main)
         self.behind[f"{path}/norm2"] = f"{path}/conv1/Conv"
         main = self._leaky(self._norm(f"{path}/norm2", main), 0.2)
@@ -86,8 +85,10 @@ class DecoderGraph:
         shortcut = self._convolution(f"{path}/conv1x1/Conv", x)
         return self._add("Mul", self._add("Add", main, shortcut), self._floats("half", 0.5**0.5))
 
-    def _doubled(self, path: str, x: str) -> str:
-        """A transposed convolution of each channel by itself, which makes two rows of one."""
+    def _doubled(self, path: str, x: str, shortcut: str) -> tuple[str, str]:
+        """A transposed convolution of each channel by itself, which makes two rows of one; and the
+        shortcut's rows twice.
+        """
         weight = self._published.constant(f"{ROOT}{path}/Mul_output_0")  # [C, 1, 3]
         before, here, after = (self._floats(f"pool {n}", weight[:, 0, n]) for n in range(3))
         bias = self._floats("pool bias", self._published.constant(f"{WEIGHTS}{path}.pool.bias"))
@@ -95,11 +96,12 @@ class DecoderGraph:
         following = self._slice(self._padded(x, 0, 1), first, last)
         even = self._add("Add", self._add("Mul", x, here), bias)
         odd = self._add("Add", self._add("Mul", x, after), self._add("Mul", following, before))
-        return self._interleaved(even, self._add("Add", odd, bias))
-
-    def _interleaved(self, even: str, odd: str) -> str:
-        shape = self._ints("joined", 1, -1, _JOINED)
-        return self._add("Reshape", self._add("Concat", even, odd, axis=2), shape)
+        pairs = (even, self._add("Add", odd, bias)), (shortcut, shortcut)
+        shape = self._ints("joined", 1, -1, len(weight))
+        doubled, twice = (
+            self._add("Reshape", self._add("Concat", *pair, axis=2), shape) for pair in pairs
+        )
+        return doubled, twice
 
     # ------------------------------------------------------------------ the fine stages
 
@@ -247,7 +249,7 @@ class DecoderGraph:
 
     def _model(self) -> ModelProto:
         shapes: dict[str, list[str | int]] = {
-            "features": [1, "T", 512],
+            "features": [1, "T", "C"],
             "curves": [1, "T", 2],
             "spectrum": [1, "R", 2 * BINS],
         }

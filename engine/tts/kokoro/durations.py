@@ -57,21 +57,18 @@ _FINAL_MARK: Final = (4.0, 24.0)  # frames of a sentence's last mark, at any rat
 
 @dataclass(frozen=True)
 class Script:
-    """The symbols of the words of a sentence that are known. For each: the word it belongs to, and
-    the seconds of the pause it stands for (0 = as long as it comes). `firsts` and `ends`: where
-    each word begins, and where its sounds end; a word without a sound begins where the next does.
+    """The symbols of the words of a sentence that are known. For each: the word it belongs to, the
+    seconds of the pause it stands for (0 = as long as it comes), and whether it carries a syllable.
+    `firsts` and `ends`: where each word begins, and where its sounds end; a word without a sound
+    begins where the next does.
     """
 
     text: str
     words: tuple[int, ...]
     pauses: tuple[float, ...]
+    nuclei: npt.NDArray[np.bool_]
     firsts: tuple[int, ...]
     ends: tuple[int, ...]
-
-    @property
-    def nuclei(self) -> npt.NDArray[np.bool_]:
-        """Which symbols carry a syllable."""
-        return np.array([symbol in _NUCLEI for symbol in self.text], bool)
 
 
 def make_script(
@@ -83,20 +80,30 @@ def make_script(
     text = ""
     owners: list[int] = []
     lasting: list[float] = []
+    nuclei: list[bool] = []
     firsts, ends = [], []
     last = max((n for n, word in enumerate(words) if word.phones), default=-1)
     for number, (word, pause) in enumerate(zip(words, pauses, strict=True)):
         firsts.append(len(text))
-        spoken = "".join(symbols(phone, british=british) for phone in word.phones)
+        spelt = [symbols(phone, british=british) for phone in word.phones]
+        spoken = "".join(spelt)
         ends.append(len(text + spoken))
         mark = word.mark or ("." if closed and number == last else PAUSE if pause else "")
         gap = (mark + (SPACE if number < last else "")) if text + spoken else ""
         text += spoken + gap
         owners += [number] * len(spoken + gap)
         lasting += [0.0] * len(spoken + gap)
+        nuclei += [carries for each in spelt for carries in _syllable(each)] + [False] * len(gap)
         if pause and gap:
             lasting[ends[-1]] = pause
-    return Script(text, tuple(owners), tuple(lasting), tuple(firsts), tuple(ends))
+    carrying = np.array(nuclei, bool)
+    return Script(text, tuple(owners), tuple(lasting), carrying, tuple(firsts), tuple(ends))
+
+
+def _syllable(spelt: str) -> list[bool]:
+    """Which of a phone's symbols carries its syllable: a vowel can be written as two ("iə")."""
+    vowel = next((place for place, symbol in enumerate(spelt) if symbol in _NUCLEI), None)
+    return [place == vowel for place in range(len(spelt))]
 
 
 def pauses_after(
@@ -175,8 +182,8 @@ def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, clos
 
 def silent_frames(script: Script) -> npt.NDArray[np.int64]:
     """Frames of silence behind each symbol, by which its pause is longer than what is spoken."""
-    silent = np.array(script.pauses) * PER_SECOND - _SPOKEN_PAUSE
-    return np.round(np.maximum(0.0, silent)).astype(np.int64)
+    silent = np.maximum(0.0, np.array(script.pauses) * PER_SECOND - _SPOKEN_PAUSE)
+    return np.diff(np.round(np.cumsum(silent)), prepend=0).astype(np.int64)
 
 
 def lateness(script: Script, frames: Frames, first: int, last: int, pace: Pace) -> float:

@@ -56,7 +56,7 @@ class KokoroSynthesiser:
         return self._voices
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        raise ModelError("not yet")
+        raise ModelError("Kokoro cannot speak like a recording.", hint="Choose one of its voices.")
 
     def warm(self, voice: Voice) -> None:
         """Learn the voice's statistics unless that was done (some seconds), and speak two words."""

@@ -1,0 +1,164 @@
+"""Frames of every symbol: a sentence has its rate to a frame, edges stay, what was said stays."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.text.phonemes import PhonedWord
+from engine.tts.kokoro.durations import (
+    PAUSING_BELOW,
+    PER_SECOND,
+    SHORTEST_LEAD,
+    Pace,
+    Script,
+    fitted,
+    lateness,
+    make_script,
+    pauses_after,
+    silent_frames,
+)
+
+NONE = np.zeros(0, np.int64)
+AROUND = 1.5  # frames that sound around a sentence's symbols
+SYLLABLES = ["tˈæ", "bə", "stˈɪk", "lˈA", "ɪn", "dˈɔɹ"]
+WORDS = st.builds(
+    lambda syllables, mark: PhonedWord(tuple("".join(syllables)), mark),
+    st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=3),
+    st.sampled_from(["", "", "", ","]),
+)
+SENTENCES = st.lists(WORDS, min_size=5, max_size=25)
+RATES = st.floats(1.0, 7.0)
+
+
+def script_of(words: list[PhonedWord], rate: float | None, *, closed: bool = True) -> Script:
+    pauses = pauses_after(words, [rate] * len(words), ())
+    return make_script(words, pauses, closed=closed, british=False)
+
+
+def natural_of(script: Script, seed: int) -> np.ndarray:
+    """Frames such as Kokoro gives: some for a sound, more for a mark, many at the edges."""
+    sounds = np.random.default_rng(seed).uniform(1.2, 3.5, 1000)
+    marks = [5.0 * (symbol in ",.?!") for symbol in script.text]
+    each = [sounds[ord(symbol)] + mark for symbol, mark in zip(script.text, marks, strict=True)]
+    return np.array([9.0, *each, 11.0])
+
+
+def pace_of(words: list[PhonedWord], rate: float | None, seed: int) -> Pace:
+    """The voice's own pace is that of its frames."""
+    script = script_of(words, None)
+    own = script.nuclei.sum() * PER_SECOND / natural_of(script, seed)[1:-2].sum()
+    return Pace(rate, (1.0,) * len(words), float(own))
+
+
+def too_late(words: list[PhonedWord], rate: float, seed: int) -> float:
+    """Frames by which a sentence is longer than its syllables over the rate."""
+    script = script_of(words, rate)
+    pace = pace_of(words, rate, seed)
+    frames = fitted(script, natural_of(script, seed), NONE, pace, closed=True)
+    assert frames.min() >= 1
+    return lateness(script, frames, 0, len(script.text) - 1, pace) + AROUND
+
+
+@given(SENTENCES, st.floats(PAUSING_BELOW, 6.0), st.integers(0, 9))
+def test_a_sentence_adds_up_to_its_syllables_over_the_rate(
+    words: list[PhonedWord], rate: float, seed: int
+) -> None:
+    assert abs(too_late(words, rate, seed)) <= 1
+
+
+@given(SENTENCES, st.floats(1.5, PAUSING_BELOW), st.integers(0, 9))
+def test_it_does_so_with_pauses(words: list[PhonedWord], rate: float, seed: int) -> None:
+    """With a last word like the first one, which is taken for it before it is known."""
+    assert abs(too_late([*words, replace(words[0], mark="")], rate, seed)) <= 1.5
+
+
+@given(SENTENCES, RATES, st.data())
+def test_what_was_said_stays(words: list[PhonedWord], rate: float, data: st.DataObject) -> None:
+    frozen, known, pace = NONE, 0, pace_of(words, rate, 3)
+    while known < len(words):
+        known = min(len(words), known + data.draw(st.integers(1, 4)))
+        closed = known == len(words)
+        script = script_of(words[:known], rate, closed=closed)
+        frames = fitted(script, natural_of(script, 3), frozen, pace, closed=closed)
+        assert np.array_equal(frames[: len(frozen)], frozen)
+        frozen = frames[: data.draw(st.integers(0, 1 + script.firsts[-1]))]
+
+
+@given(SENTENCES, st.floats(1.0, PAUSING_BELOW), st.data())
+def test_pauses_that_are_decided_stay(
+    words: list[PhonedWord], rate: float, data: st.DataObject
+) -> None:
+    rates = [rate] * len(words)
+    known = data.draw(st.integers(1, len(words)))
+    decided = pauses_after(words[:known], rates[:known], ())[:-1]
+    assert pauses_after(words, rates, decided)[: len(decided)] == decided
+
+
+@given(SENTENCES, RATES, RATES)
+def test_edges_are_the_same_at_every_rate(
+    words: list[PhonedWord], one: float, other: float
+) -> None:
+    ends = []
+    for rate in (one, other, None):
+        script = script_of(words, rate)
+        natural = natural_of(script, 1)
+        natural[-1] = 11.0
+        frames = fitted(script, natural, NONE, pace_of(words, rate, 1), closed=True)
+        ends.append((frames[0], frames[-1]))
+    assert {first for first, _ in ends} == {SHORTEST_LEAD}
+    assert all(abs(last - 11) <= 1 for _, last in ends)
+
+
+def test_the_lead_is_as_long_as_the_voice_makes_it_but_not_shorter() -> None:
+    words = [PhonedWord(tuple("kˈæt"), ".")]
+    script = script_of(words, None)
+    natural = natural_of(script, 1)
+    natural[0] = 21.0
+    assert fitted(script, natural, NONE, pace_of(words, 3.0, 1), closed=True)[0] == 21
+
+
+@given(SENTENCES, RATES)
+def test_pauses_are_between_words_of_slow_speech_only(words: list[PhonedWord], rate: float) -> None:
+    pauses = pauses_after(words, [rate] * len(words), ())
+    assert pauses[-1] == 0
+    if rate >= PAUSING_BELOW:
+        assert not any(pauses)
+    script = make_script(words, pauses, closed=True, british=False)
+    silent = np.flatnonzero(silent_frames(script))
+    assert all(script.text[place] in ",.?!" for place in silent)
+    assert all(place in script.ends for place in silent)
+
+
+def test_slow_speech_pauses_more_the_slower_it_is() -> None:
+    words = [PhonedWord(tuple("kˈæt"))] * 12
+    shares = []
+    for rate in (2.8, 2.0, 1.5, 1.0):
+        pauses = pauses_after(words, [rate] * 12, ())
+        shares.append(sum(pauses) / (12 / rate))
+    assert shares == sorted(shares)
+    assert shares[0] < 0.1
+    assert shares[-1] > 0.4
+
+
+@pytest.mark.parametrize("rate", [2.0, 4.0, 6.0])
+def test_a_slow_word_takes_its_time_from_no_other(rate: float) -> None:
+    """A pace of one half makes a word twice as long; the others keep their rate."""
+    words = [PhonedWord(tuple("kˈæt"))] * 12
+    plain, slow = (1.0,) * 12, (1.0,) * 6 + (0.5,) * 6
+    script = script_of(words, None)
+    natural = natural_of(script, 2)
+    own = pace_of(words, rate, 2).own
+    for paces in (plain, slow):
+        pace = Pace(rate, paces, own)
+        frames = fitted(script, natural, NONE, pace, closed=True)
+        halves = [
+            frames[1 + script.firsts[first] : 1 + script.firsts[last]].sum()
+            for first, last in ((0, 5), (6, 11))
+        ]
+        wanted = (1.0, paces[-1])
+        assert halves[0] / halves[1] == pytest.approx(wanted[1] / wanted[0], rel=0.25)

@@ -1,0 +1,120 @@
+"""The cut of the published file: whole or not there, made once, from that file alone."""
+
+import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from engine.errors import ModelError
+from engine.tts.kokoro import cutting, parts
+from engine.tts.kokoro.parts import load_parts
+from tests.engine.tts.kokoro.small import write_small
+
+Cut = Callable[[Path, Path], None]
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small graph in the place of the published one."""
+    file = tmp_path / "published.onnx"
+    write_small(file)
+    monkeypatch.setattr(parts, "SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
+    return file
+
+
+@pytest.fixture
+def cuts(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folders that were cut into, while the real cut is made."""
+    made: list[Path] = []
+    real = cutting.cut
+
+    def cut(source: Path, into: Path) -> None:
+        made.append(into)
+        real(source, into)
+
+    monkeypatch.setattr(cutting, "cut", cut)
+    return made
+
+
+def folders(file: Path) -> list[Path]:
+    return [each for each in file.parent.iterdir() if each.is_dir()]
+
+
+def test_it_is_cut_once(file: Path, cuts: list[Path]) -> None:
+    load_parts(file)
+    load_parts(file)
+    assert len(cuts) == 1
+    assert len(folders(file)) == 1
+
+
+def test_two_at_once_cut_once(file: Path, cuts: list[Path]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for loaded in [pool.submit(load_parts, file) for _ in range(2)]:
+            loaded.result(timeout=120)
+    assert len(cuts) == 1
+
+
+def test_another_file_is_refused_by_name(file: Path, cuts: list[Path]) -> None:
+    content = file.read_bytes()
+    for damaged in (content[:-1], content[:-1] + bytes([content[-1] ^ 1]), b""):
+        file.write_bytes(damaged)
+        with pytest.raises(ModelError, match=r"published\.onnx") as refusal:
+            load_parts(file)
+        assert "models get kokoro" in (refusal.value.hint or "")
+    assert not cuts
+    assert not folders(file)
+
+
+def test_a_broken_off_cut_is_made_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for error in (MemoryError(), KeyboardInterrupt(), KeyError("a tensor")):
+
+        def broken(source: Path, into: Path, error: BaseException = error) -> None:
+            (into / "text.onnx").write_bytes(b"half")
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(cutting, "cut", broken)
+            with pytest.raises(type(error)):
+                load_parts(file)
+    load_parts(file)
+    (only,) = folders(file)  # what the broken ones left is gone
+    assert not only.name.startswith(".")
+
+
+def test_cuts_of_other_code_are_removed(file: Path) -> None:
+    old = file.with_name("cut-0123456789")
+    old.mkdir()
+    (old / "text.onnx").write_bytes(b"old")
+    other = file.with_name("learnt")
+    other.mkdir()
+    load_parts(file)
+    assert not old.exists()
+    assert other.exists()
+
+
+def test_a_truncated_part_is_refused_by_name(file: Path) -> None:
+    load_parts(file)
+    (folder,) = folders(file)
+    for name in ("text.onnx", "frames.onnx", "decoder.onnx", "layout.json", "tables.safetensors"):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[: len(content) // 2])
+        with pytest.raises(ModelError, match=folder.name):
+            load_parts(file)
+        (folder / name).write_bytes(content)
+    load_parts(file)
+
+
+def test_a_full_disk_is_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(source: Path, into: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cutting, "cut", full)
+    with pytest.raises(ModelError, match="No space left"):
+        load_parts(file)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be made ready"):
+        load_parts(tmp_path / "nothing.onnx")

@@ -1,0 +1,79 @@
+"""Plans of a sentence: what was rendered stays, and the whole has the rate asked for."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.tts.kokoro.plan import Plan
+from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from tests.engine.tts.kokoro.words import phoned, planned, wish
+
+WORDS = phoned("Of the many people who asked, only one was right: it is late.")
+RATES = st.sampled_from([None, 2.0, 3.5, 5.0])
+SECONDS = FRAME / SAMPLE_RATE
+
+
+def rendered_part(plan: Plan, done: int) -> list[np.ndarray]:
+    return [
+        plan.features[:done],
+        plan.pitch[: 2 * done],
+        plan.energy[: 2 * done],
+        plan.frames[: plan.begun(done)],
+        plan.turns[: 2 * done],
+        plan.curves[: max(0, done - 1)],  # the last one sees a value behind it
+    ]
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.integers(1, 4), RATES, st.floats(0, 1)), min_size=1, max_size=8))
+def test_what_was_rendered_stays_whatever_comes(
+    steps: list[tuple[int, float | None, float]],
+) -> None:
+    plan, known = planned(wish(WORDS[:2], steps[0][1], closed=False)), 2
+    done = plan.first
+    for more, rate, share in steps:
+        done += int(share * (plan.limit - done))
+        before, known = plan, min(len(WORDS), known + more)
+        plan = planned(wish(WORDS[:known], rate, closed=known == len(WORDS)), before, done)
+        for new, old in zip(rendered_part(plan, done), rendered_part(before, done), strict=True):
+            assert np.array_equal(new, old)
+        assert done <= plan.limit <= len(plan.features)
+        assert list(plan.onsets) == sorted(plan.onsets)
+        assert len(plan.features) == plan.frames.sum()
+
+
+@pytest.mark.parametrize("rate", [3.0, 3.6, 4.2])
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_sentence_planned_bit_by_bit_has_its_rate(rate: float, share: float) -> None:
+    """To a frame, however much of each plan was rendered before the next."""
+    plan = planned(wish(WORDS[:2], rate, closed=False))
+    done = plan.first
+    for known in (4, 7, 10, len(WORDS)):
+        done += int(share * (plan.limit - done))
+        plan = planned(wish(WORDS[:known], rate, closed=known == len(WORDS)), plan, done)
+    syllables = sum(word.syllables for word in WORDS)
+    spoken = plan.edges[-2] - plan.edges[0]  # to the last mark
+    assert spoken * SECONDS == pytest.approx(syllables / rate, abs=3 * SECONDS)
+
+
+def test_only_silence_is_behind_the_limit_of_a_whole_sentence() -> None:
+    plan = planned(wish(WORDS, 4.0))
+    assert plan.edges[-2] <= plan.limit < plan.edges[-2] + 8
+
+
+def test_the_last_word_waits_until_it_is_known_what_follows() -> None:
+    plan = planned(wish(WORDS[:4], 4.0, closed=False))
+    assert plan.first < plan.limit < plan.onsets[-1]
+
+
+def test_silences_are_between_the_words_and_as_long_as_their_pauses() -> None:
+    plan = planned(wish(WORDS, 1.5))
+    assert len(plan.silences) >= 3
+    starts = plan.edges[np.array(plan.script.ends, np.int64)]
+    for frame in plan.silences:
+        word = int(np.searchsorted(plan.onsets, frame)) - 1
+        assert starts[word] <= frame <= plan.onsets[word + 1]
+    syllables = sum(word.syllables for word in WORDS)
+    total = plan.edges[-2] - plan.edges[0] + sum(plan.silences.values())
+    assert total * SECONDS == pytest.approx(syllables / 1.5, rel=0.05)

@@ -1,0 +1,200 @@
+"""What a Kokoro session does beside the laws: ends, rewinds inside words, replies of any kind."""
+
+import gc
+import random
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+
+from engine.errors import InvalidInput
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
+from engine.tts.kokoro.plan import Plan
+from engine.tts.kokoro.session import PIECE
+from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from tests.engine.tts import laws
+from tests.engine.tts.kokoro.small import small
+from tests.engine.tts.kokoro.words import phoned
+
+FEW = ("Of", "the", "many", "people,", "one", "was", "right:", "it", "is", "late.")
+
+
+@cache
+def model():
+    return small()
+
+
+def said(words: Sequence[str], rate: float | None = None) -> laws.Utterance:
+    return laws.say(model(), [words], rate=rate)
+
+
+# ------------------------------------------------------------------ replies of any kind
+
+
+@pytest.mark.parametrize("reply", ["Yes", "Yes.", "Why?", "a", "No, thanks", "Oh! Really?"])
+def test_a_short_reply_is_said_and_fades_to_silence(reply: str) -> None:
+    utterance = said(reply.split())
+    seconds = len(utterance.pcm) / SAMPLE_RATE
+    assert 0.2 < seconds < 4
+    assert np.abs(utterance.pcm).max() > 0.02
+    assert not utterance.pcm[-FRAME:].any()
+    sounding = np.flatnonzero(utterance.pcm)
+    assert np.abs(utterance.pcm[sounding[-12:]]).max() < 0.1 * np.abs(utterance.pcm).max()
+    assert [onset.word for onset in utterance.onsets] == list(range(len(reply.split())))
+
+
+def test_what_has_no_sound_is_a_moment_of_silence() -> None:
+    utterance = said(["...", "?", "—"])
+    assert len(utterance.pcm) == PIECE
+    assert not utterance.pcm.any()
+    assert [onset.word for onset in utterance.onsets] == [0, 1, 2]
+
+
+def test_a_reply_without_a_last_mark_is_said_as_with_a_full_stop() -> None:
+    laws.assert_same(said(["It", "is", "late"]), said(["It", "is", "late."]))
+
+
+def test_silent_words_around_a_sentence_have_their_places() -> None:
+    utterance = said(["—", "It", "...", "is", "late.", "—", "?"])
+    assert [onset.word for onset in utterance.onsets] == list(range(7))
+    samples = [onset.sample for onset in utterance.onsets]
+    assert samples == sorted(samples)
+    assert samples[-1] < len(utterance.pcm)
+
+
+def test_a_sentence_that_is_too_long_is_said_in_parts() -> None:
+    words = ["interesting"] * 60  # nine hundred symbols
+    utterance = said(words, rate=7.0)
+    assert [onset.word for onset in utterance.onsets] == list(range(60))
+
+
+def test_a_long_reply_takes_no_more_memory_than_a_short_one() -> None:
+    """Plans and windows that are too old to be taken back are forgotten."""
+    sentence, counts, oldest = ["It", "is", "late,", "and", "we", "go", "home", "now."], [], []
+    with laws.open_session(model(), rate=7.0) as session:
+        position = 0
+        for _ in range(12):
+            for word in sentence:
+                session.push_word(word)
+            position += sum(len(frame.pcm) for frame in laws.drain(session))
+            counts.append(sum(isinstance(each, Plan) for each in gc.get_objects()))
+        end = session.rewind(0)
+        assert end is not None
+        oldest.append(position - end)
+    assert max(counts[6:]) <= max(counts[:6])
+    assert oldest[0] < 6 * SAMPLE_RATE < position
+
+
+# ------------------------------------------------------------------ the rate
+
+
+def test_a_rate_that_is_not_a_number_is_refused() -> None:
+    with laws.open_session(model()) as session:
+        with pytest.raises(InvalidInput):
+            session.rate = float("nan")
+        assert session.rate is None
+
+
+@pytest.mark.parametrize("rate", [2.0, 3.5, 5.0])
+def test_speech_takes_as_long_as_its_rate_says(rate: float) -> None:
+    """From the first word's onset to the last one's, word by word, over two sentences."""
+    words = [*FEW, *FEW]
+    utterance = said(words, rate=rate)
+    onsets = utterance.onsets
+    syllables = sum(word.syllables for word in phoned(" ".join(words))[:-1])
+    seconds = (onsets[-1].sample - onsets[0].sample) / SAMPLE_RATE
+    assert seconds == pytest.approx(syllables / rate, rel=0.2)
+
+
+def test_a_new_rate_is_heard_at_once() -> None:
+    """What was made at the old one and is not given out yet is made again."""
+    words = [*FEW, *FEW]
+    lengths = {}
+    for changed in (False, True):
+        with laws.open_session(model(), rate=2.0) as session:
+            for word in words:
+                session.push_word(word)
+            session.end_input()
+            for _ in range(20):
+                session.step()
+            if changed:
+                session.rate = 6.0
+            lengths[changed] = sum(len(frame.pcm) for frame in laws.drain(session))
+    assert lengths[True] < 0.45 * lengths[False]
+
+
+# ------------------------------------------------------------------ back
+
+
+class Listener:
+    """Takes frames as the program does: after a rewind, what came behind its end is not heard."""
+
+    def __init__(self, session: TtsSession) -> None:
+        self.session = session
+        self.pcm = np.zeros(0, np.float32)
+        self.onsets: list[Onset] = []
+
+    def step(self) -> bool:
+        step = self.session.step()
+        if not isinstance(step, AudioFrame):
+            assert step in (Starved(), Finished())
+            return False
+        assert step.sample == len(self.pcm)
+        self.pcm = np.concatenate([self.pcm, step.pcm])
+        self.onsets += step.onsets
+        return True
+
+    def back(self, sample: int) -> None:
+        end = self.session.rewind(sample)
+        if end is not None:
+            assert sample <= end  # which can lie in what was made and not given out
+            self.pcm = self.pcm[:end]
+            self.onsets = [onset for onset in self.onsets if onset.sample < end]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_words_stay_in_order_however_often_it_is_taken_back(seed: int) -> None:
+    """Words, steps, rates and rewinds in any order."""
+    draw = random.Random(seed)
+    waiting = list(FEW)
+    with laws.open_session(model()) as session:
+        listener = Listener(session)
+        for _ in range(60):
+            match draw.randrange(5):
+                case 0:
+                    session.rate = draw.choice([None, 1.0, 2.0, 4.0, 7.0])
+                case 1:
+                    listener.back(len(listener.pcm) - draw.randrange(2 * SAMPLE_RATE))
+                case 2 if waiting:
+                    session.push_word(waiting.pop(0))
+                case _:
+                    listener.step()
+        for word in waiting:
+            session.push_word(word)
+        session.end_input()
+        while listener.step():
+            pass
+        assert session.step() == Finished()
+    assert [onset.word for onset in listener.onsets] == list(range(len(FEW)))
+    samples = [onset.sample for onset in listener.onsets]
+    assert samples == sorted(samples)
+    assert samples[-1] < len(listener.pcm)
+    assert np.abs(listener.pcm).max() <= 1
+
+
+@pytest.mark.parametrize("rate", [None, 1.5])
+def test_taken_back_anywhere_it_goes_on_as_before(rate: float | None) -> None:
+    """Also in the pauses of slow speech, at its start, in its last sound, and twice."""
+    steady = said(FEW, rate)
+    draw = random.Random(3)
+    with laws.open_session(model(), rate=rate) as session:
+        for word in FEW:
+            session.push_word(word)
+        session.end_input()
+        listener = Listener(session)
+        while listener.step():
+            if draw.random() < 0.2:  # by a quarter of what it goes on, on average
+                listener.back(len(listener.pcm) - draw.randrange(SAMPLE_RATE // 5))
+    assert np.array_equal(listener.pcm, steady.pcm)
+    assert tuple(listener.onsets) == steady.onsets

@@ -1,0 +1,61 @@
+"""What is learnt of a voice is kept, and learnt again where the file is damaged."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.tts.kokoro.statistics import Statistics, statistics
+from tests.engine.tts.kokoro.small import small_parts, small_style
+from tests.engine.tts.kokoro.words import OWN_RATE, TEXT, phoned
+
+
+def learn(folder: Path, seed: int = 0, text: str = TEXT) -> Statistics:
+    sentences = [phoned(text)] if text else []
+    return statistics(small_parts(), small_style(seed), sentences, folder, british=False)
+
+
+def assert_same(one: Statistics, other: Statistics) -> None:
+    assert one.own_rate == other.own_rate
+    assert one.given.keys() == other.given.keys()
+    for name, values in one.given.items():
+        assert values.dtype == other.given[name].dtype
+        assert np.array_equal(values, other.given[name])
+
+
+def test_they_are_learnt_once_for_a_style(tmp_path: Path) -> None:
+    first = learn(tmp_path)
+    assert_same(learn(tmp_path, text=""), first)  # without a sentence nothing could be learnt
+    assert len(list(tmp_path.iterdir())) == 1
+    assert first.own_rate == pytest.approx(OWN_RATE, abs=0.3)
+
+
+def test_another_style_has_others(tmp_path: Path) -> None:
+    first, second = learn(tmp_path), learn(tmp_path, seed=1)
+    assert any(not np.array_equal(first.given[name], second.given[name]) for name in first.given)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_damaged_file_is_learnt_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    first = learn(tmp_path)
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    for size in (0, len(content) // 2):
+        file.write_bytes(content[:size])
+        with caplog.at_level(logging.WARNING):
+            assert_same(learn(tmp_path), first)
+        assert file.name in caplog.text
+        assert file.read_bytes() == content
+        caplog.clear()
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with caplog.at_level(logging.WARNING):
+        kept = learn(blocked / "learnt")
+    assert kept.own_rate > 0
+    assert "cannot be kept" in caplog.text

@@ -1,0 +1,46 @@
+"""Phones in Kokoro's symbols: none is lost, and every syllable stays one."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import pytest
+
+from engine.tts.kokoro.durations import make_script
+from engine.tts.kokoro.symbols import ids, symbols
+from tests.engine.tts.kokoro.words import phoned, sentences
+
+TEXT = " ".join(sentences(150))
+STRESSES = "ˈˌ"
+
+
+@pytest.mark.parametrize("language", ["en-us", "en-gb"])
+def test_every_phone_of_english_has_symbols(language: str) -> None:
+    british = language == "en-gb"
+    phones = {phone for word in phoned(TEXT, language) for phone in word.phones}
+    assert len(phones) > 40
+    for phone in phones:
+        spelt = symbols(phone, british=british)
+        assert spelt.strip(STRESSES), phone
+        assert ids(spelt)[1:-1], phone
+        assert set(spelt) & set(STRESSES) == set(phone) & set(STRESSES)
+
+
+@pytest.mark.parametrize("language", ["en-us", "en-gb"])
+def test_a_word_keeps_its_syllables(language: str) -> None:
+    """Or its rate would be another one than was asked for."""
+    words = phoned(TEXT, language)
+    for word in words:
+        script = make_script([word], [0.0], closed=False, british=language == "en-gb")
+        assert int(script.nuclei.sum()) == word.syllables, (word, script.text)
+
+
+def test_diphthongs_and_affricates_are_one_symbol() -> None:
+    assert symbols("ˈaɪ") + symbols("dʒ") + symbols("tʃ") == "ˈIʤʧ"
+    assert symbols("oʊ") == "O"
+    assert symbols("əʊ", british=True) == "Q"
+
+
+def test_what_has_no_symbol_is_left_out() -> None:
+    assert symbols("ħ") == ""
+    assert ids("") == [0, 0]
+    with pytest.raises(KeyError):
+        ids("ħ")

@@ -1,0 +1,56 @@
+"""Sentences for tests of Kokoro, with their phones."""
+
+import random
+from functools import cache
+
+import numpy as np
+
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.training.corpus.grammar import test_sentence as draw_sentence
+from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
+from engine.tts.kokoro.statistics import Statistics, statistics
+from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
+
+TEXT = "We will meet the others at seven, by the old river."
+
+OWN_RATE = 3.2  # SPS of the made-up graph
+
+
+@cache
+def espeak(language: str = "en-us") -> Espeak:
+    return Espeak(language)
+
+
+@cache
+def phoned(text: str = TEXT, language: str = "en-us") -> tuple[PhonedWord, ...]:
+    phonemizer = WordPhonemizer(espeak(language))
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    return (*words, *phonemizer.finish())
+
+
+def sentences(count: int, seed: int = 0) -> list[str]:
+    draw = random.Random(seed)
+    return [draw_sentence(draw) for _ in range(count)]
+
+
+def wish(words: tuple[PhonedWord, ...], rate: float | None = None, *, closed: bool = True) -> Wish:
+    return Wish(words, (1.0,) * len(words), rate, closed)
+
+
+@cache
+def learnt() -> Statistics:
+    """What the made-up graph says of TEXT; with it a window sounds as in that sentence."""
+    sentences = [phoned(TEXT)]
+    return statistics(small_parts(), small_style(), sentences, scratch("text"), british=False)
+
+
+def planned(asked: Wish, before: Plan | None = None, done: int = 0) -> Plan:
+    speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
+    return make_plan(small_parts(), speaker, asked, before, done)
+
+
+def frames_apart(one: np.ndarray, other: np.ndarray, frame: int) -> np.ndarray:
+    """How far apart two sounds are in every frame, as a share of the first one's level."""
+    apart = (one - other).reshape(-1, frame).std(axis=1)
+    level: np.ndarray = apart / one.std()
+    return level
