@@ -42,7 +42,7 @@ from engine.tts.pacing import PLAIN, paced
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 # What stays in the ring at a move of the rate: times what the voice took for such a frame lately.
-_MARGIN, _MOST_KEPT_MS = 1.5, 240.0
+_MARGIN, _MOST_KEPT_MS = 1.5, 500.0
 _FORGETTING = 0.8  # of the longest time, at each such frame
 
 

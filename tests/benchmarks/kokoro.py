@@ -1,0 +1,364 @@
+"""Kokoro's figures on this machine, in one run, each beside what it must be and what it should be.
+
+    python -m tests.benchmarks.kokoro [--quick] [--parts speed first ...] [--minutes 10]
+
+    speed    time over sound, the published graph on whole sentences beside a session word by word
+    first    from the second word to the first sound
+    slider   from a move of the rate to the ear
+    memory   of the whole program, with Whisper, after some turns and at most
+    joins    of two plans: level and pitch against the same place spoken whole, and before words
+             where there is no join
+    onsets   of words against an aligner's
+    rate     asked for and spoken
+    soak     a conversation of --minutes with Whisper and the canceller: underruns
+    long     ten minutes of speech: words wrong at its end less at its beginning; only if named
+
+Times are of the processor, one thread, but for memory and soak, so that what else the machine does
+matters less; where it is busy, only ratios of one run tell something. Kokoro and Whisper base must
+have been fetched. Needs the extra `training`, and for the soak a PulseAudio.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.settings import AudioSettings, SpeechSettings
+from engine.text.phonemes import PhonedWord, WordPhonemizer
+from engine.training.corpus import grammar
+from engine.training.judge.performance import Spoken, say
+from engine.tts.base import AudioFrame, Pcm, Starved, Voice
+from engine.tts.kokoro import parts, place, session, synthesiser
+from engine.tts.kokoro.durations import make_script
+from engine.tts.kokoro.plan import Plan, Wish, make_plan
+from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.symbols import ids
+from engine.tts.kokoro.windows import render
+
+ROOT = Path(__file__).parents[2]
+RATES = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)  # SPS
+LONG_S = 600.0
+SIDE = 2  # frames before and behind a join that are compared
+BEFORE_WORD = 2  # frames at which a plan ends before a word's onset, as plan.py has it
+VOICED_HZ = 10.0
+Figures = Iterator[tuple[str, str]]  # what it is and its value
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many sentences of each part, moves of the slider, and minutes of the soak."""
+
+    speed: int
+    first: int
+    moves: int
+    joins: int
+    onsets: int
+    rate: int
+    minutes: float
+
+
+QUICK, WHOLE = Size(10, 15, 12, 6, 8, 3, 1.0), Size(30, 40, 60, 30, 60, 20, 10.0)
+
+
+@cache
+def kokoro() -> tuple[synthesiser.KokoroSynthesiser, Voice, session.Machine]:
+    """The model, its first voice, and what that voice's sessions share."""
+    model = synthesiser.load(SpeechSettings("kokoro"), lambda *_: None)
+    voice = model.voices()[0]
+    model.warm(voice)
+    return model, voice, model.open(voice, seed=0)._machine
+
+
+def sentences(count: int) -> list[str]:
+    draw = random.Random("kokoro")
+    return [grammar.test_sentence(draw) for _ in range(count)]
+
+
+def spoken(text: str, rate: float | None = None) -> Spoken:
+    model, voice, _ = kokoro()
+    return say(model, voice, text, (rate,))
+
+
+def phoned(text: str) -> tuple[PhonedWord, ...]:
+    phonemizer = WordPhonemizer(kokoro()[2].espeak)
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    return (*words, *phonemizer.finish())
+
+
+# ---------------------------------------------------------------------------- time
+
+
+def speed(size: Size) -> Figures:
+    _, _, machine = kokoro()
+    published = parts._session(place.model_file())
+    spent: defaultdict[str, float] = defaultdict(float)
+    whole, live = [], []
+    watched = [
+        patch.object(owner, name, _timed(getattr(owner, name), spent, name))
+        for owner, name in (
+            (parts.Parts, "outline"),
+            (parts.Parts, "features"),
+            (session, "render"),
+        )
+    ]
+    for text in sentences(size.speed):
+        words = phoned(text)
+        script = make_script(words, [0.0] * len(words), closed=True, british=False)
+        tokens = np.array([ids(script.text)], np.int64)
+        feeds = {"tokens": tokens, "style": machine.speaker.style, "speed": np.ones(1, np.float32)}
+        began = time.process_time()
+        samples = published.run(None, feeds)[0]
+        whole.append((time.process_time() - began) * SAMPLE_RATE / samples.size)
+        with watched[0], watched[1], watched[2]:
+            said = spoken(text)
+        live.append(said.cpu_seconds * SAMPLE_RATE / len(said.pcm))
+        spent["all"] += said.cpu_seconds
+    ratio = np.median(np.array(live) / np.array(whole))
+    yield "RTF of the published graph, whole sentences", f"{np.median(whole):.3f}"
+    yield "RTF of the session, word by word", f"{np.median(live):.3f}"
+    yield "the session's over the published graph's", f"{ratio:.2f}"
+    for name in ("outline", "features", "render"):
+        yield f"share of {name}", f"{spent[name] / spent['all']:.0%}"
+
+
+def _timed(genuine: Callable[..., Any], spent: dict[str, float], name: str) -> Callable[..., Any]:
+    def timed(*arguments: Any) -> Any:
+        began = time.process_time()
+        try:
+            return genuine(*arguments)
+        finally:
+            spent[name] += time.process_time() - began
+
+    return timed
+
+
+def first(size: Size) -> Figures:
+    model, voice, _ = kokoro()
+    times, needed = [], []
+    for text in sentences(size.first):
+        words = text.split()
+        with model.open(voice, seed=0) as speech:
+            speech.push_word(words[0])
+            assert isinstance(speech.step(), Starved), "one word is held back"
+            began = time.process_time()
+            for number, word in enumerate(words[1:], start=2):
+                speech.push_word(word)
+                if isinstance(speech.step(), AudioFrame):
+                    times.append(1000 * (time.process_time() - began))
+                    needed.append(number)
+                    break
+    median, p95 = np.percentile(times, (50, 95))
+    yield "first sound after the second word", f"{median:.0f} ms, p95 {p95:.0f} ms"
+    yield "sentences that needed more than two words", f"{np.mean(np.array(needed) > 2):.0%}"
+
+
+def slider(size: Size) -> Figures:
+    from tests.benchmarks import slider_to_ear
+
+    with slider_to_ear.stepped() as (watch, wait):
+        moves, dry = slider_to_ear.measure(
+            watch, wait, size.moves, AudioSettings().lead_ms, "kokoro"
+        )
+    for name, label in (("frame", "first frame"), ("word", "next word")):
+        median, p95 = np.percentile([getattr(move, name) for move in moves], (50, 95))
+        yield f"slider to the {label} at the new rate", f"{median:.0f} ms, p95 {p95:.0f} ms"
+    yield "loudspeaker ran dry, the first sound's own computing included", str(dry)
+
+
+# ---------------------------------------------------------------------------- the whole program
+
+
+def memory(size: Size) -> Figures:
+    told = _run("memory", "--recognisers", "whisper", "--voice", "kokoro").splitlines()
+    for label, sign in (("after some turns", "after a turn"), ("at most", "at most")):
+        line = [each for each in told if f"engine, {sign}" in each][-1]
+        yield f"memory of the whole program {label}", f"{line.split(' | ')[1]} MB"
+
+
+def soak(size: Size) -> Figures:
+    how = ("--voice", "kokoro", "--recogniser", "whisper", "--idle-s", "10", "--json")
+    report = json.loads(_run("soak", "--minutes", str(size.minutes), *how))
+    yield (
+        f"underruns in {size.minutes:g} minutes, {report['turns']} turns",
+        str(report["underruns"]),
+    )
+    for name in ("overruns", "rate_moves", "wrong", "faults", "highest_mb", "busy_cpu_percent"):
+        yield f"soak: {name.replace('_', ' ')}", str(report[name])
+
+
+def _run(name: str, *arguments: str) -> str:
+    """What a benchmark in a process of its own prints."""
+    command = [sys.executable, "-m", f"tests.benchmarks.{name}", *arguments]
+    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False
+    )
+    return done.stdout
+
+
+# ---------------------------------------------------------------------------- sound
+
+
+def joins(size: Size) -> Figures:
+    found: dict[str, list[tuple[float, float]]] = {"at joins": [], "elsewhere": []}
+    for text in sentences(size.joins):
+        plans: list[tuple[int, Plan]] = []
+
+        def noted(*given: Any, plans: list[tuple[int, Plan]] = plans) -> Plan:
+            plan = make_plan(*given)
+            plans.append((given[4], plan))
+            return plan
+
+        with patch.object(session, "make_plan", noted):
+            pcm = spoken(text).pcm
+        places = [done for done, _ in plans if done]
+        if len(places) + 1 == len(plans):  # one sentence
+            plan = plans[-1][1]
+            words = [int(each) - BEFORE_WORD for each in plan.onsets[1:]]
+            others = [at for at in words if not any(abs(at - each) < 4 for each in places)]
+            found["at joins"] += _jumps(plan, pcm, places)
+            found["elsewhere"] += _jumps(plan, pcm, others)
+    for name, jumps in found.items():
+        level, pitch = np.nanmedian(np.abs(jumps), axis=0)
+        yield f"jumps {name} against spoken whole ({len(jumps)})", f"{level:.1f} dB, {pitch:.1%}"
+
+
+def _jumps(plan: Plan, pcm: Pcm, places: Sequence[int]) -> list[tuple[float, float]]:
+    """Of level (dB) and pitch (a share; NaN where a side has none) at frames of a plan, less those
+    of the sentence spoken whole.
+    """
+    machine, wish = kokoro()[2], plan.wish
+    whole = make_plan(
+        machine.parts, machine.speaker, Wish(wish.words, wish.paces, None, True), None, 0
+    )
+    whole_pcm = render(machine.parts, machine.given, whole, whole.first, whole.limit)
+    found = []
+    for frame in places:
+        other = round(float(np.interp(frame, plan.edges, whole.edges)))
+        if frame < plan.limit - SIDE and other < whole.limit - SIDE:
+            here, there = _jump(plan, pcm, frame), _jump(whole, whole_pcm, other)
+            found.append((here[0] - there[0], here[1] - there[1]))
+    return found
+
+
+def _jump(plan: Plan, pcm: Pcm, frame: int) -> tuple[float, float]:
+    at = FRAME * (frame - plan.first)
+    level = [_level(pcm[max(0, at + FRAME * n) :][: FRAME * SIDE]) for n in (-SIDE, 0)]
+    hertz = [_hertz(plan.pitch[2 * (frame + n) :][: 2 * SIDE]) for n in (-SIDE, 0)]
+    return level[1] - level[0], hertz[1] / hertz[0] - 1
+
+
+def _level(pcm: Pcm) -> float:
+    return float(10 * np.log10(np.mean(np.square(pcm, dtype=np.float64)) + 1e-6))  # not below -60
+
+
+def _hertz(pitch: npt.NDArray[np.float32]) -> float:
+    return float(pitch.mean()) if pitch.min() > VOICED_HZ else float("nan")
+
+
+def onsets(size: Size) -> Figures:
+    from engine.training.corpus.recordings import Aligner
+
+    aligner, gaps = Aligner(), list[float]()
+    for text in sentences(size.onsets):
+        said = spoken(text)
+        starts = aligner.word_starts(said.pcm, said.sample_rate, text)
+        if len(starts) == len(said.onsets):
+            gaps += [1000 * (own - other) for own, other in zip(said.onsets, starts, strict=True)]
+    distances = np.abs(gaps)
+    yield (
+        f"onsets of {len(gaps)} words against an aligner's",
+        f"mean {distances.mean():.0f} ms, median {np.median(distances):.0f} ms, "
+        f"{np.mean(gaps):+.0f} ms on average",
+    )
+
+
+def rate(size: Size) -> Figures:
+    texts = sentences(size.rate)
+    table = np.array([[spoken(text, asked).rate for text in texts] for asked in RATES])
+    means = table.mean(axis=1)
+    errors = np.abs(means / RATES - 1)
+    each = ", ".join(f"{got:.2f}" for got in means)
+    yield f"mean rate at {', '.join(f'{asked:g}' for asked in RATES)} SPS", each
+    yield "mean error of the rate", f"{errors.mean():.1%}, worst {errors.max():.1%}"
+    yield "error of a single sentence", f"{np.abs(table / np.array(RATES)[:, None] - 1).mean():.1%}"
+    monotone = np.mean(np.all(np.diff(table, axis=0) > 0, axis=0))
+    yield "monotone", f"{'yes' if np.all(np.diff(means) > 0) else 'no'}, sentences {monotone:.0%}"
+
+
+class _LongTalker:
+    """What judge_long asks of a talker."""
+
+    def speak(self, texts: Sequence[str], rates: tuple[float, ...]) -> list[Spoken]:
+        return [spoken(text, rates[0]) for text in texts]
+
+
+def long(size: Size) -> Figures:
+    from engine.training.judge.long_text import judge_long
+    from engine.training.judge.performance import syllables_of
+
+    draw, texts, syllables = random.Random("long"), list[str](), 0
+    while syllables < LONG_S * RATES[3]:
+        texts.append(grammar.test_sentence(draw))
+        syllables += syllables_of(texts[-1])
+    found = judge_long(_LongTalker(), " ".join(texts), RATES[3])  # type: ignore[arg-type]
+    minutes = found["minutes"]
+    more = 100 * (minutes[-1] - minutes[0])
+    yield f"words wrong in minute {len(minutes)} less in the first", f"{more:+.1f} points"
+    yield "words wrong by the minute, as pocketsphinx hears", ", ".join(f"{m:.1%}" for m in minutes)
+    yield "ended by itself", str(found["ended"])
+
+
+# What the figures whose names begin so must be, and should be.
+TARGETS = {
+    "RTF of the session": ("0.35", "0.22"),
+    "first sound": ("150 ms", "90 ms"),
+    "slider to the first": ("250 ms", "150 ms"),
+    "slider to the next": ("400 ms", "300 ms"),
+    "memory": ("900 MB", "700 MB"),
+    "underruns": ("0", "0"),
+    "jumps at joins": ("1 dB, 3 %", ""),
+    "onsets": ("40 ms", "25 ms"),
+    "mean error": ("4 %", "2 %"),
+    "monotone": ("yes", "yes"),
+    "words wrong in": ("0.5 points", "0"),
+}
+PARTS: dict[str, Callable[[Size], Figures]] = {
+    each.__name__: each for each in (speed, first, slider, memory, joins, onsets, rate, soak, long)
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Kokoro's figures on this machine.")
+    parser.add_argument("--quick", action="store_true", help="few sentences")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS][:-1])
+    parser.add_argument("--minutes", type=float, help="of the soak")
+    given = parser.parse_args()
+    if not place.is_fetched():
+        sys.exit("Kokoro is not on this machine. Fetch it with: rubato models get kokoro")
+    size = QUICK if given.quick else WHOLE
+    size = Size(**{**vars(size), "minutes": given.minutes or size.minutes})
+    sys.stdout.write(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    for name in given.parts:
+        for figure, value in PARTS[name](size):
+            limits = next((both for key, both in TARGETS.items() if figure.startswith(key)), None)
+            beside = f" | must {limits[0]} | goal {limits[1] or '-'}" if limits else ""
+            sys.stdout.write(f"{figure}: {value}{beside}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
