@@ -27,9 +27,10 @@ from engine.runtime.turn.facts import (
     WordBegan,
 )
 from engine.runtime.turn.orders import Resume, UseDevice
-from engine.runtime.turn.playback import KEPT_MS, Playback
+from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.flap_guard import FlapGuard
+from engine.runtime.workers.voice.frame_delay import FrameDelay
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Worker
@@ -40,9 +41,6 @@ from engine.tts.pacing import PLAIN, paced
 
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
-# What stays in the ring at a move of the rate: times what the voice took for such a frame lately.
-_MARGIN, _MOST_KEPT_MS = 1.5, 500.0
-_FORGETTING = 0.8  # of the longest time, at each such frame
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,6 @@ class _Utterance:
     audible: bool = False
     starved: bool = False
     ended: bool = False  # no more words will come
-    awaited_at: float | None = None  # since when a frame that follows no other; None = it came
-    came: bool = False  # and was just made
 
 
 class Speaker:
@@ -109,7 +105,7 @@ class Speaker:
         self._flaps = FlapGuard()
         self._reply: Reply | None = None  # the reply a fault would belong to; None = none
         self._utterance: _Utterance | None = None  # None = nothing is being said
-        self._delay_ms = 0.0  # what a frame took lately that follows no other
+        self._delay = FrameDelay()
         self._worker: Worker[Order] = Worker(
             "speaker", handle=self._handle, tick=self._tick, report=self._report
         )
@@ -227,7 +223,7 @@ class Speaker:
             utterance.ended = True
         utterance.starved = False
         if not utterance.queued:
-            self._await_frame(utterance)
+            self._delay.begin()
 
     def _open(self, reply: Reply) -> _Utterance:
         self._reply = reply
@@ -314,7 +310,7 @@ class Speaker:
             return self._wait(utterance)
         playback.pump()
         self._show(utterance)
-        self._note_delay(utterance)
+        self._delay.note()
         if self._rate(utterance) != utterance.session.rate:
             self._retime(utterance)
         if playback.over:
@@ -340,24 +336,13 @@ class Speaker:
     def _retime(self, utterance: _Utterance) -> None:
         """The rate has changed: make again those words that are not heard yet."""
         utterance.session.rate = self._rate(utterance)
-        kept_ms = min(max(KEPT_MS, _MARGIN * self._delay_ms), _MOST_KEPT_MS)
-        start = utterance.playback.recall(kept_ms)
+        start = utterance.playback.recall(self._delay.kept_ms)
         if start is None:
             return
         end = utterance.session.rewind(start)
         utterance.playback.renew(end)
         utterance.starved = utterance.starved and end is None
-        self._await_frame(utterance)
-
-    def _await_frame(self, utterance: _Utterance) -> None:
-        utterance.awaited_at, utterance.came = time.monotonic(), False
-
-    def _note_delay(self, utterance: _Utterance) -> None:
-        """Once the frame that was awaited has come, how long it took."""
-        if utterance.awaited_at is not None and utterance.came:
-            took_ms = (time.monotonic() - utterance.awaited_at) * 1000
-            self._delay_ms = max(took_ms, _FORGETTING * self._delay_ms)
-            utterance.awaited_at = None
+        self._delay.begin()
 
     def _step(self, utterance: _Utterance) -> None:
         rate = utterance.session.rate
@@ -367,14 +352,15 @@ class Speaker:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
                 utterance.pace = words[-1].pace if words else utterance.pace
                 target = None if rate is None else paced(rate, utterance.pace)
-                utterance.came = True
+                self._delay.come()
                 utterance.playback.feeding()
                 utterance.playback.add(frame, words, target)
                 if not utterance.queued:
                     utterance.queued = True
                     self._tell(AudioQueued(utterance.reply.turn, time.monotonic()))
             case Starved():
-                utterance.starved, utterance.awaited_at = True, None
+                utterance.starved = True
+                self._delay.give_up()
                 utterance.playback.starved()
             case Finished():
                 utterance.starved = True  # no step follows; the rest is playing
