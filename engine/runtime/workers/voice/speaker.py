@@ -16,7 +16,6 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
-from engine.messages.voices import Mix
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
@@ -31,7 +30,7 @@ from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.flap_guard import FlapGuard
-from engine.runtime.workers.voice.delay import Delay
+from engine.runtime.workers.voice.frame_delay import FrameDelay
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Worker
@@ -68,7 +67,7 @@ class Audition:
     """
 
     reply: Reply
-    voice: str | Mix
+    voice: str
     words: tuple[Word, ...]
     rate: float | None
 
@@ -106,7 +105,7 @@ class Speaker:
         self._flaps = FlapGuard()
         self._reply: Reply | None = None  # the reply a fault would belong to; None = none
         self._utterance: _Utterance | None = None  # None = nothing is being said
-        self._delay = Delay(time.monotonic)
+        self._delay = FrameDelay()
         self._worker: Worker[Order] = Worker(
             "speaker", handle=self._handle, tick=self._tick, report=self._report
         )
@@ -311,6 +310,7 @@ class Speaker:
             return self._wait(utterance)
         playback.pump()
         self._show(utterance)
+        self._delay.note()
         if self._rate(utterance) != utterance.session.rate:
             self._retime(utterance)
         if playback.over:
@@ -352,7 +352,7 @@ class Speaker:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
                 utterance.pace = words[-1].pace if words else utterance.pace
                 target = None if rate is None else paced(rate, utterance.pace)
-                self._delay.end()
+                self._delay.come()
                 utterance.playback.feeding()
                 utterance.playback.add(frame, words, target)
                 if not utterance.queued:
@@ -360,7 +360,7 @@ class Speaker:
                     self._tell(AudioQueued(utterance.reply.turn, time.monotonic()))
             case Starved():
                 utterance.starved = True
-                self._delay.forget()
+                self._delay.give_up()
                 utterance.playback.starved()
             case Finished():
                 utterance.starved = True  # no step follows; the rest is playing

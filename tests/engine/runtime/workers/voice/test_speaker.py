@@ -14,7 +14,7 @@ from engine.runtime.turn.dials import DUCKED, Dials
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.voice import speaker as speaker_file
+from engine.runtime.workers.voice import frame_delay as delay_file
 from engine.runtime.workers.voice.speaker import (
     LONGEST_PAUSE_S,
     SayWords,
@@ -65,7 +65,7 @@ class Mouth:
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     stepped = SimpleNamespace(now=100.0)
     stepped.monotonic = lambda: stepped.now
-    for file in (reply_file, speaker_file):
+    for file in (reply_file, delay_file):
         monkeypatch.setattr(file, "time", stepped)
     return stepped
 
