@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from engine import graphics_card
 from engine.assets.store import Store
-from engine.nn import graphics_card
 from engine.picks import read_pick, write_pick
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder

@@ -25,7 +25,6 @@ from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.phones import PhoneTable
-from engine.tts.stretch import FASTEST, SLOWEST, Stretch
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
@@ -33,6 +32,7 @@ from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate_target
 from engine.tts.voxtream.script import Script
+from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
 from engine.tts.words import Words
 
 OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known well enough

@@ -16,6 +16,7 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
+from engine.messages.voices import Mix
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
@@ -67,7 +68,7 @@ class Audition:
     """
 
     reply: Reply
-    voice: str
+    voice: str | Mix
     words: tuple[Word, ...]
     rate: float | None
 

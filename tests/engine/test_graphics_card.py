@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.nn import graphics_card as card
+from engine import graphics_card as card
 
 
 def test_a_driver_is_seen_by_its_library_or_its_tool(monkeypatch: pytest.MonkeyPatch):
