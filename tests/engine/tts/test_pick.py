@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import graphics_card, registry
+from engine import graphics_card
 from engine.errors import ModelError, SettingsError
 from engine.settings import SpeechSettings
+from engine.tts import registry
 from engine.tts.kokoro import place
 from engine.tts.pick import FILE, LARGEST_RTF, choose, find_pick, judge, keep, resolve, why
 from engine.tts.roster import of_settings
