@@ -133,7 +133,7 @@ def test_loading_and_listing_voices_mean_the_same(monkeypatch: pytest.MonkeyPatc
     registry.load(AUTO, lambda text, fraction: None)
     assert asked == [choose(AUTO).synthesiser] == ["kokoro"]
     assert of_settings(AUTO).voice_model == "kokoro"
-    assert of_settings(AUTO).own[0] == "af_heart"
+    assert of_settings(AUTO).own[0] == "Heart"
 
 
 def test_kokoro_by_name_names_the_command_that_fetches_it() -> None:
