@@ -29,6 +29,8 @@ from engine.tts.pacing import paced
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
 _LEAD: Final = 2  # frames before the first sound that are heard
 _HELD: Final = 2  # frames before the last word that are not rendered yet
+_BENT: Final = 16  # values of the pitch, 200 ms, in which a plan goes over into the next one
+_VOICED_HZ: Final = 50.0
 _DYING: Final = 4  # frames of a last mark in which the sound before it dies away
 
 
@@ -138,14 +140,9 @@ def make_plan(
     frames = fitted(script, outline.natural, frozen, pace, closed=wish.closed)
     features, pitch, energy = parts.features(outline, speaker.style, frames)
     if before is not None:
-        features, pitch, energy = (
-            np.concatenate([old[:end], new[end:]])
-            for old, new, end in (
-                (before.features, features, done),
-                (before.pitch, pitch, 2 * done),
-                (before.energy, energy, 2 * done),
-            )
-        )
+        features = np.concatenate([before.features[:done], features[done:]])
+        pitch = _joined(before.pitch, pitch, 2 * done)
+        energy = np.concatenate([before.energy[: 2 * done], energy[2 * done :]])
     source = parts.source
     plan = Plan(
         wish, script, outline, pauses, pace, frames, len(frozen), features, pitch, energy,
@@ -154,3 +151,15 @@ def make_plan(
     if wish.closed:
         return replace(plan, limit=max(done, min(len(features), int(plan.edges[-2]) + _DYING)))
     return replace(plan, limit=max(done, plan.onset_of_last - _HELD))
+
+
+def _joined(old: Floats, new: Floats, place: int) -> Floats:
+    """The old pitch up to a place, then the new one, bent so that it begins where the old one goes
+    on.
+    """
+    joined = np.concatenate([old[:place], new[place:]])
+    ends = [float(each[place : place + 2].min(initial=np.inf)) for each in (old, new)]
+    if all(_VOICED_HZ < end < np.inf for end in ends):
+        bent = joined[place : place + _BENT]
+        bent *= (ends[0] / ends[1]) ** np.linspace(1, 0, len(bent), dtype=np.float32)
+    return joined
