@@ -20,7 +20,7 @@ from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.voices import VoiceEntry
 from engine.tts import voice_notes, voices
 from engine.tts.pacing import FASTEST, SLOWEST
-from engine.tts.roster import Roster
+from engine.tts.roster import KOKORO, Roster
 from engine.tts.voice_notes import note_of
 from engine.tts.voices import SavedVoice
 
@@ -219,6 +219,7 @@ def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
         usable=usable,
         why_not=why_not,
         again=again,
+        resembles=roster.voice_model == KOKORO,
     )
 
 
