@@ -81,7 +81,8 @@ def _facts(entry: VoiceEntry) -> str:
     facts = [entry.description] if entry.description else []
     if entry.clip_s is not None:
         noise = "" if entry.snr_db is None else f", {entry.snr_db:.0f} dB above its noise"
-        facts.append(f"made of {entry.clip_s:.1f} s{noise}")
+        made = "resembles a recording of" if entry.resembles else "made of"
+        facts.append(f"{made} {entry.clip_s:.1f} s{noise}")
     if entry.pace is not None:
         facts.append(f"{entry.pace:g} syllables a second")
     if entry.used:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QVBoxLayout, QW
 from app.bridge import Post
 from app.language.words import tr
 from app.look.plain_text import one_line
-from engine.api import AddVoice, ClipInspected
+from engine.api import AddVoice, ClipInspected, PreviewVoice
 
 LONGEST_NAME = 60  # characters; a name is read out and shown in a list
 
@@ -23,7 +23,9 @@ class Consent(QWidget):
         self._clip: ClipInspected | None = None  # None = none was shown yet
         self.name = name_field(self)
         self.agreed = QCheckBox(tr("I &may use this voice"), self)
-        self.adopt = QPushButton(tr("&Use this voice"), self)
+        self.hear = QPushButton(tr("&Hear a voice that resembles it"), self)
+        self.hear.clicked.connect(self._on_hear)
+        self.adopt = QPushButton("", self)
         self.agreed.toggled.connect(self._refresh)
         self.name.textChanged.connect(self._refresh)
         self.name.returnPressed.connect(self.adopt.click)
@@ -33,6 +35,7 @@ class Consent(QWidget):
         column.setSpacing(8)
         column.addWidget(self.name)
         column.addWidget(self.agreed)
+        column.addWidget(self.hear, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.adopt, 0, Qt.AlignmentFlag.AlignLeft)
         self.hide()
 
@@ -41,11 +44,20 @@ class Consent(QWidget):
         self._clip = clip
         self.agreed.setChecked(False)
         self.name.setText(one_line(clip.clip.stem.replace("_", " "))[:LONGEST_NAME])
+        self.adopt.setText(
+            tr("&Use a voice that resembles it") if clip.resembles else tr("&Use this voice")
+        )
+        self.hear.setVisible(clip.resembles and clip.part is None)
         self._refresh()
         self.setVisible(clip.usable and clip.can_clone)
 
     def _refresh(self) -> None:
+        self.hear.setEnabled(self.agreed.isChecked())
         self.adopt.setEnabled(self.agreed.isChecked() and bool(self.name.text().strip()))
+
+    def _on_hear(self) -> None:
+        if self._clip is not None:  # the path of a recording names the voice made of it
+            self._post(PreviewVoice(str(self._clip.clip.absolute())))
 
     def _on_adopt(self) -> None:
         if self._clip is not None and self.adopt.isEnabled():

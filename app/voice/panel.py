@@ -88,9 +88,9 @@ class VoiceArea(QWidget):
         if self.page is not None and self.page.takes(event):
             return
         match event:
-            case VoicesChanged(names, selected, can_clone):
+            case VoicesChanged(names, selected, can_clone, resembles=resembles):
                 self._show_names(names, selected)
-                self.target.tell(can_clone=can_clone)
+                self.target.tell(can_clone=can_clone, resembles=resembles)
             case ClipInspected():
                 self.sheet.show_clip(event)
             case Failed(code="unreadable-clip", message=message):
@@ -185,13 +185,12 @@ class DropTarget(QWidget):
             column.addWidget(label)
         theme.changed.connect(self.update)
 
-    def tell(self, *, can_clone: bool) -> None:
+    def tell(self, *, can_clone: bool, resembles: bool = False) -> None:
         """Say what a recording must be like, or that the synthesiser that runs cannot use one."""
-        self.facts.setText(
-            tr("ten seconds of clear speech, any format")
-            if can_clone
-            else tr("these voices are fixed")
-        )
+        wanted = tr("ten seconds of clear speech, any format")
+        if resembles:
+            wanted += "\n" + tr("for a voice that resembles it")
+        self.facts.setText(wanted if can_clone else tr("these voices are fixed"))
 
     def invite(self, on: bool) -> None:
         """A file hovers over the window."""

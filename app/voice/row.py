@@ -186,7 +186,12 @@ def _facts(entry: VoiceEntry) -> str:
     if entry.own and not facts:
         facts = [tr("comes with the program")]
     if entry.clip_s is not None:
-        facts.append(tr("made of {seconds} s", seconds=decimal(entry.clip_s, 1)))
+        seconds = decimal(entry.clip_s, 1)
+        facts.append(
+            tr("resembles a recording of {seconds} s", seconds=seconds)
+            if entry.resembles
+            else tr("made of {seconds} s", seconds=seconds)
+        )
     if entry.snr_db is not None:
         facts.append(tr("{level} dB above its noise", level=decimal(entry.snr_db, 0)))
     if not entry.own:

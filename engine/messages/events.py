@@ -159,7 +159,7 @@ class ClipInspected:
     """What a dropped audio file is like. `usable` says whether it could define a voice, `advice`
     why not; `can_clone` whether the synthesiser that runs can take it on. `part`: what of it was
     looked at; None = all. `better`: a part that would do better; None = there is none, or none is
-    needed. Both as start and length in seconds.
+    needed. Both as start and length in seconds. `resembles`: the voice would only resemble it.
     """
 
     clip: Path
@@ -171,18 +171,20 @@ class ClipInspected:
     can_clone: bool = False
     part: tuple[float, float] | None = None
     better: tuple[float, float] | None = None
+    resembles: bool = False
 
 
 @dataclass(frozen=True)
 class VoicesChanged:
-    """`can_clone`: whether a recording can become another one. `has_rate`: whether they can be
-    asked for a speaking rate.
+    """`can_clone`: whether a recording can become another one; `resembles`: which only resembles
+    it. `has_rate`: whether they can be asked for a speaking rate.
     """
 
     names: tuple[str, ...]
     selected: str
     can_clone: bool = False
     has_rate: bool = True
+    resembles: bool = False
 
 
 @dataclass(frozen=True)

@@ -148,6 +148,7 @@ class VoiceEntry:
     was made of, None = not kept. `made_for`: the models it exists for; `usable`: the synthesiser
     that runs can speak with it, else `why_not` is a sentence; `again`: it can be made again.
     `pace` is its default pace in SPS, None = the slider's; `used` an ISO date, empty = never.
+    `resembles`: in the synthesiser that runs it only resembles its recording.
     """
 
     name: str
@@ -161,6 +162,7 @@ class VoiceEntry:
     pace: float | None = None
     used: str = ""
     description: str = ""
+    resembles: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from engine.messages.voices import Mix, VoiceEntry
 from engine.tts import voice_notes, voices
 from engine.tts.mixing import mixed
 from engine.tts.pacing import FASTEST, SLOWEST
-from engine.tts.roster import Roster
+from engine.tts.roster import KOKORO, Roster
 from engine.tts.voice_notes import note_of
 from engine.tts.voices import SavedVoice
 
@@ -236,6 +236,7 @@ def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
         why_not=why_not,
         again=again,
         description=(fits or files)[0].about,
+        resembles=roster.voice_model == KOKORO,
     )
 
 

@@ -42,7 +42,7 @@ class Status:
         self.voice = ""
         self.voice_before = ""  # of another name than the voice
         self.voices: tuple[str, ...] = ()
-        self._can_clone = False
+        self._can_clone = self._resembles = False
 
     def loads(self, loading: Loading) -> None:
         self.loading |= {loading.part}
@@ -69,12 +69,13 @@ class Status:
     def voices_known(self, known: VoicesChanged) -> None:
         if self.voice != known.selected:
             self.voice_before = self.voice
-        self.voices, self.voice, self._can_clone = known.names, known.selected, known.can_clone
+        self.voices, self.voice = known.names, known.selected
+        self._can_clone, self._resembles = known.can_clone, known.resembles
 
     def inspected(self, read: ClipInspected) -> ClipInspected:
         """What the person is told of a dropped clip."""
         if self._can_clone:
-            return replace(read, can_clone=True)
+            return replace(read, can_clone=True, resembles=self._resembles)
         return replace(read, advice=f"{read.advice} {CANNOT_CLONE}".strip())
 
     def devices_found(self, devices: Devices, audio: AudioSettings) -> DevicesChanged:

@@ -17,7 +17,15 @@ from engine.tts.kokoro.plan import Speaker
 from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, Machine
 from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.statistics import SENTENCES, statistics
-from engine.tts.kokoro.voices import AMERICAN, BRITISH, NAME, is_british, read_voices, style_of
+from engine.tts.kokoro.voices import (
+    AMERICAN,
+    BRITISH,
+    MAKING,
+    NAME,
+    is_british,
+    read_voices,
+    style_of,
+)
 from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
 
 LEAD_MS: Final = 700  # of speech; a window is computed at once, and taking it back costs nothing
@@ -49,14 +57,26 @@ class KokoroSynthesiser:
         self._machines = PreparedVoices(self.machine)
         self._espeak = cache(Espeak)
         self.info = TtsInfo(
-            NAME, SAMPLE_RATE, RATE_RANGE, can_clone=False, can_mix=True, lead_ms=LEAD_MS
+            NAME,
+            SAMPLE_RATE,
+            RATE_RANGE,
+            can_clone=True,
+            making=MAKING,
+            resembles=True,
+            can_mix=True,
+            lead_ms=LEAD_MS,
         )
 
     def voices(self) -> tuple[Voice, ...]:
         return self._voices
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        raise ModelError("Kokoro cannot speak like a recording.", hint="Choose one of its voices.")
+        """A voice that resembles the speaker of mono samples of 1 s or more. UnreadableClip says
+        why none can be made.
+        """
+        from engine.tts.kokoro.resemblance import resembling  # loads torch
+
+        return resembling(self._voices, pcm, sample_rate)
 
     def warm(self, voice: Voice) -> None:
         """Learn the voice's statistics unless that was done (some seconds), and speak two words."""

@@ -15,6 +15,7 @@ from engine.tts.base import Voice
 from engine.tts.kokoro.parts import AGAIN, Floats
 
 NAME: Final = "kokoro"  # of the synthesiser
+MAKING: Final = "resembling 1"  # raise when resemblance.py or the cutting of recordings changes
 STYLE: Final = "style"  # of a voice's tensors
 AMERICAN, BRITISH = "en-us", "en-gb"  # as espeak-ng calls them
 _LANGUAGE: Final = "language"  # of a voice's metadata

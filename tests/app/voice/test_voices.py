@@ -13,7 +13,15 @@ from app.look.theme import Theme
 from app.voice.panel import VoiceArea
 from app.voice.sheet import ClipSheet
 from app.window import Window
-from engine.api import AddVoice, CancelClip, ClipInspected, Command, StopReply, VoicesChanged
+from engine.api import (
+    AddVoice,
+    CancelClip,
+    ClipInspected,
+    Command,
+    PreviewVoice,
+    StopReply,
+    VoicesChanged,
+)
 from tests.fakes_engine import READY
 
 
@@ -56,6 +64,20 @@ def test_nothing_is_sent_before_the_person_has_agreed(
     qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
     assert posted == [AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt")]
     assert not area.sheet.consent.isVisible()
+
+
+def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(
+    area: VoiceArea, posted: list[Command]
+) -> None:
+    consent = area.sheet.consent
+    area.on_event(inspected())
+    assert not consent.hear.isVisible()
+    area.on_event(replace(inspected(), resembles=True))
+    assert "resembles" in consent.adopt.text()
+    assert not consent.hear.isEnabled()
+    consent.agreed.setChecked(True)
+    consent.hear.click()
+    assert posted == [PreviewVoice(str(Path("/a/my_aunt.wav").absolute()))]
 
 
 def test_another_recording_must_be_agreed_to_anew(area: VoiceArea) -> None:

@@ -89,7 +89,8 @@ class LoadedVoice:
             self._tell(Notice(f"{error} Until then {self._voice.name} speaks."))
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
-        self._tell(VoicesChanged(names, self._voice_name, info.can_clone, has_rate))
+        told = VoicesChanged(names, self._voice_name, info.can_clone, has_rate, info.resembles)
+        self._tell(told)
 
     def warm(self) -> None:
         """Prepare now what the next reply would wait for; slow when the voice is a new one."""

@@ -1,0 +1,102 @@
+"""A blend is fitted to what is measured of a recording; the model itself is not needed."""
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from engine.errors import UnreadableClip
+from engine.resources import resource
+from engine.tts.base import AudioFrame, Pcm, Voice
+from engine.tts.espeak.model import EspeakModel
+from engine.tts.kokoro import resemblance
+from engine.tts.kokoro.voices import MAKING, NAME, STYLE, style_of
+
+WEIGHTS = (1.0, 0.3, 0.1, 0.1, 0.1)
+TEXT = "The boat left the harbour in the morning and came back at night."
+
+
+@pytest.fixture(scope="module")
+def stock() -> tuple[Voice, ...]:
+    draw = np.random.default_rng(1)
+    languages = ("en-us", "en-gb") * 4
+    return tuple(
+        Voice(f"V{n}", NAME, {STYLE: draw.normal(size=256).astype(np.float32)}, {"language": each})
+        for n, each in enumerate(languages)
+    )
+
+
+@pytest.fixture(scope="module")
+def measures() -> resemblance.Numbers:
+    draw = np.random.default_rng(2)
+    speakers = draw.normal(size=(8, 192))
+    speakers /= np.linalg.norm(speakers, axis=1, keepdims=True)
+    others = [draw.uniform(4.5, 5.5, 8), draw.uniform(0.2, 0.6, 8), draw.uniform(3, 5, 8)]
+    return np.hstack([speakers, np.stack(others, 1), draw.normal(size=(8, 14))])
+
+
+@pytest.fixture(scope="module")
+def speech() -> tuple[Pcm, int]:
+    model = EspeakModel()
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in TEXT.split():
+            session.push_word(word)
+        session.end_input()
+        frames = []
+        while isinstance(step := session.step(), AudioFrame):
+            frames.append(step.pcm)
+    model.close()  # the library belongs to one thread at a time
+    return np.concatenate(frames), model.info.sample_rate
+
+
+def test_the_shares_of_a_blend_are_found_again(measures: resemblance.Numbers) -> None:
+    wanted = np.array([0, 0.6, 0, 0, 0.3, 0, 0.1, 0])
+    found = resemblance.shares(measures, wanted @ measures, WEIGHTS)
+    assert found == pytest.approx(wanted, abs=0.02)
+
+
+def test_few_voices_take_part_and_none_with_a_negative_share(measures: resemblance.Numbers) -> None:
+    found = resemblance.shares(measures, measures.mean(0), WEIGHTS)
+    assert (found >= 0).all()
+    assert found.sum() == pytest.approx(1)
+    assert 1 <= (found > 0).sum() <= 6
+
+
+@pytest.mark.parametrize("pitch_hz", [80.0, 125.0, 210.0, 330.0])
+def test_the_pitch_of_a_harmonic_sound_is_found(pitch_hz: float) -> None:
+    times = np.arange(16_000) / 16_000
+    waves = [np.sin(2 * np.pi * pitch_hz * k * times) / k for k in range(1, 12)]
+    found = resemblance.log_pitch((0.1 * np.sum(waves, axis=0)).astype(np.float32))
+    assert np.exp(np.median(found)) == pytest.approx(pitch_hz, rel=0.02)
+
+
+def test_noise_and_silence_have_no_pitch() -> None:
+    noise = np.random.default_rng(3).normal(0, 0.1, 16_000).astype(np.float32)
+    assert len(resemblance.log_pitch(noise)) < 10
+    assert len(resemblance.log_pitch(np.zeros(16_000, np.float32))) == 0
+
+
+def test_a_recording_becomes_a_voice_that_says_how_it_was_made(
+    stock: tuple[Voice, ...],
+    measures: resemblance.Numbers,
+    speech: tuple[Pcm, int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resemblance, "measures_of", lambda voices: measures)
+    made = resemblance.resembling(stock, *speech)
+    again = resemblance.resembling(stock, *speech)
+    assert made.model == NAME
+    assert made.metadata["making"] == MAKING
+    assert made.metadata["language"] in ("en-us", "en-gb")
+    assert style_of(made).shape == (1, 256)
+    assert np.array_equal(style_of(made), style_of(again))
+
+
+def test_a_recording_without_speech_is_refused(stock: tuple[Voice, ...]) -> None:
+    with pytest.raises(UnreadableClip):
+        resemblance.resembling(stock, np.zeros(48_000, np.float32), 24_000)
+
+
+def test_every_stock_voice_that_ships_was_measured() -> None:
+    rows = load_file(str(resource(*resemblance.MEASURES)))
+    assert len(rows) == 28
+    assert {row.shape for row in rows.values()} == {(192 + 3 + 14,)}
