@@ -38,6 +38,8 @@ def test_what_was_rendered_stays_whatever_comes(
         plan = planned(wish(WORDS[:known], rate, closed=known == len(WORDS)), before, done)
         for new, old in zip(rendered_part(plan, done), rendered_part(before, done), strict=True):
             assert np.array_equal(new, old)
+        said = sum(end + 1 < plan.kept for end in plan.script.ends)
+        assert plan.pauses[:said] == before.pauses[:said]
         assert done <= plan.limit <= len(plan.features)
         assert list(plan.onsets) == sorted(plan.onsets)
         assert len(plan.features) == plan.frames.sum()

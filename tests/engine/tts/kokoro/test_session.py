@@ -134,6 +134,7 @@ class Listener:
         self.session = session
         self.pcm = np.zeros(0, np.float32)
         self.onsets: list[Onset] = []
+        self.rates: dict[int, float | None] = {}  # measured, by the sample a frame ends at
 
     def step(self) -> bool:
         step = self.session.step()
@@ -143,6 +144,7 @@ class Listener:
         assert step.sample == len(self.pcm)
         self.pcm = np.concatenate([self.pcm, step.pcm])
         self.onsets += step.onsets
+        self.rates[len(self.pcm)] = step.rate
         return True
 
     def back(self, sample: int) -> None:
@@ -198,3 +200,6 @@ def test_taken_back_anywhere_it_goes_on_as_before(rate: float | None) -> None:
                 listener.back(len(listener.pcm) - draw.randrange(SAMPLE_RATE // 5))
     assert np.array_equal(listener.pcm, steady.pcm)
     assert tuple(listener.onsets) == steady.onsets
+    rates = {frame.sample + len(frame.pcm): frame.rate for frame in steady.frames}
+    same = rates.keys() & listener.rates.keys()
+    assert {end: rates[end] for end in same} == {end: listener.rates[end] for end in same}
