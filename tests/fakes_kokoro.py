@@ -1,13 +1,14 @@
 """Stand-ins for the fetched files of Kokoro: enough to list its voices and to mix them."""
 
+from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
 
-from engine.assets.packages import KOKORO_VOICE_NAMES
+from engine.assets.catalogue import find
 from engine.tts.kokoro import place
 
-ENGLISH: Final = [name for name in KOKORO_VOICE_NAMES if name[0] in "ab"]
+ENGLISH: Final = [PurePosixPath(file.path).stem for file in find("kokoro-voices").files]
 
 
 def write_kokoro() -> None:
