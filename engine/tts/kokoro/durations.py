@@ -107,23 +107,27 @@ def _syllable(spelt: str) -> list[bool]:
 
 
 def pauses_after(
-    words: Sequence[PhonedWord], rates: Sequence[float | None], before: Sequence[float]
+    words: Sequence[PhonedWord],
+    rates: Sequence[float | None],
+    decided: Sequence[float] = (),
+    rated: int = 0,
 ) -> tuple[float, ...]:
-    """Seconds of the pause after each word; `before`: those that are decided already. The last word
-    has none yet, because nobody knows what follows.
+    """Seconds of the pause after each word; the first are `decided` already. The rate holds from
+    word number `rated` on. The last word has none yet, because nobody knows what follows.
     """
-    pauses, deficit = list(before), 0.0
+    pauses = list(decided)
     lacking = [
         word.syllables * (1 / rate - 1 / _articulation(rate)) if rate else 0.0
         for word, rate in zip(words, rates, strict=True)
     ]
-    if not before:
-        deficit = sum(lacking[:1])  # in advance, for the last word, which no pause follows
-    for number in range(len(pauses), len(words) - 1):
+    # At the beginning in advance, for the last word, which no pause follows.
+    deficit = 0.0 if rated else sum(lacking[:1])
+    for number in range(rated, len(words) - 1):
         deficit += lacking[number]
-        shortest = _SHORTEST_MARKED if words[number].mark else _SHORTEST_PAUSE
-        pauses.append(deficit if deficit >= shortest else 0.0)
-        deficit -= pauses[-1]
+        if number >= len(pauses):
+            shortest = _SHORTEST_MARKED if words[number].mark else _SHORTEST_PAUSE
+            pauses.append(deficit if deficit >= shortest else 0.0)
+        deficit -= pauses[number]
     return (*pauses, *([0.0] * (len(words) - len(pauses))))
 
 

@@ -58,15 +58,16 @@ class Wish:
 @dataclass(frozen=True)
 class Plan:
     """`frames` of each symbol and the edges, of which the first `kept` were rendered before. What
-    lies before `limit` may be rendered; behind that of a whole sentence there is only silence.
-    `first` is the first frame that is heard. `curves` and `turns` are what source.py makes of pitch
-    and energy.
+    lies before `limit` may be rendered; behind that of a whole sentence there is only silence. The
+    rate holds from word number `rated` on. `first` is the first frame that is heard. `curves` and
+    `turns` are what source.py makes of pitch and energy.
     """
 
     wish: Wish
     script: Script
     outline: Outline
     pauses: tuple[float, ...]
+    rated: int
     pace: Pace
     frames: Frames
     kept: int
@@ -124,13 +125,15 @@ def make_plan(
     """
     frozen = np.zeros(0, np.int64)
     decided: tuple[float, ...] = ()
+    rated = 0
     if before is not None:
         frozen = before.frames[: before.begun(done)]
         known = sum(end + 1 < len(frozen) for end in before.script.ends)
         decided = before.pauses[:known]
+        rated = before.rated if before.wish.rate == wish.rate else known
         late = before.late(done) if before.wish.rate == wish.rate else 0.0
     rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
-    pauses = pauses_after(wish.words, rates, decided)
+    pauses = pauses_after(wish.words, rates, decided, rated)
     script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
     if before is not None and before.script.text == script.text:  # at another rate
         outline = before.outline
@@ -145,7 +148,7 @@ def make_plan(
         energy = np.concatenate([before.energy[: 2 * done], energy[2 * done :]])
     source = parts.source
     plan = Plan(
-        wish, script, outline, pauses, pace, frames, len(frozen), features, pitch, energy,
+        wish, script, outline, pauses, rated, pace, frames, len(frozen), features, pitch, energy,
         source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
     if wish.closed:
