@@ -30,6 +30,7 @@ RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kok
 PIECE: Final = 80 * SAMPLE_RATE // 1000  # samples of a frame that is given out
 # Frames of a window: small ones sound sooner, large ones compute less around them.
 _FIRST, _LARGEST = 8, 24
+_SOONER: Final = 1  # frames by which an aligner finds words sooner than a plan does
 _KEPT: Final = 3 * SAMPLE_RATE  # how far back can be rewound: beyond any lead
 _JOIN: Final = 240  # samples in which one plan's sound goes over into the next one's
 
@@ -221,7 +222,7 @@ class KokoroSession:
         last = first + len(places) - 1
         over = plan.wish.closed and last == plan.limit
         began, sounded = state.began, state.sounded
-        onsets, edges, nuclei = plan.onsets, plan.edges, plan.script.nuclei
+        onsets, edges, nuclei = plan.onsets - _SOONER, plan.edges, plan.script.nuclei
         while began < len(onsets) and (onsets[began] < last or over):
             place = min(max(0, int(onsets[began]) - first), len(places) - 2)
             self._onsets.append(Onset(state.first + began, int(places[place])))
