@@ -29,7 +29,7 @@ Given = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
 
 SHA256: Final = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
 AGAIN: Final = "Fetch it again: rubato models remove kokoro, then rubato models get kokoro"
-_CODE: Final = ("published.py", "products.py", "decoder_graph.py", "cutting.py")
+_CODE: Final = ("published.py", "products.py", "decoder.py", "cutting.py")
 _CUT: Final = "cut-"
 
 
@@ -107,7 +107,7 @@ def _cut(file: Path, folder: Path) -> None:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != SHA256:
         raise ModelError(f"{file} is not the published Kokoro, or it is damaged.", hint=AGAIN)
-    from engine.tts.kokoro.cutting import cut  # loads onnx
+    from engine.tts.kokoro.graph.cutting import cut  # loads onnx
 
     for old in file.parent.glob(f"*{_CUT}*"):
         if old.is_dir():  # of other code, or what a killed start has left
@@ -122,7 +122,7 @@ def _code_hash() -> str:
     """Of the published file and of the code that cuts it, ten letters."""
     digest = hashlib.sha256(SHA256.encode())
     for name in _CODE:
-        digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())
+        digest.update(resources.files("engine.tts.kokoro.graph").joinpath(name).read_bytes())
     return digest.hexdigest()[:10]
 
 

@@ -1,7 +1,7 @@
 """Samples of some frames of a plan, and the silences that belong between them.
 
 Invariant: a frame's samples do not depend on the window it is rendered in: the decoder gets as much
-around the frames as its convolutions see (decoder_graph.py), and nothing in it is measured over the
+around the frames as its convolutions see (graph/decoder.py), and nothing in it is measured over the
 window. So windows of any size join without a seam.
 """
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ModelError
-from engine.tts.kokoro import cutting, parts
+from engine.tts.kokoro import parts
+from engine.tts.kokoro.graph import cutting
 from engine.tts.kokoro.parts import load_parts
 from tests.engine.tts.kokoro.small import write_small
 

@@ -19,9 +19,9 @@ from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
 from engine.tts import registry
 from engine.tts.base import TtsModel
 from engine.tts.kokoro import place
+from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.parts import Parts, load_parts
 from engine.tts.kokoro.plan import Plan, Speaker, make_plan
-from engine.tts.kokoro.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.statistics import SENTENCES, Statistics, statistics
 from engine.tts.kokoro.voices import read_voices, style_of

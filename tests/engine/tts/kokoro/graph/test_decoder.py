@@ -6,8 +6,8 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.plan import Plan
-from engine.tts.kokoro.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.windows import render
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style, write_small

@@ -7,8 +7,8 @@ import onnxruntime
 import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from engine.tts.kokoro import products
-from engine.tts.kokoro.products import signs_are_exact, with_products
+from engine.tts.kokoro.graph import products
+from engine.tts.kokoro.graph.products import signs_are_exact, with_products
 
 
 def _run(nodes: list[NodeProto], constants: list[TensorProto], x: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from engine.tts.kokoro.products import with_products
+from engine.tts.kokoro.graph.products import with_products
 
 Array = npt.NDArray[Any]
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from engine.tts.kokoro.published import Array, Convolution, Published, made
+from engine.tts.kokoro.graph.published import Array, Convolution, Published, made
 from engine.tts.kokoro.source import BINS
 
 ROOT: Final = "/decoder/decoder/"

@@ -13,8 +13,8 @@ import onnxruntime
 from onnx import helper, numpy_helper
 from safetensors.numpy import save_file
 
-from engine.tts.kokoro.decoder_graph import ROOT, WEIGHTS, DecoderGraph
-from engine.tts.kokoro.published import (
+from engine.tts.kokoro.graph.decoder import ROOT, WEIGHTS, DecoderGraph
+from engine.tts.kokoro.graph.published import (
     DURATIONS,
     ENERGY,
     FEATURES,
@@ -34,7 +34,7 @@ _CURVES: Final = ("F0_conv/Conv", "N_conv/Conv")
 
 def cut(source: Path, into: Path) -> None:
     """Write text.onnx (tokens, style -> durations, states), frames.onnx (tokens, style, frames,
-    states -> features, pitch, energy), decoder.onnx (decoder_graph.py), teller.onnx (style,
+    states -> features, pitch, energy), decoder.onnx (graph/decoder.py), teller.onnx (style,
     features, pitch, energy -> what statistics.py asks for) and tables of what they need.
     """
     published = Published(source)
