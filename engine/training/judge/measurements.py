@@ -145,8 +145,8 @@ class Measurements:
 
     def _depends(self, talkers: Sequence[Talker]) -> tuple[str, ...]:
         first = talkers[0]
-        if not isinstance(first, LiveTalker):
-            return (FORMAT,)
+        if not isinstance(first, LiveTalker) or first.source == FORMANT:
+            return (FORMAT,)  # of no pack
         own = first.source == self._folder
         return (FORMAT, *(self._pack if own else _hashes_beside(first.source)))
 
