@@ -120,7 +120,7 @@ class Measurements:
     def _clones(self) -> list[Task]:
         """Clones of held-out speakers, and the named voices that they should not be mistaken
         for."""
-        if not cloning.available():
+        if not cloning.available() or not self.run.is_done("export"):
             return []
         corpus = self.run.stage("corpus")
         hashes = (*self._pack, file_hash(corpus / "manifest.json"))
