@@ -9,7 +9,7 @@ import time
 from engine.runtime.turn.playback import KEPT_MS
 
 _MARGIN, _MOST_KEPT_MS = 1.5, 500.0  # times the delay; a hiccup of the machine must not count more
-_FORGETTING = 0.8  # of the longest delay, with each such frame
+_FORGETTING = 0.97  # of the longest delay, with each such frame: some rates need more than others
 
 
 class FrameDelay:
