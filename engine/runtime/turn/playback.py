@@ -102,6 +102,12 @@ class Playback:
         self._produced = frame.sample + self._frame
         self._make(frame.pcm)
 
+    def hold(self, silence_ms: float) -> None:
+        """Before the first frame: let a silence sound first, in which more frames are made."""
+        count = round(silence_ms * self._loudspeaker.sample_rate / 1000)
+        self._loudspeaker.write(np.zeros(count, np.float32))
+        self._played_before = self._loudspeaker.samples_written
+
     def complete(self) -> None:
         """No frame follows: hand over what the resampler still holds."""
         if not self._complete:

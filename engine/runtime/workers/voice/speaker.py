@@ -20,19 +20,13 @@ from engine.messages.voices import Mix
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
-from engine.runtime.turn.facts import (
-    AudioQueued,
-    Fact,
-    ReplyAudible,
-    ReplyEnded,
-    WordBegan,
-)
+from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.flap_guard import FlapGuard
-from engine.runtime.workers.voice.frame_delay import FrameDelay
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
+from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Worker
 from engine.settings import SpeechSettings
@@ -106,7 +100,7 @@ class Speaker:
         self._flaps = FlapGuard()
         self._reply: Reply | None = None  # the reply a fault would belong to; None = none
         self._utterance: _Utterance | None = None  # None = nothing is being said
-        self._delay = FrameDelay()
+        self._reserve = Reserve()
         self._worker: Worker[Order] = Worker(
             "speaker", handle=self._handle, tick=self._tick, report=self._report
         )
@@ -224,7 +218,7 @@ class Speaker:
             utterance.ended = True
         utterance.starved = False
         if not utterance.queued:
-            self._delay.begin()
+            self._reserve.begin()
 
     def _open(self, reply: Reply) -> _Utterance:
         self._reply = reply
@@ -311,7 +305,7 @@ class Speaker:
             return self._wait(utterance)
         playback.pump()
         self._show(utterance)
-        self._delay.note()
+        self._reserve.note()
         if self._rate(utterance) != utterance.session.rate:
             self._retime(utterance)
         if playback.over:
@@ -326,6 +320,7 @@ class Speaker:
     def _wait(self, utterance: _Utterance) -> float:
         """While hushed: for the end of the reply, or of the pause."""
         self._dials.level_db = SILENCE_DB
+        self._reserve.end()
         utterance.playback.starved()  # the ring runs empty, which is no underrun
         if (utterance.reply.paused_s or 0.0) > LONGEST_PAUSE_S:
             utterance.reply.resume()
@@ -337,13 +332,13 @@ class Speaker:
     def _retime(self, utterance: _Utterance) -> None:
         """The rate has changed: make again those words that are not heard yet."""
         utterance.session.rate = self._rate(utterance)
-        start = utterance.playback.recall(self._delay.kept_ms)
-        if start is None:
+        if (start := utterance.playback.recall(self._reserve.kept_ms)) is None:
             return
         end = utterance.session.rewind(start)
         utterance.playback.renew(end)
         utterance.starved = utterance.starved and end is None
-        self._delay.begin()
+        if end is not None:
+            self._reserve.begin()
 
     def _step(self, utterance: _Utterance) -> None:
         rate = utterance.session.rate
@@ -353,15 +348,16 @@ class Speaker:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
                 utterance.pace = words[-1].pace if words else utterance.pace
                 target = None if rate is None else paced(rate, utterance.pace)
-                self._delay.come()
-                utterance.playback.feeding()
-                utterance.playback.add(frame, words, target)
                 if not utterance.queued:
                     utterance.queued = True
+                    utterance.playback.hold(self._reserve.held_ms)
                     self._tell(AudioQueued(utterance.reply.turn, time.monotonic()))
+                utterance.playback.feeding()
+                utterance.playback.add(frame, words, target)
+                self._reserve.come(utterance.playback.frame_ms)
             case Starved():
                 utterance.starved = True
-                self._delay.give_up()
+                self._reserve.end()
                 utterance.playback.starved()
             case Finished():
                 utterance.starved = True  # no step follows; the rest is playing
@@ -374,8 +370,7 @@ class Speaker:
             utterance.audible = True
             self._tell(ReplyAudible(turn, time.monotonic()))
         for begun in playback.begun_words():
-            began_at = time.monotonic() - begun.ago_s
-            self._tell(WordBegan(turn, begun.word, began_at))
+            self._tell(WordBegan(turn, begun.word, time.monotonic() - begun.ago_s))
         for cue in playback.passed_frames():
             utterance.reply.move()
             self._dials.level_db = cue.level_db

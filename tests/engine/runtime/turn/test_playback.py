@@ -322,3 +322,16 @@ def test_with_nothing_ahead_nothing_is_recalled() -> None:
     playback = playing(loudspeaker)
     loudspeaker.play(2_500)
     assert playback.recall() is None
+
+
+def test_a_silence_that_is_held_before_the_first_frame_is_not_heard_as_speech() -> None:
+    loudspeaker = HandLoudspeaker()
+    playback = Playback(loudspeaker, RATE)
+    playback.hold(10)
+    playback.add(AudioFrame(np.ones(1_000, np.float32), 0, (Onset(0, 0),), None), WORDS[:1], None)
+    loudspeaker.play(RATE // 100)
+    assert playback.delivery().words == ()
+    assert playback.lead_ms == 1_000 / RATE * 1000
+    loudspeaker.play(1)
+    assert playback.delivery().words == WORDS[:1]
+    assert not np.any(np.concatenate(loudspeaker.heard)[: RATE // 100])

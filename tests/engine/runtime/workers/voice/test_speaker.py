@@ -14,7 +14,7 @@ from engine.runtime.turn.dials import DUCKED, Dials
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.voice import frame_delay as delay_file
+from engine.runtime.workers.voice import reserve as reserve_file
 from engine.runtime.workers.voice.speaker import (
     LONGEST_PAUSE_S,
     SayWords,
@@ -65,7 +65,7 @@ class Mouth:
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     stepped = SimpleNamespace(now=100.0)
     stepped.monotonic = lambda: stepped.now
-    for file in (reply_file, delay_file):
+    for file in (reply_file, reserve_file):
         monkeypatch.setattr(file, "time", stepped)
     return stepped
 
@@ -177,13 +177,13 @@ def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
     assert mouth.loudspeaker.underruns == 0
 
 
-def test_of_a_voice_that_is_slow_at_a_new_rate_more_is_kept(clock: SimpleNamespace) -> None:
+def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock: SimpleNamespace) -> None:
     mouth = Mouth()
     session = mouth.parts.voice.sessions[0]
-    genuine = session.step
+    genuine, delays = session.step, iter([0.1])
 
     def slow() -> Step:
-        clock.now += 0.1
+        clock.now += next(delays, 0.0)
         return genuine()
 
     session.step = slow  # type: ignore[method-assign]
