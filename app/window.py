@@ -22,8 +22,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.about.page import AboutPage
-from app.about.update_card import UpdateCard
-from app.about.updates import LOOK_KEY, WEEKLY, Updates
 from app.arrangement import Arrangement, Furniture
 from app.bridge import Post
 from app.conversation.composer import Composer
@@ -58,7 +56,6 @@ from engine.api import (
     Heard,
     Levels,
     NewConversation,
-    Notice,
     Part,
     Replay,
     SendText,
@@ -113,7 +110,6 @@ class Window(QWidget):
         self.stage = Stage(self.post, self.parts, theme, self)
         self.shelf = Shelf(self.post, self.parts, theme, self)
         self.models = Models(self.post, theme, self)
-        self.updates = Updates(settings, lambda text: self.on_event(Notice(text)), self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
         self._precedence = Precedence(self)
         self._lay_out()
@@ -151,7 +147,7 @@ class Window(QWidget):
             *(self.banner.on_event, self.conversation.on_event, self.welcome.on_event),
             *(self.history.on_event, self.timers.on_event, self.notice.on_event),
             *meters,
-            *(self.first_start.on_event, self.models.on_event, self.updates.on_event),
+            *(self.first_start.on_event, self.models.on_event),
         )
 
     def post(self, command: Command) -> None:
@@ -265,7 +261,7 @@ class Window(QWidget):
             Act.SETTINGS: lambda: self.open_settings(None),
             Act.FIRST_START: self._begin_first_start,
             Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
-            Act.ABOUT: lambda: AboutPage(self._update_card, self).open_beside(),
+            Act.ABOUT: lambda: AboutPage(self).open_beside(),
             Act.QUIT: self.quit,
         }
         actions[act]()
@@ -275,10 +271,6 @@ class Window(QWidget):
         self.post(StopReply(by_escape=True))
         if self.composer.line.hasFocus():
             self.composer.line.clearFocus()
-
-    def _update_card(self, page: QWidget) -> UpdateCard:
-        is_weekly = self._values[LOOK_KEY] == WEEKLY
-        return UpdateCard(self.updates, self.change, self._theme, page, is_weekly=is_weekly)
 
     def open_settings(self, part: Part | None) -> SettingsDialog:
         """Open the settings, at the page of a part if one is given."""
@@ -394,6 +386,5 @@ class Window(QWidget):
 
     def quit(self) -> None:
         """End the program, wherever the window is."""
-        self.updates.end()
         self.hide()
         self.closing.emit()

@@ -11,7 +11,6 @@ EngineError
 ├── LanguageModelError  the language model or its server failed on this turn; the next one works
 ├── HistoryError         conversations cannot be kept or read; talking goes on
 ├── SynthesisError      the voice failed on this utterance; the next one works
-├── UpdateError         no update could be looked for or taken; this version goes on
 └── Cancelled           the person stopped it; never shown as a fault
 
 Invariant: `message` is a whole sentence for the person, `hint` says what to do, `code` never
@@ -73,10 +72,6 @@ class HistoryError(EngineError):
 
 class SynthesisError(EngineError):
     code = "synthesis"
-
-
-class UpdateError(EngineError):
-    code = "update"
 
 
 class Cancelled(EngineError):

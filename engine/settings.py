@@ -129,11 +129,6 @@ class PresenceSettings:
 
 
 @dataclass(frozen=True)
-class UpdateSettings:
-    look: str = "when asked"  # for new versions: 'when asked' or 'weekly'
-
-
-@dataclass(frozen=True)
 class Settings:
     audio: AudioSettings = field(default_factory=AudioSettings)
     recogniser: RecogniserSettings = field(default_factory=RecogniserSettings)
@@ -144,7 +139,6 @@ class Settings:
     person: PersonSettings = field(default_factory=PersonSettings)
     window: WindowSettings = field(default_factory=WindowSettings)
     presence: PresenceSettings = field(default_factory=PresenceSettings)
-    updates: UpdateSettings = field(default_factory=UpdateSettings)
 
 
 @dataclass(frozen=True)
@@ -230,7 +224,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "window.language": Choice(("system", "en", "de", "fr")),
         "window.motion": Choice(("system", "reduced")),
         "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
-        "updates.look": Choice(("when asked", "weekly")),
         "presence.talk_key": _CHORD,
         "presence.stop_key": _CHORD,
         "presence.faster_key": _CHORD,

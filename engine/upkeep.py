@@ -1,4 +1,4 @@
-"""What keeps an installed program well, for hosts: crash notes, diagnostics, licences, updates.
+"""What keeps an installed program well, for hosts: crash notes, diagnostics, licences.
 
 Invariant: importing this imports nothing heavy; each call does one thing on the calling thread.
 """
@@ -13,8 +13,6 @@ from engine.settings import Settings
 
 if TYPE_CHECKING:
     from engine.doctor import Finding
-    from engine.updates import Look as Look
-    from engine.updates import Updates as Updates
 
 __all__ = ["CrashNotes", "Work", "crash_notes", "diagnostics", "licences", "version"]
 
@@ -46,13 +44,3 @@ def version() -> str:
         return metadata.version("rubato")
     except metadata.PackageNotFoundError:
         return ""
-
-
-def updates() -> "Updates":
-    """New versions of this copy: see engine.updates. UpdateError where what is configured cannot
-    be used.
-    """
-    from engine import settings_file
-    from engine.updates import Updates
-
-    return Updates.of_this_copy(settings_file.data_folder() / "updates")

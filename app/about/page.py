@@ -1,11 +1,11 @@
-"""The page about the program: its version and newer ones, diagnostics, and what it is made of.
+"""The page about the program: its version, how to get a newer one, diagnostics, and its parts.
 
 Invariant: nothing is collected before the person asks for it or looks at it, and nothing leaves the
 machine: diagnostics go to the clipboard, and the person decides where to paste them.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -28,20 +28,20 @@ _COPIED = mark(
     "Copied. It holds no text, name, path or address of yours: look through it, then paste it."
 )
 _NOT_COPIED = mark("The diagnostics failed. Run `rubato doctor` in a terminal to find out why.")
+_NEWER = mark(
+    "Rubato does not look for new versions. Install a newer one the way this one came: by your"
+    " system's packages, by `rubato-setup install` of the newer release, or with git."
+    " `rubato-setup roll-back` returns to the version before."
+)
 _TEXT_HEIGHT = 190
 
 
 class AboutPage(Page):
-    """Not modal; created each time it is opened. `card_of` makes the part about updates; `command`
-    starts Rubato (None: the way this one was started).
+    """Not modal; created each time it is opened. `command` starts Rubato (None: the way this one
+    was started).
     """
 
-    def __init__(
-        self,
-        card_of: Callable[[QWidget], QWidget],
-        parent: QWidget,
-        command: Sequence[str] | None = None,
-    ) -> None:
+    def __init__(self, parent: QWidget, command: Sequence[str] | None = None) -> None:
         about = tr(_ABOUT, version=upkeep.version()).replace("  ", " ")
         super().__init__(tr("About Rubato"), about, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -50,7 +50,9 @@ class AboutPage(Page):
         self._collection = BackgroundJob(self, command)
         self._diagnosis.ended.connect(self._on_diagnosed)
         self._collection.ended.connect(self._on_collected)
-        self.updates = card_of(self)
+        self.newer = Label(tr(_NEWER), self)
+        self.newer.setWordWrap(True)
+        self.newer.setProperty("kind", "muted")
         self.copy = QPushButton(tr("&Copy diagnostics"), self)
         self.copy.clicked.connect(self._on_copy)
         self.told = Label(tr("What a report of a fault needs, and nothing of yours."), self)
@@ -112,7 +114,7 @@ class AboutPage(Page):
         inside.setSpacing(12)
         inside.addWidget(self.copy)
         inside.addWidget(self.told, 1)
-        self.head.addWidget(card(self.updates, self))
+        self.head.addWidget(card(self.newer, self))
         self.head.addWidget(card(row, self))
         heading = Label(tr("What it is made of"), self)
         heading.setFont(scaled(self.font(), 1.0, strong=True))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from app.command import history, models, update, voices, wake
+from app.command import history, models, voices, wake
 from app.command.terminal import redraw, tell, write
 from app.presence import remote
 from app.presence.remote import Message
@@ -61,7 +61,6 @@ def _parser() -> argparse.ArgumentParser:
     history.add_command(commands)
     voices.add_command(commands)
     wake.add_command(commands)
-    update.add_command(commands)
     bench = _add_simple(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
     doctor = _add_simple(commands, "doctor", _doctor, "look at what is installed and missing")

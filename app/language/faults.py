@@ -117,27 +117,6 @@ _SETTINGS = (  # settings, and the engine itself
     mark("The engine is still busy telling what happened."),
     mark("Whoever receives its events must not wait for it."),
 )
-_UPDATES = (  # updates
-    mark("The update that is offered cannot be used."),
-    mark("What the update server offers is older than it may be."),
-    mark("What the update server offers is not signed as it should be, or not what was signed."),
-    mark("Nothing was changed. Look again later; if it stays so, tell those who make Rubato."),
-    mark("The update server could not be reached, or stopped in the middle."),
-    mark("Nothing was changed. Check the network, and look again."),
-    mark("The disk is full. Nothing was changed: make room, and try again."),
-    mark("Nothing was changed: {error}."),
-    mark("Nothing was changed. {error}"),
-    mark("Updates are configured in {folder}, but cannot be read from there."),
-    mark("It needs {root}, the trusted root, and {address}, where they are served."),
-    mark("{file} holds no address."),
-    mark("Write the address that metadata/ and targets/ are below, https://…"),
-    mark("This copy cannot update itself."),
-    mark("Update it the way it came: with git, or with your system's packages."),
-    mark("This copy was not installed beside an earlier one."),
-    mark("Another look for updates is under way."),
-    mark("Wait for it to end."),
-    mark("The update server offers what is no version."),
-)
 _DOWNLOADS = (  # downloads
     mark("Check the connection and fetch it again; it goes on where it stopped."),
     mark("The connection was closed too early."),
@@ -214,7 +193,6 @@ FAULTS = (
     *_CLIPS,
     *_CONVERSATIONS,
     *_SETTINGS,
-    *_UPDATES,
     *_DOWNLOADS,
     *_MODELS,
 )

@@ -106,11 +106,10 @@ def ordered(home: Home, words: Sequence[str]) -> int:
             Variant(options.variant) if options.variant else None,
             options.wheels.absolute() if options.wheels else None,
             options.window,
-            not options.prepare,
         )
         view = progress.Json() if options.json else progress.Words()
         name = install(home, options.payload or source(home), choice, view)
-        view.show(1.0, f"{name} is {'ready' if options.prepare else 'in force'}", "")
+        view.show(1.0, f"{name} is in force", "")
     elif options.command == "roll-back":
         print(f"{pointer.roll_back(home).current} is in force.")
     elif options.command == "status":
@@ -157,7 +156,6 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="progress as lines of JSON, and cancelled by the end of standard input",
     )
-    new.add_argument("--prepare", action="store_true", help="make and check it; do not switch yet")
     new.add_argument("--window", action="store_true", help="progress in a small window as well")
     commands.add_parser("roll-back", help="put the version before this one in force again")
     commands.add_parser("status", help="what is in force, as JSON")

@@ -28,7 +28,6 @@ class Choice:
     variant: Variant | None = None
     wheels: Path | None = None
     window: bool = False
-    switch: bool = True  # else it is made and checked, to be put in force by the next installation
 
 
 def install(
@@ -42,8 +41,6 @@ def install(
     try:
         with opened(home, WAITING):
             name = whole(home, payload, choice, progress)
-            if not choice.switch:
-                return name
             progress.step("switch", 0.99, "Putting it in force")
             pointer.switch(home, name)
             tidy(home)

@@ -92,7 +92,6 @@ OTHERS: dict[str, Value] = {
     "wake.phrase": "hello computer",
     "wake.stay_awake_s": 12.5,
     "window.motion": "reduced",
-    "updates.look": "weekly",
     "window.talk_key": "Ctrl+T",
     "presence.tray": False,
     "presence.notifications": False,

@@ -23,7 +23,7 @@ def page(qtbot, window) -> Iterator[Callable[[str], AboutPage]]:
     opened: list[AboutPage] = []
 
     def open_page(script: str = ANSWERS) -> AboutPage:
-        made = AboutPage(window._update_card, window, [sys.executable, "-c", script])
+        made = AboutPage(window, [sys.executable, "-c", script])
         opened.append(made)
         made.open_beside()
         return made

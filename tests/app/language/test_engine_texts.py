@@ -1,7 +1,6 @@
 """What the engine can say of itself is known in every language of the window."""
 
 import ast
-import errno
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -25,7 +24,6 @@ from engine.tts.kokoro import voices as kokoro
 from engine.tts.roster import Roster
 from engine.tts.shelf import _why_not
 from engine.tts.voxtream.synthesiser import NOT_CAPTURED
-from engine.updates.client import _of_disk
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "engine"
@@ -110,10 +108,6 @@ ELSEWHERE = {
     "_advice(folder)": (
         "Make the pack again or remove /x: then the shipped one speaks.",
         "Install the program again.",
-    ),
-    "_of_disk(error)": (
-        _of_disk(OSError(errno.ENOSPC, "No space left on device")),
-        _of_disk(OSError(errno.EACCES, "Permission denied")),
     ),
     "f'Give {allowed}.'": (
         "Give true or false.",

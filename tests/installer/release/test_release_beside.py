@@ -1,0 +1,164 @@
+"""A newer release is installed beside the one that runs, as a person has it: cut off in the middle,
+taken, kept beside the old one until it has started twice, rolled back and taken again. Minutes, and
+as much disk as two installations.
+
+Two releases are made of this checkout, the second under the next version, with real packages; all
+that is called are the program's own commands.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from installer.commands import say
+from installer.plan import ROOT
+from installer.release.changes import version
+
+OURS = ("app", "engine", "installer", "resources")
+FILES = ("pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md")
+PATIENCE_S = 300.0
+
+
+class Copy:
+    """An installation of its own: no file of the person who tries it is touched."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "Jürgen" / "program"
+        self.home.parent.mkdir()
+        self.env = {name: value for name, value in os.environ.items() if "VIRTUAL_ENV" not in name}
+        own = {"HOME": self.home.parent, "RUBATO_PROGRAM": self.home}
+        own |= {"RUBATO_DATA": folder / "data", "RUBATO_CONFIG": folder / "data"}
+        self.env |= {name: str(path) for name, path in own.items()} | {
+            "QT_QPA_PLATFORM": "offscreen"
+        }
+
+    def run(self, *words: str | Path) -> str:
+        """A command of the installed program; what it printed."""
+        return self.do(self.home / "rubato", *words)
+
+    def do(self, *command: str | Path) -> str:
+        done = subprocess.run(
+            [str(word) for word in command],
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout[-500:]}{done.stderr[-1500:]}"
+        return done.stdout
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3000)
+def test_a_release_is_installed_beside_another_rolled_back_and_installed_again() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest would keep its gigabytes for three runs
+        trial(Copy(Path(folder)))
+
+
+def trial(copy: Copy) -> None:
+    old, new = version(), following(version())
+    first, second = copy.folder / f"rubato-{old}", copy.folder / f"rubato-{new}"
+    step("Two releases", lambda: bundle(ROOT, first), lambda: bundle(under(new, copy), second))
+    step("Install", lambda: copy.do(first / "rubato-setup", "install"))
+    speaks(copy)
+    step("Cut off in the middle", lambda: cut_off(copy, second))
+    assert status(copy, first)["current"] == f"env-{old}-cpu"
+    speaks(copy)
+    step("Install beside it", lambda: copy.do(second / "rubato-setup", "install"))
+    assert status(copy, first)["current"] == f"env-{new}-cpu"
+    step("The first start", lambda: starts(copy))
+    assert status(copy, first)["previous"] == f"env-{old}-cpu", "the old version went too early"
+    step("Roll back", lambda: copy.do(second / "rubato-setup", "roll-back"))
+    assert status(copy, first)["current"] == f"env-{old}-cpu"
+    speaks(copy)
+    step("Install again", lambda: copy.do(second / "rubato-setup", "install"))
+    step("Two starts more", lambda: starts(copy), lambda: starts(copy))
+    assert status(copy, first)["previous"] == "", "the old version was left"
+    speaks(copy)
+
+
+def step(name: str, *actions: Callable[[], object]) -> None:
+    began = time.monotonic()
+    for action in actions:
+        action()
+    say(f"  {name}: {time.monotonic() - began:.0f} s")
+
+
+def speaks(copy: Copy) -> None:
+    wav = copy.folder / "said.wav"
+    copy.run("say", "It works.", "--out", wav)
+    assert wav.stat().st_size > 10_000
+    wav.unlink()
+
+
+def starts(copy: Copy) -> None:
+    """The program comes up, and ends when it is asked to."""
+    words = [str(copy.home / "rubato"), "--start-hidden", "--no-tray"]
+    with subprocess.Popen(words, env=copy.env, stderr=subprocess.DEVNULL) as program:
+        asked = [words[0], "status"]
+        end = time.monotonic() + PATIENCE_S
+        while subprocess.run(asked, env=copy.env, capture_output=True, check=False).returncode:
+            assert time.monotonic() < end, "the program does not start"
+            assert program.poll() is None
+            time.sleep(0.5)
+        program.send_signal(signal.SIGINT)
+        assert program.wait() == 0
+
+
+def cut_off(copy: Copy, release: Path) -> None:
+    """While packages are put in: it leaves nothing."""
+    words = [str(release / "rubato-setup"), "install", "--json"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, env=copy.env, stdin=pipe, stdout=pipe, text=True) as making:
+        assert making.stdin is not None
+        assert making.stdout is not None
+        for line in making.stdout:
+            if json.loads(line)["part"] > 0.2:
+                break
+        making.stdin.close()
+        making.stdout.read()
+        assert making.wait() != 0, "it was over too soon"
+    assert len(list(copy.home.glob("env-*"))) == 1
+
+
+def status(copy: Copy, release: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(copy.do(release / "rubato-setup", "status"))
+    return told
+
+
+def following(number: str) -> str:
+    major, minor, _ = number.split(".")
+    return f"{major}.{int(minor) + 1}.0"
+
+
+def under(number: str, copy: Copy) -> Path:
+    """This checkout under another version."""
+    tree = copy.folder / "checkout"
+    tree.mkdir()
+    for name in OURS:
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copyfile(ROOT / name, tree / name)
+    project = tree / "pyproject.toml"
+    text = project.read_text(encoding="utf-8")
+    fresh = re.sub(r'^version = ".*"$', f'version = "{number}"', text, count=1, flags=re.MULTILINE)
+    project.write_text(fresh, encoding="utf-8")
+    return tree
+
+
+def bundle(tree: Path, folder: Path) -> None:
+    command = [sys.executable, "-m", "installer.bundle", str(folder)]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
