@@ -238,7 +238,6 @@ _VOICES = (  # voices
     mark("Kokoro cannot be made ready in {folder}: {error}."),
     mark("Make room, or allow writing there."),
     mark("{file} cannot be used: {error}."),
-    mark("The speaking rate is not a number."),
     mark("{file} is not a voice of Kokoro's, or it is damaged."),
     mark("The voice '{name}' holds no style of Kokoro's."),
     mark("Make it again."),

@@ -8,7 +8,7 @@ Invariant: all state is here; closing the session frees it, and no other session
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -22,9 +22,8 @@ from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_SAMPLES, Generation
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.units import reader
-from engine.tts.pacing import PLAIN
 from engine.tts.phones import PhoneTable
-from engine.tts.words import Words
+from engine.tts.utterance import Utterance
 
 _CPU: Final = torch.device("cpu")
 
@@ -41,15 +40,14 @@ class Machine:
     rotary: RotaryTable
 
 
-class LlmVoxSession:
-    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+class LlmVoxSession(Utterance):
+    """A TtsSession without control of the rate."""
 
     def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        self.rate: float | None = None  # ignored: LLMVoX has no control of the rate
+        super().__init__()
         self._machine = machine
         self._speaker = speaker[None]
-        self._words = Words()
         self._reader = reader(machine.model.shape.units, machine.espeak, machine.table)
         self._reader_ended = False
         self._units: deque[int] = deque()  # of the sentence, not yet heard
@@ -65,19 +63,6 @@ class LlmVoxSession:
         self._chunk_size = machine.generation.first_chunk
         self._waiting: deque[int] = deque()  # words taken up that have no onset yet
         self._onsets: list[Onset] = []  # that fall into the chunk
-        self._sample = 0
-        self._finished = False
-
-    # ------------------------------------------------------------------ text
-
-    def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession. `pace` is ignored, like the rate."""
-        self._words.push(text, pace)
-
-    def end_input(self) -> None:
-        self._words.ended = True
-
-    # ------------------------------------------------------------------ step
 
     @torch.inference_mode()
     def step(self) -> Step:
@@ -102,8 +87,8 @@ class LlmVoxSession:
     def _read(self) -> bool:
         """Take up the next word or the end of the text; False when neither has come yet."""
         if self._words:
-            ready = self._reader.push(self._words.take())
-        elif self._words.ended:
+            ready = self._reader.push(self._words.popleft())
+        elif self._ended:
             ready = self._reader.finish()
             self._reader_ended = True
         else:
@@ -172,8 +157,6 @@ class LlmVoxSession:
         self._heard_units, self._closed = 0, self._reader_ended
         return frame
 
-    # ----------------------------------------------------------------- sound
-
     def _begin_word(self, place: int) -> None:
         """The next word begins with this token of the chunk, estimated."""
         if self._waiting:
@@ -192,24 +175,9 @@ class LlmVoxSession:
         return self._frame(torch.zeros(self._machine.generation.first_chunk * TOKEN_SAMPLES))
 
     def _frame(self, pcm: Tensor) -> AudioFrame:
-        frame = AudioFrame(pcm.numpy(), self._sample, tuple(self._onsets))
-        self._onsets = []
-        self._sample += len(pcm)
-        return frame
-
-    def rewind(self, sample: int) -> int | None:
-        """Nothing: no other rate could be chosen for it."""
-        return None
-
-    # ----------------------------------------------------------------- close
+        onsets, self._onsets = tuple(self._onsets), []
+        return self._packet(pcm.numpy(), onsets)
 
     def close(self) -> None:
-        self._finished = True
-        self._words.clear()
+        super().close()
         self._cache.restart()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
