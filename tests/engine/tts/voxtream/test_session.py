@@ -253,12 +253,6 @@ def test_a_packed_profile_speaks_too(voice: Voice) -> None:
     assert sum(len(frame.onsets) for frame in first) == len(WORDS)
 
 
-def test_fewer_codebooks_are_a_profile_of_their_own(voice: Voice) -> None:
-    reduced = small(replace(INT8, codebooks=2))
-    with reduced.open(voice, seed=3) as session:
-        assert speak(session, WORDS[:3])
-
-
 def test_random_weights_say_that_they_are_random(synthesiser: VoxtreamSynthesiser) -> None:
     assert "RANDOM" in synthesiser.info.name
 

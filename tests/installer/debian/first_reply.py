@@ -19,7 +19,7 @@ import pocketsphinx
 import soundfile
 import soxr
 
-sys.path.append(str(Path(__file__).parents[2]))  # the checkout, for its virtual sound card
+sys.path.append(str(Path(__file__).parents[3]))  # the checkout, for its virtual sound card
 
 from tests.virtual_audio import VirtualAudio, virtual_audio
 
