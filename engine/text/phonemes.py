@@ -8,11 +8,15 @@ in globals.
 """
 
 import re
+import unicodedata
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.errors import ModelError
+from engine.text.pronunciation import english
+from engine.text.pronunciation.english import Spelling
+from engine.text.pronunciation.initialisms import letters
 
 MARKS: Final = ".,?!"
 """Punctuation marks the voice was trained with; all others become one of these or nothing."""
@@ -57,12 +61,22 @@ class Espeak:
         be loaded.
         """
         self._library = _load(language)
+        self.english = language.startswith("en")
 
     def groups(self, text: str) -> list[list[str]]:
         """Phones per group; espeak joins some short words ("of the") into one group."""
         phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
         split = ([phone for phone in group.split("_") if phone] for group in phones.split())
         return [group for group in split if group]
+
+    def spelled(self, capitals: str, ending: str = "") -> tuple[str, ...]:
+        """Phones of letters said one by one, the last one stressed, with the ending "'s" or none.
+        espeak itself takes an A among them for the article, and stresses them all.
+        """
+        names = [sum(self.groups(letter), []) for letter in capitals]
+        phones = [phone.replace("ˈ", "ˌ") for name in names[:-1] for phone in name]
+        with_ending = sum(self.groups(capitals[-1] + ending), []) if ending else []
+        return (*phones, *names[-1], *with_ending[len(names[-1]) :])
 
 
 class WordPhonemizer:
@@ -71,6 +85,7 @@ class WordPhonemizer:
     def __init__(self, espeak: Espeak) -> None:
         self._espeak = espeak
         self._before: deque[str] = deque(maxlen=_NEIGHBOURS)  # released words of this clause
+        self._passed: deque[str] = deque(maxlen=english.WORDS_BEFORE)  # with their marks
         self._held: str | None = None
         self._given = 0  # phones
 
@@ -80,12 +95,12 @@ class WordPhonemizer:
         word, mark = split_mark(text)
         ready = []
         if self._held is not None:
-            ready.append(self._give(self._held, f" {word}" if word else ""))
+            ready.append(self._give(self._held, word))
             self._held = None
         if word and not mark and self._given >= _AUDIBLE_START and self._depends(word):
             self._held = word
             return ready
-        ready.append(self._give(word, "" if mark else f" {_FILLER}", mark))
+        ready.append(self._give(word, "" if mark else None, mark))
         return ready
 
     def finish(self) -> list[PhonedWord]:
@@ -96,21 +111,47 @@ class WordPhonemizer:
         self._held = None
         return [last]
 
-    def _give(self, word: str, following: str, mark: str = "") -> PhonedWord:
-        phones = self._sound(word, following) if word else ()
+    def _give(self, word: str, after: str | None, mark: str = "") -> PhonedWord:
+        """The phones of a word before another one; "" = before a mark or nothing, None = before one
+        that is not known.
+        """
+        spelling = self._spelling(word, after)
+        if after and self._espeak.english:
+            after = english.roughly(after)
+        following = f" {_FILLER if after is None else after}" if after != "" else ""
+        phones = self._sound(spelling, following) if spelling.text else ()
         self._given += len(phones)
+        if word or mark:
+            self._passed.append(word + mark)
         if mark:
             self._before.clear()
-        elif word:
-            self._before.append(word)
+        elif spelling.text:
+            self._before.append(spelling.text)
         return PhonedWord(phones, mark)
+
+    def _spelling(self, word: str, after: str | None) -> Spelling:
+        if not self._espeak.english or not word:
+            return Spelling(word)
+        return english.spelling(tuple(self._passed), word, after)
 
     def _depends(self, word: str) -> bool:
         """Whether what follows may change how the word sounds."""
-        return len({self._sound(word, probe) for probe in _PROBES}) > 1
+        if self._espeak.english and english.depends(word):
+            return True
+        spelling = self._spelling(word, None)
+        return len({self._sound(spelling, probe) for probe in _PROBES}) > 1
 
-    def _sound(self, word: str, following: str) -> tuple[str, ...]:
+    def _sound(self, spelling: Spelling, following: str) -> tuple[str, ...]:
         """The word's phones between the words before it and `following` (with its space)."""
+        if not spelling.text:
+            return ()
+        if spelling.alone:
+            return tuple(self._espeak.groups(spelling.alone)[-1])
+        if self._espeak.english and (capitals := letters(spelling.text)):
+            return self._espeak.spelled(*capitals)
+        return self._among(spelling.text, following)
+
+    def _among(self, word: str, following: str) -> tuple[str, ...]:
         words = [*self._before, word, *following.split()]
         groups = self._espeak.groups(" ".join(words))
         if len(groups) == len(words):
@@ -118,7 +159,7 @@ class WordPhonemizer:
         return self._counted(word, following, groups)
 
     def _counted(self, word: str, following: str, groups: list[list[str]]) -> tuple[str, ...]:
-        """Like _sound, when espeak joined words: the neighbours are cut off by the number of phones
+        """Like _among, when espeak joined words: the neighbours are cut off by the number of phones
         they have alone, which joining does not change.
         """
         flat = [phone for group in groups for phone in group]
@@ -134,7 +175,7 @@ class WordPhonemizer:
 
 def split_mark(text: str) -> tuple[str, str]:
     """The word without outer punctuation, and one mark for the punctuation after it."""
-    text = text[:_MAX_WORD].strip()
+    text = unicodedata.normalize("NFC", text[:_MAX_WORD]).strip()
     tail = text[len(text.rstrip("".join(_MARK_OF) + "\"'”’)]}»")) :]
     marks = [_MARK_OF[letter] for letter in tail if letter in _MARK_OF]
     mark = max(marks, key=_STRENGTH.__getitem__, default="")
