@@ -74,6 +74,9 @@ class Espeak:
         espeak itself takes an A among them for the article, and stresses them all.
         """
         names = [sum(self.groups(letter), []) for letter in capitals]
+        for letter, name, following in zip(capitals, names, names[1:], strict=False):
+            if letter == "R" and name[-1][-1:] == "ː" and is_nucleus(following[0]):
+                name[-1] += "ɹ"  # British: heard before a vowel only
         phones = [phone.replace("ˈ", "ˌ") for name in names[:-1] for phone in name]
         with_ending = sum(self.groups(capitals[-1] + ending), []) if ending else []
         return (*phones, *names[-1], *with_ending[len(names[-1]) :])

@@ -13,15 +13,10 @@ from typing import Final
 from engine.text.stream.piece import Piece
 
 _KNOWN: Final = "\u017f"  # espeak's English has tables up to here
-_NAMES: Final = {
-    "CJK": "Chinese", "IDEOGRAPHIC": "Chinese", "KANGXI": "Chinese", "BOPOMOFO": "Chinese",
-    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "KATAKANA-HIRAGANA": "Japanese",
-    "HALFWIDTH": "Japanese", "HANGUL": "Korean", "DEVANAGARI": "Hindi",
-}  # fmt: skip
-"""By the first word of a character's Unicode name; other scripts are called by that word."""
-_READ: Final = frozenset(
+_SAID: Final = frozenset(
     "LATIN GREEK COMBINING MODIFIER MATHEMATICAL FULLWIDTH MICRO VARIATION SUPERSCRIPT".split()
 )
+"""First words of the Unicode names of letters that are read, not left out."""
 _SIGNS: Final = ("\u2100", "\u214f")  # letter-like signs: ohm, kelvin, the set of real numbers
 _LATIN: Final = re.compile(r"LATIN (?:SMALL|CAPITAL) (?:LETTER|LIGATURE) (.+?)(?: WITH .*)?")
 _SOUNDS: Final = {"SCHWA": "e", "ESH": "sh", "EZH": "zh", "ENG": "ng", "THORN": "th", "GAMMA": "g"}
@@ -30,34 +25,17 @@ _GREEK_WORD: Final = re.compile(
     r"(?![ΔπδΠ][Α-Ωα-ω](?![Ͱ-Ͽἀ-῿]))[Ͱ-Ͽἀ-῿](?:[-'’]?[Ͱ-Ͽἀ-῿])+"  # noqa: RUF001
 )
 _LEFT_OUT: Final = "\0"
+_YEN: Final = re.compile(r"(?<=\d)円")  # money.py has a word for it
 _RUN: Final = re.compile(rf"{_LEFT_OUT}(?:[-'’·]*{_LEFT_OUT})*")  # noqa: RUF001  an apostrophe
 
 
 @lru_cache(maxsize=4096)
-def script(char: str) -> str:
-    """The script of a letter, or of a sign that belongs to letters, that no English voice can say;
-    "" for everything else.
-    """
+def is_foreign(char: str) -> bool:
+    """Whether no English voice can say a letter, or a sign that belongs to letters."""
     if char <= _KNOWN or _SIGNS[0] <= char <= _SIGNS[1]:
-        return ""
-    if unicodedata.category(char)[0] not in "LM":
-        return ""
-    first = unicodedata.name(char, "").partition(" ")[0].partition("-IDEOGRAPH")[0]
-    if not first or first in _READ:
-        return ""
-    return _NAMES.get(first, first.capitalize())
-
-
-def scripts(text: str) -> frozenset[str]:
-    """The scripts of a text that no English voice can say; kanji beside kana are Japanese."""
-    if text.isascii():
-        return frozenset()
-    found = {script(char) for char in text} - {""}
-    if "Japanese" in found:
-        found.discard("Chinese")
-    if _GREEK_WORD.search(text):
-        found.add("Greek")
-    return frozenset(found)
+        return False
+    name = unicodedata.name(char, "") if unicodedata.category(char)[0] in "LM" else ""
+    return bool(name) and name.partition(" ")[0] not in _SAID
 
 
 def without_foreign(piece: Piece) -> Piece:
@@ -65,7 +43,11 @@ def without_foreign(piece: Piece) -> Piece:
     if piece.text.isascii():
         return piece
     piece = piece.replace(_GREEK_WORD, lambda match: _LEFT_OUT * len(match[0]))
-    marked = "".join(_LEFT_OUT if script(char) else char for char in piece.text)
+    money = {match.start() for match in _YEN.finditer(piece.text)}
+    marked = "".join(
+        _LEFT_OUT if is_foreign(char) and place not in money else char
+        for place, char in enumerate(piece.text)
+    )
     return Piece(marked, piece.places).replace(_RUN, " ")
 
 
@@ -108,7 +90,7 @@ def _goes_on(char: str) -> bool:
 def _base(char: str) -> str:
     if char <= _KNOWN:
         return char
-    if script(char) or unicodedata.combining(char):
+    if is_foreign(char) or unicodedata.combining(char):
         return ""
     plain = unicodedata.normalize("NFKC", char)
     if plain.isascii() or "GREEK" in unicodedata.name(char, ""):

@@ -115,7 +115,7 @@ def word(core: str, context: Context) -> Reading | None:
     """A word that is only letters, hyphens and apostrophes: nearly every token of a reply."""
     if _GREEK.search(core) or _HUMPS.fullmatch(core):
         return None
-    return Reading((core,)) if all(char.isalpha() or char in "-'" for char in core) else None
+    return Reading((core,)) if all(_is_of_word(char) for char in core) else None
 
 
 def molecule(core: str, context: Context) -> Reading | None:
@@ -173,11 +173,13 @@ def anything(core: str, context: Context) -> Reading:
 def speakable_letters(text: str) -> str:
     """Only what a word may hold."""
     letters = "".join(
-        char
-        for char in text
-        if char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
+        char for char in text if _is_of_word(char)
     ).strip("-'")
     return letters if any(char.isalpha() for char in letters) else ""
+
+
+def _is_of_word(char: str) -> bool:
+    return char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
 
 
 def _between_numbers(core: str, context: Context) -> Reading | None:
