@@ -27,7 +27,6 @@ _STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question
 _VOWELS: Final = frozenset("aeiouæɑɒɔəɚɛɜɝɪɨʊʌøœɐɞɘɵɤɯyʉᵻ")
 _SYLLABIC: Final = "\u0329"
 _LANGUAGE_FLAG: Final = re.compile(r"\([^)]+\)")  # espeak marks foreign words "(fr)...(en-us)"
-_EDGE: Final = re.compile(r"^\W+|[^\w']+$")
 _NEIGHBOURS: Final = 3  # words before it in the clause, as context
 _FILLER: Final = "context"  # starts with a consonant and reduces no word before it
 _PROBES: Final = (f" {_FILLER}", " apple", "")  # a consonant, a vowel, and the end may follow
@@ -69,17 +68,20 @@ class Espeak:
         split = ([phone for phone in group.split("_") if phone] for group in phones.split())
         return [group for group in split if group]
 
+    def phones(self, text: str) -> list[str]:
+        """The same without the groups."""
+        return [phone for group in self.groups(text) for phone in group]
+
     def spelled(self, capitals: str, ending: str = "") -> tuple[str, ...]:
         """Phones of letters said one by one, the last one stressed, with the ending "'s" or none.
         espeak itself takes an A among them for the article, and stresses them all.
         """
-        names = [sum(self.groups(letter), []) for letter in capitals]
+        names = [self.phones(letter) for letter in capitals]
         for letter, name, following in zip(capitals, names, names[1:], strict=False):
             if letter == "R" and name[-1][-1:] == "ː" and is_nucleus(following[0]):
                 name[-1] += "ɹ"  # British: heard before a vowel only
         phones = [phone.replace("ˈ", "ˌ") for name in names[:-1] for phone in name]
-        with_ending = sum(self.groups(capitals[-1] + ending), []) if ending else []
-        return (*phones, *names[-1], *with_ending[len(names[-1]) :])
+        return (*phones, *names[-1], *self.phones(capitals[-1] + ending)[len(names[-1]) :])
 
 
 class WordPhonemizer:
@@ -170,10 +172,10 @@ class WordPhonemizer:
         after = self._alone(following) if following else 0
         if len(flat) - before - after == self._alone(word):
             return tuple(flat[before : len(flat) - after])
-        return tuple(phone for group in self._espeak.groups(word) for phone in group)
+        return tuple(self._espeak.phones(word))
 
     def _alone(self, text: str) -> int:
-        return sum(len(group) for group in self._espeak.groups(text))
+        return len(self._espeak.phones(text))
 
 
 def split_mark(text: str) -> tuple[str, str]:
@@ -182,7 +184,22 @@ def split_mark(text: str) -> tuple[str, str]:
     tail = text[len(text.rstrip("".join(_MARK_OF) + "\"'”’)]}»")) :]
     marks = [_MARK_OF[letter] for letter in tail if letter in _MARK_OF]
     mark = max(marks, key=_STRENGTH.__getitem__, default="")
-    return _EDGE.sub("", text).strip("_"), mark
+    return _without_edges(text), mark
+
+
+def _without_edges(text: str) -> str:
+    """Without what is no letter, figure or sign of a vowel at either end; an apostrophe may end
+    it.
+    """
+    inner = [
+        place
+        for place, char in enumerate(text)
+        if char.isalnum() or unicodedata.category(char)[0] == "M"
+    ]
+    if not inner:
+        return ""
+    end = inner[-1] + 1
+    return text[inner[0] : end + (text[end : end + 1] == "'")]
 
 
 def _load(language: str) -> Any:

@@ -12,9 +12,9 @@ from importlib import resources
 from typing import Any, Final
 
 _CAPITALS: Final = re.compile(r"([a-z]?)([A-Z]{2,})")  # iOS, mRNA
-_SHOUTED: Final = re.compile(r"[A-Z]+['’][A-Z]+")  # noqa: RUF001  DON'T
+_SHOUTED: Final = re.compile(r"[A-Z]+['’][A-Z]+")
 _SPELLED: Final = re.compile(r"((?:(?:[A-Z]|eh)-)+(?:[A-Z]|eh))('s)?")
-_ENDING: Final = re.compile(r"(.*[A-Z])(?:['’][sS]|s)")  # noqa: RUF001  an apostrophe
+_ENDING: Final = re.compile(r"(.*[A-Z])(?:['’][sS]|s)")
 _LONGEST: Final = 4  # letters of an abbreviation that no list has
 _VOWEL: Final = re.compile("[AEIOUY]")
 _ODD_START: Final = re.compile(
@@ -44,7 +44,9 @@ def respelled(word: str, before: str = "", after: str = "") -> str:
 def spelled(part: str) -> str:
     """The letters of a part of a word that are said one by one; "" = it is said as a word."""
     match = _CAPITALS.fullmatch(part)
-    return match[2] if match and not _is_said(match[2]) else ""
+    if not match or _is_said(match[2]) or part in _said_as():
+        return ""
+    return match[2]
 
 
 def letters(text: str) -> tuple[str, str] | None:

@@ -21,12 +21,10 @@ _SIGNS: Final = ("\u2100", "\u214f")  # letter-like signs: ohm, kelvin, the set 
 _LATIN: Final = re.compile(r"LATIN (?:SMALL|CAPITAL) (?:LETTER|LIGATURE) (.+?)(?: WITH .*)?")
 _SOUNDS: Final = {"SCHWA": "e", "ESH": "sh", "EZH": "zh", "ENG": "ng", "THORN": "th", "GAMMA": "g"}
 # A Greek letter alone, or behind a delta or a pi, is a symbol and has its name; more are a word.
-_GREEK_WORD: Final = re.compile(
-    r"(?![ΔπδΠ][Α-Ωα-ω](?![Ͱ-Ͽἀ-῿]))[Ͱ-Ͽἀ-῿](?:[-'’]?[Ͱ-Ͽἀ-῿])+"  # noqa: RUF001
-)
+_GREEK_WORD: Final = re.compile(r"(?![ΔπδΠ][Α-Ωα-ω](?![Ͱ-Ͽἀ-῿]))[Ͱ-Ͽἀ-῿](?:[-'’]?[Ͱ-Ͽἀ-῿])+")
 _LEFT_OUT: Final = "\0"
 _YEN: Final = re.compile(r"(?<=\d)円")  # money.py has a word for it
-_RUN: Final = re.compile(rf"{_LEFT_OUT}(?:[-'’·]*{_LEFT_OUT})*")  # noqa: RUF001  an apostrophe
+_RUN: Final = re.compile(rf"{_LEFT_OUT}(?:[-'’·]*{_LEFT_OUT})*")
 
 
 @lru_cache(maxsize=4096)
@@ -57,16 +55,13 @@ def composed(piece: Piece) -> Piece:
         return piece
     text, places, begin = "", [], 0
     for end in range(1, len(piece.text) + 1):
-        if end < len(piece.text) and not _goes_on(piece.text[end]):
+        if end < len(piece.text) and _goes_on(piece.text[end]):
             continue
         letters = unicodedata.normalize("NFC", piece.text[begin:end])
         text += letters
-        # The last accent's place, so that a word ends behind it; the first letter begins the word.
-        place = piece.places[end - 1] if begin else piece.places[0]
-        places += [place] * len(letters)
+        # A word ends behind the last accent, and begins with its first letter.
+        places += [piece.places[end - 1 if begin else 0]] * len(letters)
         begin = end
-    if begin == 0 or len(set(places)) == 1:
-        return Piece(text, tuple(piece.places[: len(text)]))
     return Piece(text, tuple(places))
 
 
@@ -83,7 +78,7 @@ def _goes_on(char: str) -> bool:
     """Whether a character may melt into the one before: an accent, or a part of a syllable of
     Korean.
     """
-    return unicodedata.combining(char) > 0 or "\u1160" <= char <= "\u11ff"
+    return unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff"
 
 
 @lru_cache(maxsize=4096)

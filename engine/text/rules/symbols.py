@@ -172,9 +172,7 @@ def anything(core: str, context: Context) -> Reading:
 
 def speakable_letters(text: str) -> str:
     """Only what a word may hold."""
-    letters = "".join(
-        char for char in text if _is_of_word(char)
-    ).strip("-'")
+    letters = "".join(char for char in text if _is_of_word(char)).strip("-'")
     return letters if any(char.isalpha() for char in letters) else ""
 
 

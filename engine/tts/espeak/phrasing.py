@@ -175,7 +175,10 @@ class Phrasing:
             return []
         # Filler even when `following` is the last word: whether it is must not matter, because a
         # slower language model would not have told yet.
-        return [_roughly(following.text), *([] if following.closes is not Break.NONE else _FILLER.split())]
+        return [
+            _roughly(following.text),
+            *([] if following.closes is not Break.NONE else _FILLER.split()),
+        ]
 
 
 def _roughly(text: str) -> str:
