@@ -147,7 +147,11 @@ def _read(place: Place) -> str:
     if place.clause:
         return "v"
     if subject in ADVERBS:
-        return "p" if place.earlier().is_behind(HAVING) else _read_by(place.earlier())
+        earlier = place.earlier()
+        if earlier.is_behind(HAVING):
+            return "p"
+        habit = subject in PRESENT and earlier.at(1) in ("i", "we", "you", "they")
+        return "v" if habit else _read_by(earlier)
     if place.is_behind(HAVING):
         return "p"
     return _read_by(place)

@@ -139,8 +139,10 @@ def code_name(core: str, context: Context) -> Reading | None:
     parts = []
     for part in _SCORE_GROUPS.findall(core):
         figure = part.isdecimal()
-        words = numbers.code(part) if figure else part
-        parts.append(words.replace(" ", "-"))
+        if part == "s" and core[0].isupper():  # MP3s, not k8s
+            parts[-1] = numbers.plural(parts[-1])
+        else:
+            parts.append((numbers.code(part) if figure else part).replace(" ", "-"))
     return Reading(("-".join(parts),))
 
 

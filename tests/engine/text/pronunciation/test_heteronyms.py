@@ -96,6 +96,12 @@ def test_the_sentences_written_after_the_rules_are_mostly_said_right(espeak: Esp
         ("The dove flew off.", 1, "dˈʌv"),
         ("She sent her resume today.", 3, "ɹˈɛzuːmˌeɪ"),
         ("Please resume the game.", 1, "ɹᵻzˈuːm"),
+        ("We usually read it at noon.", 2, "ɹˈiːd"),
+        ("You are excused.", 2, "ɛkskjˈuːzd"),
+        ("Conduct a survey.", 0, "kəndˈʌkt"),
+        ("Upgrade it.", 0, "ʌpɡɹˈeɪd"),
+        ("It needs an upgrade.", 3, "ˈʌpɡɹeɪd"),
+        ("An attribute of God.", 1, "ˈætɹɪbjˌuːt"),
     ],
 )
 def test_a_word_has_the_sound_of_its_sense(
