@@ -136,7 +136,7 @@ def code_name(core: str, context: Context) -> Reading | None:
     """A4, B12, MP3, 4K, H2O: as one word, so that a single letter is not read as an article."""
     if not _LETTERS_AND_FIGURES.fullmatch(core):
         return None
-    parts = []
+    parts: list[str] = []
     for part in _SCORE_GROUPS.findall(core):
         figure = part.isdecimal()
         if part == "s" and core[0].isupper():  # MP3s, not k8s
