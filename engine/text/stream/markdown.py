@@ -92,7 +92,7 @@ class Markdown:
             return []
         if token.glued and self._address:
             return []
-        piece = composed(Piece.at(token.text, token.start))
+        piece = Piece.at(token.text, token.start)
         if self._until:
             return self._hidden(piece)
         if self._line_start:
@@ -178,7 +178,7 @@ class Markdown:
         piece = self._without_math(self._cut_unclosed(piece))
         self._address = "://" in piece.text
         elements: list[Element] = []
-        for plain in inline.plain_pieces(piece):
+        for plain in inline.plain_pieces(composed(piece)):
             readable = without_foreign(plain)
             self.left_out = self.left_out or readable != plain
             for spoken in readable.split():
