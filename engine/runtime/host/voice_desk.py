@@ -140,6 +140,8 @@ class VoiceDesk:
             raise InvalidInput("There is nothing to say in this text.", hint=hint)
         if self._recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
+        if stream.left_out:
+            self._hands.emit(Notice(LEFT_OUT))
         self._stop_preview()
         self._name, self._mix, self._waiting = name, mix, words
         self._hands.emit(PreviewChanged(name, PreviewState.WAITING))

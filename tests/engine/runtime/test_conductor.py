@@ -58,6 +58,7 @@ from engine.messages.events import (
     WordHeard,
 )
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimersChanged, TimerSet
+from engine.messages.voices import PreviewVoice
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.host import requirements, timer_file
@@ -180,6 +181,16 @@ def test_a_reply_in_another_script_is_complete_and_a_notice_says_why_it_is_silen
         assert ended.spoken == spoken
         host.ask("again")
         assert host.parts.model.histories[-1][1].text == reply
+
+
+def test_a_preview_says_what_no_voice_can_say() -> None:
+    with hosting() as host:
+        host.engine.post(PreviewVoice("", "Say 你好 now."))
+        host.wait(lambda: bool(host.of(Notice)), playing=800)
+        host.engine.post(PreviewVoice("", "Привет!"))
+        host.wait(lambda: bool(host.of(Failed)), playing=800)
+        assert [notice.text for notice in host.of(Notice)] == [LEFT_OUT]
+        assert [failed.hint for failed in host.of(Failed)] == [LEFT_OUT]
 
 
 def test_every_stage_of_a_turn_is_timed_in_order() -> None:
