@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from engine.text.rules import groups, marks, numbers, readings, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
 from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
+from engine.text.stream.equations import Equation
 from engine.text.stream.markdown import Block, Element, Pause, Phrase
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Ahead
@@ -67,10 +68,22 @@ class Reader:
                 words += self._give(
                     [Word(text, element.start, element.end) for text in element.words]
                 )
+            case Equation():
+                words = self._on_equation(element)
             case Piece():
                 words = []
                 for piece in marks.split(element):
                     words += self._on_piece(piece)
+        return words
+
+    def _on_equation(self, equation: Equation) -> list[Word]:
+        words = self._read_run(equation.written)
+        if equation.words:
+            words += self._give(
+                [Word(text, equation.start, equation.end) for text in equation.words]
+            )
+            self._past = (Past(equation.written, ""), *self._past[:1])
+            self._soft, self._currency = "," if equation.displayed else "", None
         return words
 
     def first_word(self) -> list[Word]:

@@ -1,4 +1,4 @@
-"""Removes from one token the marks of inline markdown, HTML and LaTeX, and the characters that
+"""Removes from one token the marks of inline markdown, and HTML, and the characters that
 cannot be spoken.
 
 Invariant: every character that stays keeps its place in the reply.
@@ -28,22 +28,6 @@ _TARGET = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 _REFERENCE = re.compile(
     r"\]\[[^\]\[]*\]|\[\^[^\]]*\]|(?<=[^\W\d_.,!?;:\"”')])?\[\d{1,3}\](?:\(\))?"
 )
-_LATEX_DELIMITER = re.compile(r"\\[()\[\]]|\$\$")
-_LATEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
-_LATEX_ROOT = re.compile(r"\\sqrt\{([^{}]*)\}")
-_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|mathit|boxed)\{([^{}]*)\}")
-_LATEX_COMMAND = re.compile(r"\\([a-zA-Z]+)(?=[^a-zA-Z]|$)")
-_LATEX_WORDS = {
-    "times": "times", "cdot": "times", "div": "divided by", "pm": "plus or minus",
-    "approx": "is about", "leq": "is at most", "le": "is at most",
-    "geq": "is at least", "ge": "is at least",
-    "neq": "is not equal to", "ne": "is not equal to", "infty": "infinity", "to": "to",
-    "rightarrow": "to", "sum": "the sum of", "int": "the integral of", "sqrt": "the square root of",
-    "ldots": "and so on", "dots": "and so on", "quad": "", "left": "", "right": "",
-    "displaystyle": "", "text": "", "circ": "degrees", "percent": "percent",
-    "Delta": "delta", "Sigma": "sigma",
-    "Omega": "omega", "Pi": "pi", "Gamma": "gamma", "Phi": "phi", "Theta": "theta",
-}  # fmt: skip
 _ESCAPE = re.compile(r"\\([\\`*_{}#+.!|~>$%&<-])")
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__+|~~|`+")
 _POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
@@ -64,7 +48,6 @@ def plain_pieces(piece: Piece) -> list[Piece]:
         return []
     quoted = "`" in piece.text
     piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0]))
-    piece = _without_latex(piece)
     piece = piece.replace(_AUTOLINK, lambda match: match[1])
     if quoted:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
@@ -87,16 +70,6 @@ def _without_emphasis(piece: Piece) -> Piece:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
     return piece.replace(_UNDERSCORE, " ")
-
-
-def _without_latex(piece: Piece) -> Piece:
-    if "\\" not in piece.text and "$" not in piece.text:
-        return piece
-    piece = piece.replace(_LATEX_DELIMITER, "")
-    piece = piece.replace(_LATEX_FRACTION, lambda match: f" {match[1]} over {match[2]} ")
-    piece = piece.replace(_LATEX_ROOT, lambda match: f" the square root of {match[1]} ")
-    piece = piece.replace(_LATEX_TEXT, lambda match: match[1])
-    return piece.replace(_LATEX_COMMAND, lambda match: f" {_LATEX_WORDS.get(match[1], match[1])} ")
 
 
 def _sayable(piece: Piece) -> Piece:

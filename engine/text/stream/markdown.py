@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.text.stream import inline
+from engine.text.stream import equations, inline
+from engine.text.stream.equations import Equation
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
 
@@ -37,7 +38,7 @@ class Phrase:
     end: int
 
 
-Element = Piece | Pause | Phrase
+Element = Piece | Pause | Phrase | Equation
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _RULE = re.compile(r"([-*_=])\1+|[-=]{2,}|(?:\*\*\*|___)")
@@ -56,8 +57,6 @@ _OPEN_TAG = re.compile(
     r"summary|sup|table|tbody|td|th|thead|tr|u|ul|video|audio)$",
     re.IGNORECASE,
 )
-_MATH_OPENS = re.compile(r"[(]?\$\$?(?=[A-Za-z\\({])")
-_DOLLAR = re.compile(r"\$")
 _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
 
 
@@ -71,7 +70,7 @@ class Markdown:
         self._fence_line = False  # still on the line of the opening fence
         self._until = ""  # text that ends what is hidden; "\n": the line does
         self._within_line = False  # the hidden part ends with its line at the latest
-        self._math = False  # inside $...$, whose dollars are not money
+        self._formulas: tuple[tuple[int, int], ...] = ()  # of the current token
         self._address = False  # the last token was an address; its glued rest is dropped
 
     @property
@@ -89,6 +88,7 @@ class Markdown:
         if token.glued and self._address:
             return []
         piece = Piece.at(token.text, token.start)
+        self._formulas = token.formulas
         if self._until:
             return self._hidden(piece)
         if self._line_start:
@@ -103,7 +103,6 @@ class Markdown:
         self._fence_line = False
         if not self._fence:
             self.block = Block.PARAGRAPH
-        self._math = False
         if self._within_line:
             self._until, self._within_line = "", False
 
@@ -171,11 +170,15 @@ class Markdown:
         if hiding:
             self._until = _HIDDEN_UNTIL[hiding[0].lower()]
             return self._hidden(piece.cut(hiding.end()))
-        piece = self._without_math(self._cut_unclosed(piece))
-        self._address = "://" in piece.text
         elements: list[Element] = []
-        for plain in inline.plain_pieces(piece):
-            elements.extend(self._cells(plain))
+        for part in equations.parts(piece, self._formulas):
+            if isinstance(part, Equation):
+                elements.append(part)
+                continue
+            part = self._cut_unclosed(part)
+            self._address = "://" in part.text
+            for plain in inline.plain_pieces(part):
+                elements.extend(self._cells(plain))
         return elements
 
     def _cut_unclosed(self, piece: Piece) -> Piece:
@@ -189,14 +192,6 @@ class Markdown:
             self._until, self._within_line = ">", True
             return piece.cut(0, tag.start())
         return piece
-
-    def _without_math(self, piece: Piece) -> Piece:
-        """Remove dollar signs that enclose a formula, which may span several tokens."""
-        opens = not self._math and _MATH_OPENS.match(piece.text)
-        if not (opens or self._math):
-            return piece
-        self._math ^= piece.text.count("$") % 2 == 1
-        return piece.replace(_DOLLAR, "")
 
     def _cells(self, piece: Piece) -> list[Element]:
         """The cells of a table row, with a pause after each."""

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.text.formulas.boundaries import Boundaries
 from engine.text.speakable import Speakable
 from engine.text.word import Word
 
@@ -118,12 +119,23 @@ def first_of_run(tokens: list[str], place: int) -> int:
     return first
 
 
+def first_undecided(tokens: list[tuple[int, int]], text: str) -> int:
+    """The place of the token before what may still become a formula at the end of `text`."""
+    boundaries = Boundaries()
+    boundaries.push(text)
+    certain = len(text) - len(boundaries.held)
+    if certain == len(text):
+        return len(tokens)
+    return max(sum(end <= certain for _, end in tokens) - 1, 0)
+
+
 def hold_back_is_at_most_one_token(text: str) -> None:
     """When a token that is spoken is complete, every word that begins before that token is out, or
     before the first of its groups if it is figures in a row of groups.
 
-    It holds without exception: code blocks, link targets and comments are no tokens that are
-    spoken, and a table's cells are read one by one.
+    A formula is one token, and so is what may still become one; the token before it, whose reading
+    may depend on it, waits with it. It holds without exception: code blocks, link targets and
+    comments are no tokens that are spoken, and a table's cells are read one by one.
     """
     tokens = [match.span() for match in re.finditer(r"\S+", text)]
     everything = read(text)
@@ -136,6 +148,7 @@ def hold_back_is_at_most_one_token(text: str) -> None:
         out += speakable.push(text[position : end + 1])
         position = end + 1
         is_spoken = any(start <= word.start < end for word in everything)
+        place = min(place, first_undecided(tokens, text[: end + 1]))
         run_start = tokens[first_of_run(written, place)][0]
         due = [word for word in everything if word.start < run_start]
         assert not is_spoken or out[: len(due)] == due, (text[:end], due[len(out) :])
