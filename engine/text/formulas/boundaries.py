@@ -1,5 +1,5 @@
-r"""Finds the formulas in a stream of characters: $...$, $$...$$, \(...\), \[...\], environments, and
-commands in plain text.
+r"""Finds the formulas in a stream of characters: $...$, $$...$$, \(...\), \[...\], environments,
+and commands in plain text.
 
 Invariant: what comes out, put together, is what went in, and does not depend on how it was cut. A
 formula comes out whole once it has closed; what cannot become one any more comes out at once, so

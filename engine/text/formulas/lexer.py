@@ -10,6 +10,7 @@ from enum import Enum
 
 from engine.text.formulas import commands
 from engine.text.rules.numbers import NUMBER, UNICODE_FRACTIONS
+from engine.text.unit_table import SIGNS
 
 
 class Kind(Enum):
@@ -37,6 +38,10 @@ _THOUSANDS = re.compile(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))")
 _DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _REPEATING = re.compile(r"\.(\d*)\\(?:overline|bar)\{(\d+)\}")
+_MICRO = re.compile(
+    r"\\mu\s*\\(?:text|mathrm)\{([a-zA-Z]+)\}|\\(?:text|mathrm)\{\s*\\mu\s*([a-zA-Z]+)\}"
+)
+_OHM = re.compile(r"(?<=\d)((?:\\[,;: ]|~)\s*)([kM]?)\s*\\Omega(?![a-zA-Z])")
 _TEXT = "|".join(sorted(commands.TEXTS, key=len, reverse=True))
 _TOKEN = re.compile(
     rf"(?P<text>\\(?:{_TEXT})\s*\{{(?P<inner>(?:[^{{}}]|\{{[^{{}}]*\}})*)\}})"
@@ -64,7 +69,7 @@ def tokens(text: str, *, upright: bool = False) -> list[Token]:
     position = 0
     while position < len(text):
         unit = _UNIT_AFTER_SPACE.match(text, position)
-        if unit and found and found[-1].kind is Kind.NUMBER:
+        if unit and _is_measured(found, unit["unit"]):
             found.append(Token(Kind.RAW, re.sub("[{}]", "", unit["unit"])))
             position = unit.end()
             continue
@@ -80,6 +85,13 @@ def tokens(text: str, *, upright: bool = False) -> list[Token]:
         if match["command"] in ("left", "right") and text[position : position + 1] == ".":
             position += 1
     return found
+
+
+def _is_measured(found: list[Token], unit: str) -> bool:
+    """Whether letters behind a space are the unit of the number before it, which is no power."""
+    if not found or found[-1].kind is not Kind.NUMBER or found[-2:][0].text == "^":
+        return False
+    return all(re.split(r"[\^{]", part)[0] in SIGNS for part in unit.split("/"))
 
 
 def _environment(text: str, position: int) -> Token | None:
@@ -104,6 +116,8 @@ def _plainer(text: str) -> str:
     text = _REPEATING.sub(r".\1\2\\text{repeating}", text)
     text = _RAISED.sub(lambda match: "^{" + match[0].translate(_SUPERSCRIPTS) + "}", text)
     text = _LOWERED.sub(lambda match: "_{" + match[0].translate(_SUBSCRIPTS) + "}", text)
+    text = _MICRO.sub(lambda match: rf"\text{{µ{match[1] or match[2]}}}", text)
+    text = _OHM.sub(r"\1\2Ω", text).replace("||", r"\|").replace(r"\exists!", r"\existsone ")
     for sign, parts in UNICODE_FRACTIONS.items():
         top, bottom = parts.split("/")
         text = text.replace(sign, rf"\frac{{{top}}}{{{bottom}}}")

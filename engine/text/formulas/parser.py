@@ -145,6 +145,8 @@ class _Parser:
         if sign == ":" and following and following.text == "=":
             self._place += 1
             return Part(("is", "defined", "as"), Role.RELATION, ":=")
+        if sign == ":" and self._closers[-1:] == ["set"]:
+            return Part(("such", "that"), Role.RELATION, ":")
         numeric = before and before.role is Role.NUMBER and following
         if sign == ":" and numeric and following and following.kind is Kind.NUMBER:
             return Part(("to",), Role.RELATION, ":")
@@ -208,6 +210,8 @@ class _Parser:
             return self._bar("|" if name in _BAR else "‖", before)
         if name == "mid" and self._closers:
             return self._bar("|", before)
+        if name == "sim":
+            return self._similar(before)
         if name in commands.OPENING:
             return self._bracket(name, commands.OPENING[name], before)
         if name in commands.FONTS:
@@ -218,6 +222,16 @@ class _Parser:
             self._group()
             return None
         return _from_tables(name) or ordinary.unknown(name)
+
+    def _similar(self, before: Part | None) -> Part:
+        """About a number; a variable follows a distribution."""
+        ahead = self._tokens[self._place : self._place + 6]
+        said: tuple[str, ...] = ("is", "similar", "to")
+        if ahead and ahead[0].kind is Kind.NUMBER:
+            said = ("is", "about") if before else ("about",)
+        elif any(token.text == "(" for token in ahead):
+            said = ("follows",)
+        return Part(said, Role.RELATION, "\\sim")
 
     def _over(self, top: Part) -> Part:
         """A value divided by the next one with a slash."""
@@ -314,6 +328,9 @@ class _Parser:
         if unit:
             self._skip_power()
             return unit
+        name = source.strip("{} ")
+        if name in commands.FUNCTIONS or name in commands.BIG:
+            return _from_tables(name)
         if not self._has_run(start):
             return _joined(group)
         return _joined(read(source, upright=True, depth=self._depth + 1))

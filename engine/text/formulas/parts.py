@@ -4,6 +4,7 @@ Invariant: where two formulas differ only in what belongs together (a root over 
 sum), a pause tells them apart.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -28,6 +29,8 @@ _SIGNS = (Role.OPERATOR, Role.RELATION)
 _FUNCTION_LETTERS = frozenset(
     "f g h F G H P E O T V L phi varphi psi Gamma zeta mathbb mathcal".split()
 )
+_BINDING = frozenset({"minus", "times"})
+_PLAIN_FRACTION = re.compile(r"(\d+)/(\d+)")
 _SCALES = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"}
 _TENTHS = (10, 100, 1000)
 
@@ -71,7 +74,10 @@ def words(parts: Sequence[Part]) -> tuple[str, ...]:
         part = _beside(before, part)
         if said and (part.role is Role.PAUSE or _needs_pause(before, part)):
             said[-1] = said[-1].rstrip(",;") + (part.raw if part.raw == ";" else ",")
-        said += (*_link(before, part), *part.words)
+        said += _link(before, part)
+        if said and part.role is Role.GROUP and part.long and said[-1] in _BINDING:
+            said[-1] += ","  # a minus, b minus c
+        said += part.words
         before = part
     return tuple(said)
 
@@ -116,6 +122,10 @@ def _beside(before: Part | None, part: Part) -> Part:
     """A part as it is said after another: the C of degrees, the one that is a single degree."""
     if before and before.role is Role.DEGREES and part.raw in _SCALES:
         return replace(part, words=(_SCALES[part.raw],))
+    match = _PLAIN_FRACTION.fullmatch(part.raw)
+    if match and before and before.raw.isdecimal() and int(match[1]) < int(match[2]):
+        mixed = numbers.mixed("0", int(match[1]), int(match[2])).split()
+        return replace(part, words=tuple(mixed[1:]))
     return part
 
 
@@ -145,4 +155,4 @@ def _needs_pause(before: Part | None, part: Part) -> bool:
         return False
     if before.long:
         return True
-    return before.open and part.role is Role.OPERATOR
+    return before.open

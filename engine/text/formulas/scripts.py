@@ -41,6 +41,10 @@ def attach(base: Part, scripts: Scripts) -> Part:
         return _applied(base, name, scripts)
     if base.raw == EVALUATED:
         return replace(base, words=(*base.words, *_places(scripts)))
+    if base.role is Role.GROUP and scripts.index and scripts.power:
+        return replace(
+            base, words=(*base.words[:-1], base.words[-1] + ",", "evaluated", *_places(scripts))
+        )
     if base.role in (Role.RELATION, Role.OPERATOR, Role.PAUSE, Role.APPLIED):
         return base
     return _raised(_indexed(base, scripts), base, scripts)
@@ -69,14 +73,18 @@ def _raised(indexed: Part, base: Part, scripts: Scripts) -> Part:
         return Part((*indexed.words, unit), Role.DEGREES, base.raw)
     if source in _ORDINALS:
         return replace(indexed, words=parts.ordinal(indexed.words))
-    grouped = parts.followed(indexed.words, by_pause=base.long or base.open)
+    if base.raw in _FUNCTIONS and source.startswith("(") and len(power) == 1:
+        order = parts.ordinal(power[0].words)
+        return replace(indexed, words=("the", *order, "derivative", "of", *indexed.words))
+    by_pause = base.long or base.open or base.role is Role.GROUP
+    grouped = parts.followed(indexed.words, by_pause=by_pause)
     said = (*grouped, *_power_words(base, scripts, source))
     several = len(power) > 1 and not (len(power) == 2 and power[1].role is Role.NUMBER)
     return Part(
         said,
-        base.role if base.role is Role.LETTER else Role.OPERAND,
+        base.role if base.role in (Role.LETTER, Role.GROUP) else Role.OPERAND,
         f"{indexed.raw}^{source}",
-        parts.is_long(power),
+        parts.is_long(power) or (base.role is Role.GROUP and base.long),
         open=several,
     )
 
@@ -91,6 +99,8 @@ def _power_words(base: Part, scripts: Scripts, source: str) -> tuple[str, ...]:
     if source in _POWERS:
         return (_POWERS[source],)
     said = parts.words(scripts.power)
+    if len(scripts.power) > 1 and scripts.power[-1].role is Role.OPERATOR:  # the charge of an ion
+        return said
     if scripts.power[0].role is Role.GROUP and len(scripts.power) == 1:
         return ("superscript", *said)
     return ("to", "the", "power", "of", *said)

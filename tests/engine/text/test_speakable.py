@@ -1,4 +1,4 @@
-"""What is said for what is written (the table beside this file), and the laws of the stream."""
+"""What is said for what is written (the tables beside this file), and the laws of the stream."""
 
 import re
 import subprocess
@@ -16,7 +16,13 @@ from engine.text.formulas.boundaries import Boundaries
 from engine.text.speakable import Speakable
 from engine.text.word import Word
 
-_TABLE = tomllib.loads(Path(__file__).with_name("speakable.toml").read_text(encoding="utf-8"))
+_TABLE = {
+    topic: rows
+    for table in ("speakable.toml", "formulas.toml", "formats.toml")
+    for topic, rows in tomllib.loads(
+        Path(__file__).with_name(table).read_text(encoding="utf-8")
+    ).items()
+}
 TEXTS = [text for rows in _TABLE.values() for text, *_ in rows]
 WHOLE_TABLE = "\n\n".join(text for text in TEXTS if text.count("```") % 2 == 0)
 
