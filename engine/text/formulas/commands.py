@@ -20,7 +20,8 @@ OPERANDS = GREEK | phrases(
     angle angle|measuredangle angle|triangle triangle|square square|degree degrees
     ldots and so on|dots and so on|cdots and so on|vdots and so on|ddots and so on
     dotsc and so on|dotsb and so on|forall for all|exists there exists|nexists there is no
-    existsone there exists exactly one|neg not|lnot not|therefore therefore|because because|top true|bot false|dagger dagger
+    existsone there exists exactly one|neg not|lnot not|therefore therefore
+    because because|top true|bot false|dagger dagger
     prime prime|square box|Box box|QED Q-E-D|pounds pounds|S section|copyright copyright
     R R|N N|Z Z|Q Q|C C
     """

@@ -33,6 +33,21 @@ def sign(text: str) -> Part | None:
     return operand(said, text) if said else None
 
 
+def known(name: str) -> Part | None:
+    """A command or sign whose words stand in a table."""
+    for table, role in (
+        (commands.OPERATORS, Role.OPERATOR),
+        (commands.RELATIONS, Role.RELATION),
+        (commands.FUNCTIONS, Role.APPLIED),
+        (commands.BIG, Role.APPLIED),
+        (commands.GREEK, Role.LETTER),
+        (commands.OPERANDS, Role.OPERAND),
+    ):
+        if name in table:
+            return Part(tuple(table[name].split()), role, f"\\{name}" if name.isalpha() else name)
+    return None
+
+
 def unknown(name: str) -> Part:
     """A command of no table is said by its name."""
     return operand(symbols.speakable_letters(name), f"\\{name}")

@@ -132,13 +132,13 @@ class _Parser:
         if sign in commands.OPENING:
             return self._bracket(sign, commands.OPENING[sign], before)
         if sign == "{":
-            return _joined(self._inside("}"))
+            return parts.joined(self._inside("}"))
         if sign in ("^", "_"):  # a script with nothing before it
             self._place -= 1
             return parts.operand("")
         if sign in (",", ";", "\\\\", ":", "."):
             return self._mark(sign, before)
-        return _from_tables(sign) or ordinary.sign(sign)
+        return ordinary.known(sign) or ordinary.sign(sign)
 
     def _mark(self, sign: str, before: Part | None) -> Part | None:
         following = self._peek()
@@ -196,7 +196,7 @@ class _Parser:
             return Part((*lead, *said), Role.OPERAND, source, parts.is_long(inner))
         commas = sum(part.role is Role.PAUSE for part in inner)
         if commas == 1 and (sign == "[" or _is_membership(before)):
-            low, high = _halves(inner)
+            low, high = parts.halves(inner)
             said = ("the", "interval", "from", *parts.words(low), "to", *parts.words(high))
             return Part(said, Role.OPERAND, source, parts.is_long(inner))
         opened = any(part.open for part in inner)
@@ -206,24 +206,23 @@ class _Parser:
         structure = self._STRUCTURES.get(name)
         if structure:
             return structure(self, name, before)
-        if name in _BAR or name in _NORM:
-            return self._bar("|" if name in _BAR else "‖", before)
-        if name == "mid" and self._closers:
-            return self._bar("|", before)
-        if name == "sim":
-            return self._similar(before)
+        if bar := _bar_of(Token(Kind.COMMAND, name)):
+            return self._bar(bar, before)
         if name in commands.OPENING:
             return self._bracket(name, commands.OPENING[name], before)
         if name in commands.FONTS:
-            return _joined(self._group())
+            return parts.joined(self._group())
         if name in commands.ACCENTS:
             return self._accent(name)
         if name in commands.WITHOUT_GROUP:
             self._group()
             return None
-        return _from_tables(name) or ordinary.unknown(name)
+        return ordinary.known(name) or ordinary.unknown(name)
 
-    def _similar(self, before: Part | None) -> Part:
+    def _mid(self, name: str, before: Part | None) -> Part | None:
+        return self._bar("|", before) if self._closers else ordinary.known(name)
+
+    def _similar(self, name: str, before: Part | None) -> Part:
         """About a number; a variable follows a distribution."""
         ahead = self._tokens[self._place : self._place + 6]
         said: tuple[str, ...] = ("is", "similar", "to")
@@ -273,7 +272,7 @@ class _Parser:
         return any(kinds[i : i + 3] == run for i in range(len(kinds) - 2))
 
     def _accent(self, name: str) -> Part:
-        inner = _joined(self._group()) or parts.operand("")
+        inner = parts.joined(self._group()) or parts.operand("")
         accent = commands.ACCENTS[name].split()
         leads = name in _ACCENTED_LEAD
         said = (*accent, *inner.words) if leads else (*inner.words, *accent)
@@ -297,10 +296,10 @@ class _Parser:
 
     def _second_of_two(self, name: str, before: Part | None) -> Part | None:
         self._group()
-        return _joined(self._group())
+        return parts.joined(self._group())
 
     def _above_and_below(self, name: str, before: Part | None) -> Part | None:
-        mark, base = self._group(), _joined(self._group())
+        mark, base = self._group(), parts.joined(self._group())
         if base is None or base.role is Role.RELATION:
             return base
         return Part((*base.words, *parts.words(mark)), base.role, base.raw, base.long)
@@ -330,10 +329,10 @@ class _Parser:
             return unit
         name = source.strip("{} ")
         if name in commands.FUNCTIONS or name in commands.BIG:
-            return _from_tables(name)
+            return ordinary.known(name)
         if not self._has_run(start):
-            return _joined(group)
-        return _joined(read(source, upright=True, depth=self._depth + 1))
+            return parts.joined(group)
+        return parts.joined(read(source, upright=True, depth=self._depth + 1))
 
     def _power_source(self) -> str:
         """The square or the cube after a unit."""
@@ -349,6 +348,8 @@ class _Parser:
     _STRUCTURES: Final[dict[str, Callable[["_Parser", str, Part | None], Part | None]]] = {
         **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), _fraction),
         "sqrt": _root,
+        "mid": _mid,
+        "sim": _similar,
         **dict.fromkeys(("binom", "dbinom", "tbinom"), _choose),
         "textcolor": _second_of_two,
         **dict.fromkeys(("overset", "underset", "stackrel"), _above_and_below),
@@ -357,34 +358,6 @@ class _Parser:
         "not": _not,
         **dict.fromkeys(commands.ROMAN, _upright),
     }
-
-
-def _from_tables(name: str) -> Part | None:
-    """A command or sign whose words stand in a table."""
-    for table, role in (
-        (commands.OPERATORS, Role.OPERATOR),
-        (commands.RELATIONS, Role.RELATION),
-        (commands.FUNCTIONS, Role.APPLIED),
-        (commands.BIG, Role.APPLIED),
-        (commands.GREEK, Role.LETTER),
-        (commands.OPERANDS, Role.OPERAND),
-    ):
-        if name in table:
-            return Part(tuple(table[name].split()), role, f"\\{name}" if name.isalpha() else name)
-    return None
-
-
-def _joined(found: list[Part]) -> Part | None:
-    """Parts in a group as one; None for an empty group."""
-    if len(found) < 2:
-        return found[0] if found else None
-    said, source = parts.words(found), parts.raw(found)
-    return Part(said, Role.OPERAND, source, parts.is_long(found))
-
-
-def _halves(found: list[Part]) -> tuple[list[Part], list[Part]]:
-    place = next(i for i, part in enumerate(found) if part.role is Role.PAUSE)
-    return found[:place], found[place + 1 :]
 
 
 def _is_membership(before: Part | None) -> bool:

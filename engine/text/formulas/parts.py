@@ -82,6 +82,19 @@ def words(parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(said)
 
 
+def joined(found: list[Part]) -> Part | None:
+    """Parts in a group as one; None for an empty group."""
+    if len(found) < 2:
+        return found[0] if found else None
+    said, source = words(found), raw(found)
+    return Part(said, Role.OPERAND, source, is_long(found))
+
+
+def halves(found: list[Part]) -> tuple[list[Part], list[Part]]:
+    place = next(i for i, part in enumerate(found) if part.role is Role.PAUSE)
+    return found[:place], found[place + 1 :]
+
+
 def pause(raw: str = ",") -> Part:
     return Part((), Role.PAUSE, raw)
 

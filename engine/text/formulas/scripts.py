@@ -42,9 +42,8 @@ def attach(base: Part, scripts: Scripts) -> Part:
     if base.raw == EVALUATED:
         return replace(base, words=(*base.words, *_places(scripts)))
     if base.role is Role.GROUP and scripts.index and scripts.power:
-        return replace(
-            base, words=(*base.words[:-1], base.words[-1] + ",", "evaluated", *_places(scripts))
-        )
+        said = parts.followed(base.words, by_pause=True)
+        return replace(base, words=(*said, "evaluated", *_places(scripts)))
     if base.role in (Role.RELATION, Role.OPERATOR, Role.PAUSE, Role.APPLIED):
         return base
     return _raised(_indexed(base, scripts), base, scripts)

@@ -8,8 +8,9 @@ import re
 import unicodedata
 
 from engine.text.rules import numbers
-from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.rules.context import SCALES, Context, Reading, Rule, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.unit_table import SIGNS
 
 _NAMES = {
     "C++": "C plus plus", "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "A*": "A star",
@@ -43,6 +44,10 @@ _INNER = _BETWEEN | {
     "°": "degrees",
 }
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
+_FIGURES = re.compile(rf"-?(?:{NUMBER})")
+_AMOUNT = re.compile(
+    rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|[°a-zA-Zµ/]{{1,5}})?(?![^.,;:!?)])"
+)
 _NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
@@ -88,7 +93,7 @@ def operator(core: str, context: Context) -> Reading | None:
     if core == "x" and not context.after_number:  # 3 m x 4 m
         sides = context.before_previous[:1].isdigit() and context.after[:1].isdigit()
         return say("by") if sides else None
-    if core in ("-", "–", "*", "x"):
+    if core in ("-", "–", "*", "x") or (core == "~" and _range_begins(context)):
         return _between_numbers(core, context)
     words = _BETWEEN.get(core)
     if words is None:
@@ -183,6 +188,9 @@ def speakable_letters(text: str) -> str:
 def _between_numbers(core: str, context: Context) -> Reading | None:
     if _timed(context) and context.after[:1].isdigit():
         return say("to")
+    spread = core not in "*x" and _spread(context)
+    if spread:
+        return say(spread)
     if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
         return Reading(())
     after = context.after
@@ -195,9 +203,38 @@ def _between_numbers(core: str, context: Context) -> Reading | None:
     return say("to" if not terms and low is not None and high and low < high else "minus")
 
 
+def _spread(context: Context) -> str:
+    """ "to" or "minus" between amounts that are more than figures: $5 - $10, 5 km - 10 km; "" if
+    they are not."""
+    low = _amount_before(context)
+    high = _AMOUNT.match(context.after) if low else None
+    if not (low and high):
+        return ""
+    values = [float(match["figure"].replace(",", "")) for match in (low, high)]
+    return "to" if values[0] < values[1] else "minus"
+
+
+def _range_begins(context: Context) -> bool:
+    figures = _FIGURES.fullmatch(context.previous)
+    return bool(figures) or _timed(context) or _amount_before(context) is not None
+
+
+def _amount_before(context: Context) -> re.Match[str] | None:
+    """The amount before: one with a sign or a unit, in one token or two."""
+    if not context.past or context.past[0].mark:
+        return None
+    before = context.previous
+    one = _AMOUNT.fullmatch(before)
+    if one and not _FIGURES.fullmatch(before):
+        return one
+    if before in SIGNS or before in SCALES:
+        return _AMOUNT.fullmatch(context.before_previous)
+    return None
+
+
 def _timed(context: Context) -> bool:
-    """Behind the "AM" of "9:00 AM - 5:00 PM"."""
-    return bool(re.fullmatch(r"[ap]\.?m", context.previous, re.IGNORECASE))
+    """Behind the "AM" of "9:00 AM - 5:00 PM", or behind "9:00"."""
+    return bool(re.fullmatch(r"[ap]\.?m|\d{1,2}:\d\d", context.previous, re.IGNORECASE))
 
 
 def _leading_value(text: str) -> float | None:

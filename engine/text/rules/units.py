@@ -56,7 +56,7 @@ def alone(core: str, context: Context) -> Reading | None:
         return say(f"{name} per {numbers.number(per_many[2])}")
     match = _EXPRESSION.fullmatch(core)
     areal = context.previous.lower() in _PREFIXES
-    if not match or not (context.after_number or areal):
+    if not match or not (context.after_amount or areal):
         return None
     inches = core == "in" and (
         context.tail.startswith(".")

@@ -1,5 +1,5 @@
-"""Removes from one token the marks of inline markdown, and HTML, and the characters that
-cannot be spoken.
+"""Removes from one token the marks of inline markdown and HTML, and the characters that cannot be
+spoken.
 
 Invariant: every character that stays keeps its place in the reply.
 """
@@ -8,6 +8,7 @@ import html
 import re
 import unicodedata
 
+from engine.text.formats import identifiers
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream.piece import Piece
 
@@ -15,12 +16,32 @@ _EMOTICON = re.compile(
     r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\^_+\^|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
-_BREAK_TAG = re.compile(r"<(?:br|hr|p|/p|li|/li)\s*/?>", re.IGNORECASE)
-_TAG = re.compile(
-    r"</?(?:a|abbr|b|code|details|div|em|font|h[1-6]|i|img|kbd|mark|ol|pre|s|small|span|strong|sub|"
-    r"summary|sup|table|tbody|td|th|thead|think|tr|u|ul)(?:\s[^<>]*)?/?>",
+_ATTRIBUTES = r"(?:\s[^<>]*)?/?>"
+_END_TAG = re.compile(
+    rf"</(?:summary|h[1-6]|dt|tr|caption|figcaption|legend|title){_ATTRIBUTES}", re.IGNORECASE
+)
+_BREAK_TAG = re.compile(rf"<(?:br|hr|p|/p|li|/li|/td|/th|/dd){_ATTRIBUTES}", re.IGNORECASE)
+_BLOCK_TAG = re.compile(
+    r"</?(?:address|article|aside|blockquote|body|center|details|div|dl|fieldset|figure|footer|"
+    r"form|h[1-6]|header|html|main|nav|ol|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul)"
+    rf"{_ATTRIBUTES}",
     re.IGNORECASE,
 )
+INLINE_TAGS = (
+    "a|abbr|acronym|audio|b|bdi|bdo|big|button|cite|code|col|colgroup|data|dd|del|dfn|dt|em|font|i|"
+    "iframe|img|input|ins|kbd|label|li|mark|meter|nobr|option|p|picture|progress|q|rp|rt|ruby|s|"
+    "samp|select|small|source|span|strike|strong|sub|sup|svg|think|time|title|tt|u|var|video|wbr"
+)
+_TAG = re.compile(rf"</?(?:{INLINE_TAGS}){_ATTRIBUTES}", re.IGNORECASE)
+_RAISED = re.compile(r"(?P<base>\w*)<sup>(?P<raised>[^<>]*)</sup>", re.IGNORECASE)
+_FIGURES = re.compile(r"[-−+]?\d+")
+_NOTED = re.compile(r"[^\W\d_]{3,}|")  # a word with the number of a note
+_MASK = re.compile(
+    r"(?<![\w*•●])(?:[*•●]{3,}|[xX]{4,})(?:-(?:[*•●]{2,}|[xX]{3,}))*-?(?=\d{3,5}(?![\d*]))"
+)
+_MASKS = re.compile(r"[*•●]{4}|x{4}|X{4}")
+_HIGHLIGHT = re.compile(r"^[(\"']*==(?=[^\W_])|(?<=[\w.,!?)'\"])==(?=[.,;:!?)\"']*$)")
+_SPOILER = re.compile(r"^[(\"']*\|\|(?=\w)|(?<=[\w.,!?)'\"])\|\|(?=[.,;:!?)\"']*$)")
 _QUOTED_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)/?>")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>]+|[^<>@\s]+@[^<>@\s]+)>")
 _IMAGE = re.compile(r"!(?=\[)")
@@ -36,6 +57,7 @@ _UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
 _FOREIGN = {
     "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "‐": "-", "‑": "-", "−": "-", "⁄": "/",
     "。": ". ", "、": ", ", "，": ", ", "？": "? ", "！": "! ", "：": ": ", "；": "; ", "№": "No. ",
+    "〜": "~", "∼": "~",
 }  # fmt: skip
 _TO_TRANSLATE = re.compile("[" + "".join(_FOREIGN) + "]")
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
@@ -52,13 +74,29 @@ def plain_pieces(piece: Piece) -> list[Piece]:
     if quoted:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
-        piece = piece.replace(_BREAK_TAG, ", ").replace(_TAG, "")
+        piece = _without_tags(piece)
     piece = _without_links(piece)
     piece = piece.replace(_ESCAPE, lambda match: match[1])
+    piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
     if piece.text not in ("*", "**"):
         piece = _without_emphasis(piece)
     piece = piece.replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
     return _sayable(piece).split()
+
+
+def _without_tags(piece: Piece) -> Piece:
+    """Tags that end a sentence or a part of it become marks, powers are kept, others vanish."""
+    piece = piece.replace(_RAISED, _raised).replace(_END_TAG, ". ").replace(_BREAK_TAG, ", ")
+    return piece.replace(_BLOCK_TAG, " ").replace(_TAG, "")
+
+
+def _raised(match: re.Match[str]) -> str:
+    """A power, the ending of an ordinal, or the number of a note, which is not said."""
+    base, raised = match["base"], match["raised"].strip()
+    if raised.startswith("[") or (_FIGURES.fullmatch(raised) and _NOTED.fullmatch(base)):
+        return base
+    is_power = _FIGURES.fullmatch(raised) or raised == "n"
+    return f"{base}^{raised.lstrip('+')}" if is_power else base + raised
 
 
 def _without_links(piece: Piece) -> Piece:
@@ -68,6 +106,7 @@ def _without_links(piece: Piece) -> Piece:
 def _without_emphasis(piece: Piece) -> Piece:
     if "://" in piece.text or "@" in piece.text:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
+    piece = piece.replace(_HIGHLIGHT, "").replace(_SPOILER, "")
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
     return piece.replace(_UNDERSCORE, " ")
 

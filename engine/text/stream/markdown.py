@@ -22,6 +22,11 @@ class Block(Enum):
     ITEM = "item"
     HEADING = "heading"
     ROW = "row"
+    BARRED = "barred"  # a line of text with a bar in it, perhaps the head of a table
+
+
+TEXT = (Block.PARAGRAPH, Block.BARRED)
+"""Lines that may go on in the next one."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ Element = Piece | Pause | Phrase | Equation
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _RULE = re.compile(r"([-*_=])\1+|[-=]{2,}|(?:\*\*\*|___)")
+_ALIGNMENT = re.compile(r":-+:?|-+:")
+_BAR = re.compile(r"(?<=[^\W_])\|(?=[^\W_])|^\|$")
 _TABLE_RULE = re.compile(r"(?=[^|]*\|)(?=[^-]*-)[|:+-]+")
 _HEADING = re.compile(r"#{1,6}")
 _BULLET = re.compile(r"[-*+•‣◦▪–·●○]")
@@ -53,8 +60,8 @@ _DEFINITION = re.compile(r"\[[^\]^]+\]:")
 _HIDING = re.compile(r"<!--|<think(?:ing)?>", re.IGNORECASE)
 _HIDDEN_UNTIL = {"<!--": "-->", "<think>": "</think>", "<thinking>": "</thinking>"}
 _OPEN_TAG = re.compile(
-    r"(?<!\b\w)</?(?:a|abbr|b|br|code|details|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|"
-    r"summary|sup|table|tbody|td|th|thead|tr|u|ul|video|audio)$",
+    rf"(?<!\b\w)</?(?:{inline.INLINE_TAGS}|article|aside|blockquote|br|details|div|figure|footer|"
+    r"h[1-6]|header|hr|main|nav|ol|pre|section|summary|table|tbody|td|th|thead|tr|ul)$",
     re.IGNORECASE,
 )
 _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
@@ -67,9 +74,11 @@ class Markdown:
         self.block = Block.PARAGRAPH
         self._line_start = True
         self._fence = ""  # the closing fence that ends the code block we are in
+        self._ruled = False  # the line has begun with a rule
         self._fence_line = False  # still on the line of the opening fence
         self._until = ""  # text that ends what is hidden; "\n": the line does
         self._within_line = False  # the hidden part ends with its line at the latest
+        self._table = False  # in the body of a table, whose rows may have no outer bars
         self._formulas: tuple[tuple[int, int], ...] = ()  # of the current token
         self._address = False  # the last token was an address; its glued rest is dropped
 
@@ -81,7 +90,7 @@ class Markdown:
 
     def feed(self, token: Token) -> list[Element]:
         if token.lines:
-            self._new_line()
+            self._new_line(token.lines)
         if self._fence:
             self._in_fence(token)
             return []
@@ -98,11 +107,12 @@ class Markdown:
         self._line_start = False
         return self._visible(piece)
 
-    def _new_line(self) -> None:
+    def _new_line(self, lines: int) -> None:
+        self._table = self._table and lines == 1
         self._line_start = True
         self._fence_line = False
         if not self._fence:
-            self.block = Block.PARAGRAPH
+            self.block = Block.ROW if self._table else Block.PARAGRAPH
         if self._within_line:
             self._until, self._within_line = "", False
 
@@ -131,9 +141,13 @@ class Markdown:
             self.block = Block.ITEM
             return []
         if _TABLE_RULE.fullmatch(text) or _DEFINITION.match(text):
+            self._table = "|" in text and text[0] != "|"
             self._until, self._within_line = "\n", True
             return []
-        if _QUOTE.fullmatch(text) or _RULE.fullmatch(text) or self._is_task_box(text):
+        if text == "|" and self._ruled:
+            self._table = True
+        self._ruled = bool(_RULE.fullmatch(text) or _ALIGNMENT.fullmatch(text))
+        if self._ruled or _QUOTE.fullmatch(text) or self._is_task_box(text):
             return []
         return self._numbered(token)
 
@@ -195,7 +209,10 @@ class Markdown:
 
     def _cells(self, piece: Piece) -> list[Element]:
         """The cells of a table row, with a pause after each."""
-        if "|" not in piece.text or (self.block is not Block.ROW and piece.text != "|"):
+        if self.block is Block.PARAGRAPH and _BAR.search(piece.text):
+            self.block = Block.BARRED
+        bars = self.block is Block.ROW or (self.block is Block.BARRED and _BAR.search(piece.text))
+        if "|" not in piece.text or not (bars or piece.text == "|"):
             return [piece]
         elements: list[Element] = []
         begin = 0

@@ -111,7 +111,7 @@ def test_every_word_stands_inside_the_text_and_spans_never_go_back(text: str) ->
     assert all(before.start <= after.start for before, after in pairwise(words))
 
 
-GROUP = re.compile(r"\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
+GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
 LONGEST_RUN = 9
 
 
