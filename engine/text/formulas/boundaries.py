@@ -16,10 +16,13 @@ from engine.text.formulas import commands
 
 LONGEST_INLINE: Final = 300  # characters; an opening without an end must not swallow the reply
 LONGEST_DISPLAY: Final = 2000
+_RESCANNED: Final = 120
+"""Characters of what is no formula that are searched for one again; more would be quadratic."""
 _LONGEST_TERM = 40
 
 _SPECIAL = re.compile(r"[$\\`\n]")
 _FUNCTIONS = "sin cos tan log ln exp max min lim gcd lcm det mod arg sup inf cot sec csc".split()
+_DOLLAR = re.compile(r"(?<!\\)\$")
 _WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]+)$")
 _BESIDE = re.compile(r"[\w)}\]]\s+[A-Za-z]+$")
 _SMALL_WORDS = frozenset("is to or in of at on as by an if we be so no it do am".split())
@@ -40,7 +43,6 @@ class Verdict(Enum):
     CLOSED = "closed"  # with the last character
     CLOSED_BEFORE = "closed before"  # the last character comes after it
     NONE = "none"
-    TOO_LONG = "too long"
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,9 @@ class Boundaries:
                 self.held = ""
                 break
             held, self.held, self._judge = self.held, "", None
-            self._give(held[0], out)
-            out += self.push(held[1:])
+            certain = 1 if len(held) <= _RESCANNED else len(held)
+            self._give(held[:certain], out)
+            out += self.push(held[certain:])
         return out
 
     def _step(self, pending: str, out: list[str | Formula]) -> str:
@@ -120,11 +123,9 @@ class Boundaries:
             case Verdict.CLOSED_BEFORE:
                 self._give(Formula(held[:-1]), out)
                 return held[-1] + rest
-            case Verdict.TOO_LONG:  # no formula within it either, or time would be quadratic
-                self._give(held, out)
-                return rest
-        self._give(held[0], out)
-        return held[1:] + rest
+        certain = 1 if len(held) <= _RESCANNED else len(held)
+        self._give(held[:certain], out)
+        return held[certain:] + rest
 
     def _give(self, part: str | Formula, out: list[str | Formula]) -> None:
         out.append(part)
@@ -142,9 +143,7 @@ def _judge_of(before: str) -> Callable[[str], Verdict]:
 
 def _limited(held: str, longest: int) -> Verdict | None:
     """A verdict that holds for all kinds: none with a backtick, nor beyond a length."""
-    if held[-1] == "`":
-        return Verdict.NONE
-    return Verdict.TOO_LONG if len(held) > longest else None
+    return Verdict.NONE if held[-1] == "`" or len(held) > longest else None
 
 
 def _dollar(held: str, before: str) -> Verdict:
@@ -152,7 +151,7 @@ def _dollar(held: str, before: str) -> Verdict:
     inner, last = held[1:], held[-1]
     if not inner:
         return Verdict.NONE if before == "$" else Verdict.OPEN
-    if "$" in inner[:-1]:
+    if _DOLLAR.search(inner[:-1]):
         return _closed_dollar(inner)
     if last == "\n" or (len(inner) == 1 and (last.isspace() or _glued(before, last))):
         return Verdict.NONE
@@ -169,7 +168,7 @@ def _glued(before: str, first: str) -> bool:
 def _closed_dollar(inner: str) -> Verdict:
     """What follows the closing dollar decides whether it closes."""
     content, following = inner[:-2], inner[-1]
-    if following.isdigit() or not _is_formula(content):
+    if following.isdigit() or not _is_formula(content) or _ends_word(content):
         return Verdict.NONE
     if following.isalpha() and not _STRONG.search(content):
         return Verdict.NONE

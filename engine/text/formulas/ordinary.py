@@ -9,7 +9,7 @@ from engine.text.rules import marks, numbers, readings, symbols
 from engine.text.rules.context import Context, Past
 
 _UNIT = re.compile(r"[A-Za-zµμ°Ω%]+(?:\^[23])?(?:/[A-Za-z]+(?:\^[23])?)?")
-_PRODUCT = re.compile(r"\\cdot\s*|\\[,;: ]|[~\s{}]")
+_PRODUCT = re.compile(r"\\cdot\s*|\\[,;: ]|[~{}]")
 _WORD = re.compile(r"[^\W\d_]+")
 
 

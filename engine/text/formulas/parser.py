@@ -91,8 +91,19 @@ class _Parser:
         if token.kind is Kind.SIGN and token.text == "{":
             self._place += 1
             return self._inside("}")
-        part = self._atom(None)
+        self._depth += 1
+        part = self._atom(None) if self._depth < DEEPEST else None
+        self._depth -= 1
         return [part] if part else []
+
+    def _digit_or_group(self) -> list[Part]:
+        r"""An argument of \frac12: one figure, if there are no braces."""
+        token = self._peek()
+        if token is not None and token.kind is Kind.NUMBER and token.text.isdecimal():
+            rest = [Token(Kind.NUMBER, token.text[1:])] if len(token.text) > 1 else []
+            first = Token(Kind.NUMBER, token.text[0])
+            self._tokens[self._place : self._place + 1] = [first, *rest]
+        return self._group()
 
     def _option(self) -> list[Part] | None:
         """An argument in square brackets; None if there is none."""
@@ -115,7 +126,7 @@ class _Parser:
             case Kind.SPACE:
                 return None
             case Kind.RAW:
-                return ordinary.part(token.text, before)
+                return self._unit(token.text.strip(), before) or ordinary.part(token.text, before)
             case Kind.NUMBER:
                 return ordinary.number(token.text)
             case Kind.LETTER | Kind.WORD:
@@ -147,10 +158,19 @@ class _Parser:
             return Part(("is", "defined", "as"), Role.RELATION, ":=")
         if sign == ":" and self._closers[-1:] == ["set"]:
             return Part(("such", "that"), Role.RELATION, ":")
-        numeric = before and before.role is Role.NUMBER and following
-        if sign == ":" and numeric and following and following.kind is Kind.NUMBER:
+        if sign == ":" and before and self._is_ratio(before):
             return Part(("to",), Role.RELATION, ":")
         return parts.pause(";" if sign == "\\\\" else ",")
+
+    def _is_ratio(self, before: Part) -> bool:
+        """3:1, a:b; but f: A → B."""
+        following = self._peek()
+        if following is None or following.kind not in (Kind.NUMBER, Kind.LETTER):
+            return False
+        arrows = {"to", "rightarrow", "mapsto", "→"}
+        named = before.role is Role.LETTER and before.raw.isalpha()
+        maps = any(token.text in arrows for token in self._tokens[self._place :])
+        return before.role is Role.NUMBER or (named and not maps)
 
     def _bar(self, bar: str, before: Part | None) -> Part | None:
         """An absolute value or a norm; "given" or "such that" after a value in brackets."""
@@ -279,7 +299,7 @@ class _Parser:
         return Part(said, inner.role, inner.raw, inner.long)
 
     def _fraction(self, name: str, before: Part | None) -> Part:
-        return parts.fraction(self._group(), self._group())
+        return parts.fraction(self._digit_or_group(), self._digit_or_group())
 
     def _root(self, name: str, before: Part | None) -> Part:
         option = self._option() or []
@@ -323,9 +343,8 @@ class _Parser:
         start = self._place
         group = self._group()
         source = _source(self._tokens[start : self._place])
-        unit = ordinary.unit(source + self._power_source(), before)
+        unit = self._unit(source, before)
         if unit:
-            self._skip_power()
             return unit
         name = source.strip("{} ")
         if name in commands.FUNCTIONS or name in commands.BIG:
@@ -333,6 +352,12 @@ class _Parser:
         if not self._has_run(start):
             return parts.joined(group)
         return parts.joined(read(source, upright=True, depth=self._depth + 1))
+
+    def _unit(self, source: str, before: Part | None) -> Part | None:
+        unit = ordinary.unit(source + self._power_source(), before)
+        if unit:
+            self._skip_power()
+        return unit
 
     def _power_source(self) -> str:
         """The square or the cube after a unit."""

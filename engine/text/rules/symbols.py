@@ -46,7 +46,7 @@ _INNER = _BETWEEN | {
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
 _FIGURES = re.compile(rf"-?(?:{NUMBER})")
 _AMOUNT = re.compile(
-    rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|[°a-zA-Zµ/]{{1,5}})?(?![^.,;:!?)])"
+    rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
 )
 _NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
 _ARITHMETIC = re.compile(
@@ -58,7 +58,8 @@ _FORMULA_SIGNS = {
     ">": "is greater than",
 }  # fmt: skip
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
-_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})\(([^()]+)\)?")
+_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
+_PRIMES = {"": "", "'": "prime ", "''": "double prime "}
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
 _KEYS = {"Ctrl": "Control", "Cmd": "Command", "Esc": "Escape", "Del": "Delete"}
 _HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
@@ -91,7 +92,8 @@ def named(core: str, context: Context) -> Reading | None:
 def operator(core: str, context: Context) -> Reading | None:
     """A sign on its own between two words; a dash between two numbers."""
     if core == "x" and not context.after_number:  # 3 m x 4 m
-        sides = context.before_previous[:1].isdigit() and context.after[:1].isdigit()
+        measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
+        sides = measured and context.after[:1].isdigit()
         return say("by") if sides else None
     if core in ("-", "–", "*", "x") or (core == "~" and _range_begins(context)):
         return _between_numbers(core, context)
@@ -166,7 +168,8 @@ def called(core: str, context: Context) -> Reading | None:
     match = _CALLED.fullmatch(core)
     if not match:
         return None
-    return say(f"{_FUNCTIONS.get(match[1], match[1])} of {_words(match[2], _FORMULA_SIGNS)}")
+    name = _FUNCTIONS.get(match[1], match[1])
+    return say(f"{name} {_PRIMES[match[2]]}of {_words(match[3], _FORMULA_SIGNS)}")
 
 
 def anything(core: str, context: Context) -> Reading:
@@ -225,7 +228,7 @@ def _amount_before(context: Context) -> re.Match[str] | None:
         return None
     before = context.previous
     one = _AMOUNT.fullmatch(before)
-    if one and not _FIGURES.fullmatch(before):
+    if one and not _FIGURES.fullmatch(before) and (not one["unit"] or one["unit"] in SIGNS):
         return one
     if before in SIGNS or before in SCALES:
         return _AMOUNT.fullmatch(context.before_previous)

@@ -53,6 +53,7 @@ _ESCAPE = re.compile(r"\\([\\`*_{}#+.!|~>$%&<-])")
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__+|~~|`+")
 _POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
 _STAR = re.compile(r"(?<![^\W_])[*_](?=.)|(?<=.)[*_](?![^\W_])")
+_ATOMS = re.compile(r"(?<=\b[A-Z])_(?=\d)|(?<=\b[A-Z]{2})_(?=\d)|(?<=[A-Z]\d[A-Z])_(?=\d)")
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
 _FOREIGN = {
     "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "‐": "-", "‑": "-", "−": "-", "⁄": "/",
@@ -108,7 +109,7 @@ def _without_emphasis(piece: Piece) -> Piece:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
     piece = piece.replace(_HIGHLIGHT, "").replace(_SPOILER, "")
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
-    return piece.replace(_UNDERSCORE, " ")
+    return piece.replace(_ATOMS, "").replace(_UNDERSCORE, " ")
 
 
 def _sayable(piece: Piece) -> Piece:

@@ -34,8 +34,10 @@ _SCRAPS = (
     r"|\frac{1}{2}|^|="
 ).split("|")
 _ROWS = [" ", "\n", "\n\n", "\t", '"', "|", "\\", "| a | b |\n", "|---|\n"]
+_TEX = r"$x$ $$ \( \) \[ \] \frac{a}{b} \begin{cases} \end{cases} \\ & _ { } $2x \text{a".split()
 MARKDOWNISH = st.lists(
-    st.sampled_from(_SCRAPS) | st.sampled_from(_ROWS) | st.text(max_size=4), max_size=40
+    st.sampled_from(_SCRAPS) | st.sampled_from(_ROWS) | st.sampled_from(_TEX) | st.text(max_size=4),
+    max_size=40,
 ).map("".join)
 
 
