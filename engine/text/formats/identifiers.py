@@ -13,7 +13,10 @@ MASK = "•"
 
 _UUID = re.compile(r"\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?", re.I)
 _HASH = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,128}|(?=.*\d)(?=.*[A-F])[0-9A-F]{32,128}")
-_FIGURE_AND_LETTER = re.compile(r"\d+[a-f]|\d+e\d+")  # 1000000b, 5e100000
+_NAMED_HASH = re.compile(r"(?=.*\d)(?=.*[A-Fa-f])[0-9A-Fa-f]{7,128}")
+_RANDOM = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{24,}")
+_MIXED = re.compile(r"[a-f]\d+[a-f]|\d[a-f]+\d+[a-f]")  # neither abc1234 nor 5e100000
+_LONG = 32  # characters
 _LABELLED = re.compile(r"(md5|sha-?\d{1,3}|sha|crc32|blake2b):([0-9a-fA-F]{7,128})", re.I)
 _BASE64 = re.compile(r"(?P<name>sha(?P<size>256|384|512))-[A-Za-z0-9+/]{40,}={0,2}")
 _WALLET = re.compile(r"0x[0-9a-fA-F]{16,64}|bc1[0-9a-z]{20,60}")
@@ -24,7 +27,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}", re.I)
 _IPV6 = re.compile(
     r"(?=.*:.*:)(?=.*(?:[0-9a-f]{3}|::))(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?:/\d{1,3})?", re.I
 )
-_MASKED = re.compile(rf"{MASK}(\d{{3,6}})")
+_MASKED = re.compile(rf"#?{MASK}(\d{{3,6}})")
 _LAST_FIGURES = re.compile(r"\d{2,6}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ENDINGS = frozenset("ending ends end ended".split())
@@ -60,10 +63,10 @@ def identifier(core: str, context: Context) -> Reading | None:
         return say(f"{name.replace(' ', '-').replace('--', '-')} ending in {_spelled(end)}")
     if _WALLET.fullmatch(core):
         return _ending("address", core, context)
-    if _KEY.fullmatch(core):
+    if _KEY.fullmatch(core) or _RANDOM.fullmatch(core):
         return _ending("key", core, context)
-    named = context.previous.lower() in _NAMES
-    if _HASH.fullmatch(core) and (named or not _FIGURE_AND_LETTER.fullmatch(core)):
+    named = context.previous.lower() in _NAMES and _NAMED_HASH.fullmatch(core)
+    if named or (_HASH.fullmatch(core) and (len(core) >= _LONG or _MIXED.search(core))):
         return _ending("hash", core, context)
     return None
 
@@ -129,8 +132,12 @@ def _ending(name: str, text: str, context: Context) -> Reading:
 
 
 def _is_ending(context: Context) -> bool:
-    words = [past.core.lower() for past in context.past[:2]]
-    return len(words) == 2 and words[0] in ("in", "with") and words[1] in _ENDINGS
+    words = [past.core.lower() for past in context.past[:3]] + [""] * 3
+    if words[0] in ("is", "are", "were"):
+        words = words[1:]
+    if words[0] == "digits" or (words[0] in _ENDINGS and words[1] in _CARDS):
+        return True
+    return words[0] in ("in", "with") and words[1] in _ENDINGS
 
 
 RULES: tuple[Rule, ...] = (own_name, masked, last_figures, network, identifier)

@@ -40,6 +40,7 @@ _VERB_LIKE = frozenset(
     "shall cost costs went goes go came comes bought buys paid pays spent left made makes gave "
     "gives got gets covers me him them who whom which because since until till about into onto "
     "more extra back total only just now today tomorrow yesterday again too instead later earlier "
+    "fell rose grew lasts helps helped buys can't won't isn't wasn't doesn't "
     "alone already ago against without within through during between among".split()
 )
 

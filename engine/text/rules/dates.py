@@ -19,7 +19,11 @@ _SHORT_MONTHS = {
     if short != month
 }
 _SAFE_SHORT = _SHORT_MONTHS.keys() - {"Mar", "Jan"}  # "Mar" and "Jan" are names too
-_LOWER = frozenset(name.lower() for name in (*MONTHS, *_SHORT_MONTHS)) - {"may", "march", "mar"}
+_OTHER_CASES = frozenset(
+    form
+    for name in {*MONTHS, *_SHORT_MONTHS} - {"May", "March", "Mar"}
+    for form in (name.lower(), name.upper())
+)
 _DATED = frozenset("on by since until till before after from of this next last every".split())
 """Before "may 5" and "march 5", which may be words too."""
 _DAYS = {
@@ -118,7 +122,9 @@ def day(core: str, context: Context) -> Reading | None:
 
 def month(core: str, context: Context) -> Reading | None:
     """Jan., Sept 5, 5 Mar"""
-    name = _SHORT_MONTHS.get(core) or (_SHORT_MONTHS.get(core.title()) if core in _LOWER else None)
+    name = _SHORT_MONTHS.get(core) or (
+        _SHORT_MONTHS.get(core.title()) if core in _OTHER_CASES else None
+    )
     if name is None:
         return None
     dotted = context.tail.startswith(".")
@@ -295,7 +301,7 @@ def _is_day(text: str) -> bool:
 
 def _month_name(word: str) -> bool:
     first = re.split("[-–.]", word)[0]
-    return first in MONTHS or first in _SHORT_MONTHS or first in _LOWER
+    return first in MONTHS or first in _SHORT_MONTHS or first in _OTHER_CASES
 
 
 def month_number(name: str) -> int:

@@ -19,17 +19,18 @@ SENTENCE_END = ".!?…。！？"  # full-width punctuation ends sentences too
 CLOSERS = "\"')]}»”’*_"
 """These may follow the mark that ends a word."""
 
+_SENTENCE = r"\.(?=[A-Z][a-z]+(?:[^\w.]|\.?$))"
 _BREAK = re.compile(
-    r"[—―]+|(?<!\w)–+(?!\d)|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
+    r"[—―]+|(?<!\w)–+(?!\d)"
+    r"|–+(?!\w|[$€£¥₹₩₽₺₿฿₴₦₪₫₱])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
     r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
     r"|(?:\.{3,}|…)[\"”']*(?=\w)"
     r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
     r"|^[,;:!?]+(?=[^\W\d_])"
     r"|(?<=\b[A-Z][a-z])\.(?=\d)"  # "No.5", "Rs.500"
-    r"|(?<=\d\d)\.(?=[A-Z][a-z]+(?:\W|$))|(?<=[$€£¥]\d)\.(?=[A-Z][a-z]+(?:\W|$))"  # "42.Then"
-    r"|(?<=\d[%a-z])\.(?=[A-Z][a-z]+(?:\W|$))|(?<=\d[a-z]{2})\.(?=[A-Z][a-z]+(?:\W|$))"
-    r"|(?<=[a-z]\))\.(?=[A-Z][a-z]+(?:\W|$))"
-    r"|(?<=\btel:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"
+    rf"|(?<=\d\d){_SENTENCE}|(?<=[$€£¥]\d){_SENTENCE}|(?<=\d[%a-z]){_SENTENCE}"  # "42.Then"
+    rf"|(?<=\d[a-z]{{2}}){_SENTENCE}|(?<=[a-z]\)){_SENTENCE}"
+    r"|(?<=\b[Tt][Ee][Ll]:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"
     r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:\W|$))"  # "end.Then", but not "Console.WriteLine"
     r"|(?<=\w)(?=\((?!e?s\))[^\W\d_]{3,}\))"  # "word(note)"
 )

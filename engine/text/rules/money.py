@@ -100,6 +100,8 @@ _BEFORE = re.compile(rf"([-+]?)({_SIGN})(-?)({NUMBER}){_SCALE}")
 _BEFORE_RANGE = re.compile(rf"({_SIGN})({NUMBER}){_SCALE}[-–~](?:{_SIGN})?({NUMBER}){_SCALE}")
 _BEHIND_RANGE = re.compile(rf"({NUMBER}){_SCALE}(?:{_SIGN})?[-–~]({NUMBER}){_SCALE}({_SIGN})")
 _BEHIND = re.compile(rf"([-+]?)({NUMBER}){_SCALE}({_SIGN}|USD|EUR|GBP|JPY)")
+_FIGURES = re.compile(rf"({NUMBER})[-–~]({NUMBER})")
+_PER_HYPHEN = re.compile(r"([^-]*\d[^-]*)-(an?|per)-([a-z]+)")
 _PER = re.compile(r"([^/]*\d[^/]*)((?:/[a-zA-Z]+(?:\^[23])?)+)")
 _PENCE = re.compile(r"(\d{1,2})p")
 _IN_HUNDREDTHS = re.compile(r"[\d,]+\.\d\d|\d{1,3}\.\d{3}")
@@ -141,14 +143,25 @@ def spread(core: str, context: Context) -> Reading | None:
     figures = f"{numbers.number(low)} {low_scale} to {numbers.number(high)} {high_scale}"
     if not high_scale and _scale_follows(context):
         return Reading(tuple(figures.split()), currency=currency)
-    exact = currency.cent and any(map(_IN_HUNDREDTHS.fullmatch, (low, high)))
-    if exact and not (low_scale or high_scale):
-        return say(f"{_price(low, currency)} to {_price(high, currency)}")
-    return say(f"{figures} {currency.one if _describes(context) else currency.many}")
+    if _describes(context):
+        return say(f"{figures} {currency.one}")
+    scaled = low_scale or high_scale
+    return say(f"{figures} {currency.many}" if scaled else _price_range(low, high, currency))
+
+
+def _price_range(low: str, high: str, currency: Currency) -> str:
+    """From one price to another; the currency of whole ones is said once."""
+    if currency.cent and any(map(_IN_HUNDREDTHS.fullmatch, (low, high))):
+        return f"{_price(low, currency)} to {_price(high, currency)}"
+    return f"{numbers.number(low)} to {numbers.number(high)} {currency.many}"
 
 
 def per(core: str, context: Context) -> Reading | None:
-    """$5/month, €20/h, $10/user/month, $9.99/mo."""
+    """$5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month"""
+    hyphened = _PER_HYPHEN.fullmatch(core)
+    price = amount(hyphened[1], context) if hyphened else None
+    if hyphened and price:
+        return Reading((*price.words, hyphened[2], hyphened[3]))
     match = _PER.fullmatch(core)
     if not match:
         return None
@@ -170,6 +183,9 @@ def owed(core: str, context: Context) -> Reading | None:
     if core.lower() in SCALES:
         adjective = _describes(context, context.before_previous)
         return say(f"{core} {currency.one if adjective else currency.many}")
+    spread_figures = _FIGURES.fullmatch(core)
+    if spread_figures:
+        return say(_price_range(spread_figures[1], spread_figures[2], currency))
     if not re.fullmatch(NUMBER, core):
         return None
     if _scale_follows(context):
@@ -195,7 +211,8 @@ def code(core: str, context: Context) -> Reading | None:
         return Reading(())  # said already, see before_sign
     if context.after_number or context.previous.lower() in SCALES:
         return say(currency.one if numbers.is_one(context.previous) else currency.many)
-    if context.tail in ("", ".") and re.fullmatch(NUMBER, numbers.american(context.after)):
+    after = numbers.american(context.after) if context.tail in ("", ".") else ""
+    if re.fullmatch(NUMBER, after) or _FIGURES.fullmatch(after):
         return Reading((), currency=currency)
     return None if core in _CODES else say(currency.one)
 

@@ -47,14 +47,14 @@ def area_glued(core: str, context: Context) -> Reading | None:
     if not match or not (match[1] or "(" in context.opened):
         return None
     country, area, rest = match.groups()
-    if re.fullmatch(r"\d{7}", rest):
+    if re.fullmatch(r"\d{7}", rest) and re.fullmatch(r"[2-9]\d\d", area):  # in North America
         rest = f"{rest[:3]}-{rest[3:]}"
     return _reading(f"{country or ''} {area} {rest}".strip())
 
 
 def label(core: str, context: Context) -> Reading | None:
     """The scheme of tel:+14155550132"""
-    word = _LABELS.get(core)
+    word = _LABELS.get(core.lower()) if core.islower() or core.isupper() else None
     if not word or context.tail != ":" or context.after[:1] not in tuple("+(0123456789"):
         return None
     return say(word, "")

@@ -36,6 +36,7 @@ _TAG = re.compile(rf"</?(?:{INLINE_TAGS}){_ATTRIBUTES}", re.IGNORECASE)
 _RAISED = re.compile(r"(?P<base>\w*)<sup>(?P<raised>[^<>]*)</sup>", re.IGNORECASE)
 _FIGURES = re.compile(r"[-−+]?\d+")
 _NOTED = re.compile(r"[^\W\d_]{3,}|")  # a word with the number of a note
+_TRUNK = re.compile(r"^(\+\d{1,3})\(0\)(?=\d)")  # +49(0)30: not dialled behind the country
 _MASK = re.compile(
     r"(?<![\w*•●])(?:[*•●]{3,}|[xX]{4,})(?:-(?:[*•●]{2,}|[xX]{3,}))*-?(?=\d{3,5}(?![\d*]))"
 )
@@ -77,6 +78,7 @@ def plain_pieces(piece: Piece) -> list[Piece]:
     else:
         piece = _without_tags(piece)
     piece = _without_links(piece)
+    piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     piece = piece.replace(_ESCAPE, lambda match: match[1])
     piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
     if piece.text not in ("*", "**"):
