@@ -28,8 +28,10 @@ def glued(core: str, context: Context) -> Reading | None:
     if match and (per := _per(match[2])):
         return say(f"{numbers.number(match[1])} {per}")
     match = _COUNTED.fullmatch(core)
-    if match and match[1] not in SIGNS and (per := _per(match[2])):
-        counted = context.after_amount or is_counted(match[1])
+    measured = match and match[1] in SIGNS and match[1] != "miles" and context.after_amount
+    if match and not measured and (per := _per(match[2])):
+        often = match[1].lower() in ("once", "twice")
+        counted = often or context.after_amount or is_counted(match[1])
         return say(f"{match[1]} {per}") if counted else None
     if _BEHIND.fullmatch(core) and (per := _per(core)) and _follows_amount(context):
         return say(per)

@@ -218,7 +218,7 @@ class Reader:
     def _attach(self, peeled: Peeled) -> None:
         """Attach punctuation that stands alone to the word before it."""
         mark = "." if peeled.mark == ELLIPSIS else peeled.mark
-        if self._last is None or not mark:
+        if self._last is None or not mark or self._last.text[-1] in _MARKS:
             return
         if peeled.soft:
             self._soft = mark

@@ -21,7 +21,7 @@ _BOOK = re.compile(r"97[89]\d{10}", re.ASCII)
 _ZIP = re.compile(r"\d{5}(?:-\d{4})?", re.ASCII)
 _AREA_GLUED = re.compile(r"(?:(\+?\d{1,3})\()?(\d{2,5})\)([\d.-]{6,12})", re.ASCII)
 _LABELS = {"tel": "telephone", "sms": "S-M-S", "fax": "fax"}
-_TYPED = re.compile(r"\d{3,}", re.ASCII)
+_TYPED = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}", re.ASCII)
 
 
 def whole(core: str, context: Context) -> Reading | None:

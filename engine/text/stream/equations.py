@@ -36,7 +36,7 @@ def parts(piece: Piece, formulas: tuple[tuple[int, int], ...]) -> list[Piece | E
     begin = 0
     for start, end in formulas:
         first, last = start - piece.start, end - piece.start
-        if first < begin:  # within what was hidden
+        if first < begin or last > len(piece.text):  # within what is hidden
             continue
         formula = piece.cut(first, last)
         if speech.as_text(formula.text):

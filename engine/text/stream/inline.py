@@ -42,6 +42,9 @@ _MASK = re.compile(
 )
 _MASKS = re.compile(r"[*•●]{4}|x{4}|X{4}")
 _HIGHLIGHT = re.compile(r"^[(\"']*==(?=[^\W_])|(?<=[\w.,!?)'\"])==(?=[.,;:!?)\"']*$)")
+_RAISED_MARK = re.compile(r"(?<=\w)\^([\w-]{1,4})\^")  # x^2^, as Pandoc writes it
+_LOWERED_MARK = re.compile(r"(?<=\w)~(\d{1,3})~")
+_INSERTED = re.compile(r"^\+\+([^+\s]+)\+\+(?=\W*$)")
 _SPOILER = re.compile(r"^[(\"']*\|\|(?=\w)|(?<=[\w.,!?)'\"])\|\|(?=[.,;:!?)\"']*$)")
 _QUOTED_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)/?>")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>]+|[^<>@\s]+@[^<>@\s]+)>")
@@ -109,7 +112,13 @@ def _without_links(piece: Piece) -> Piece:
 def _without_emphasis(piece: Piece) -> Piece:
     if "://" in piece.text or "@" in piece.text:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
-    piece = piece.replace(_HIGHLIGHT, "").replace(_SPOILER, "")
+    piece = piece.replace(_RAISED_MARK, lambda match: f"^{match[1]}")
+    piece = piece.replace(_LOWERED_MARK, lambda match: match[1])
+    piece = (
+        piece.replace(_INSERTED, lambda match: match[1])
+        .replace(_HIGHLIGHT, "")
+        .replace(_SPOILER, "")
+    )
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
     return piece.replace(_ATOMS, "").replace(_UNDERSCORE, " ")
 

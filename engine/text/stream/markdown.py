@@ -180,6 +180,9 @@ class Markdown:
         return self._visible(rest) if rest.text else []
 
     def _visible(self, piece: Piece) -> list[Element]:
+        comment = piece.text.find("<!--")
+        if comment > 0:
+            return self._visible(piece.cut(0, comment)) + self._visible(piece.cut(comment))
         hiding = _HIDING.match(piece.text)
         if hiding:
             self._until = _HIDDEN_UNTIL[hiding[0].lower()]
