@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from engine.text.formulas import commands
-
 LONGEST_INLINE: Final = 300  # characters; an opening without an end must not swallow the reply
 LONGEST_DISPLAY: Final = 2000
 _RESCANNED: Final = 120
@@ -233,6 +231,8 @@ def _bracketed(held: str, closing: str) -> Verdict:
 
 
 def _environment(held: str) -> Verdict:
+    from engine.text.formulas import commands
+
     begin = _BEGIN.match(held)
     name = begin[1] if begin else ""
     if begin and held[begin.end(1) : begin.end(1) + 1] and name not in commands.ENVIRONMENTS:
@@ -246,6 +246,8 @@ def _environment(held: str) -> Verdict:
 
 def _bare(held: str) -> Verdict:
     r"""\frac{a}{b} in plain text: up to the first space outside of braces."""
+    from engine.text.formulas import commands
+
     name = _COMMAND.match(held)
     if name is None or name.end() == len(held):
         return _limited(held, LONGEST_INLINE) or Verdict.OPEN

@@ -1,5 +1,7 @@
 """Parts of a token that are formulas, with the letters and signs that belong to them.
 
+The first formula loads what reads them, which takes longer than all the rest of the text's rules.
+
 Invariant: a formula that is a plain number or degrees becomes ordinary text, so that every rule for
 numbers and units holds for it.
 """
@@ -7,8 +9,6 @@ numbers and units holds for it.
 import re
 from dataclasses import dataclass, replace
 
-from engine.text.formulas import speech
-from engine.text.formulas.parts import ordinal
 from engine.text.stream.piece import Piece
 
 
@@ -32,6 +32,10 @@ _EMPHASIS = re.compile(r"[*_~]+")
 
 def parts(piece: Piece, formulas: tuple[tuple[int, int], ...]) -> list[Piece | Equation]:
     """A token cut at its formulas, which stand at these places of the whole text."""
+    if not formulas:
+        return [piece]
+    from engine.text.formulas import speech
+
     found: list[Piece | Equation] = []
     begin = 0
     for start, end in formulas:
@@ -63,6 +67,8 @@ def _around(
 
 
 def _as_text(text: Piece, first: int, last: int) -> Piece:
+    from engine.text.formulas import speech
+
     formula = text.cut(first, last)
     number = speech.as_text(formula.text)
     places = tuple(formula.places[min(i, len(formula.places) - 1)] for i in range(len(number)))
@@ -72,6 +78,8 @@ def _as_text(text: Piece, first: int, last: int) -> Piece:
 
 def _joined(text: Piece, found: list[Piece | Equation]) -> Piece:
     """Let the formula before take an ending, as in "$n$th" or "$x$'s"."""
+    from engine.text.formulas.parts import ordinal
+
     equation = found[-1]
     assert isinstance(equation, Equation)
     match = _ENDING.match(text.text)
@@ -87,6 +95,8 @@ def _joined(text: Piece, found: list[Piece | Equation]) -> Piece:
 
 
 def _equation(formula: Piece) -> Equation:
+    from engine.text.formulas import speech
+
     return Equation(
         tuple(speech.words(formula.text)),
         speech.inner(formula.text),
