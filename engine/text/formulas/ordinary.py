@@ -83,7 +83,8 @@ def part(text: str, before: Part | None) -> Part | None:
             found_words[-1] = found_words[-1].rstrip(",;:") + ","
         said += found_words
         past = (Past(peeled.core, peeled.mark), *past[:1])
-    return Part(tuple(said), Role.OPERAND, text.strip()) if said else None
+    role = Role.LETTER if len(text.strip()) == 1 else Role.OPERAND
+    return Part(tuple(said), role, text.strip()) if said else None
 
 
 def _kept(sign: str) -> str:

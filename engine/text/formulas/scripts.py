@@ -16,6 +16,7 @@ _POWERS = {
 _DEGREES = frozenset({"\\circ", "\\degree", "°"})
 _ORDINALS = frozenset({"th", "st", "nd", "rd"})
 _SIDES = {"+": "from above", "-": "from below"}
+_EXTREMES = frozenset({"max", "min", "sup", "inf", "lim"})  # names, in an index
 _PRIMES = {1: ("prime",), 2: ("double", "prime"), 3: ("triple", "prime")}
 _FUNCTIONS = frozenset("fgh")
 EVALUATED = "evaluated"
@@ -34,6 +35,9 @@ class Scripts:
 
 def attach(base: Part, scripts: Scripts) -> Part:
     """The base with its scripts."""
+    bare = scripts.index[0].raw.removeprefix("\\") if len(scripts.index) == 1 else ""
+    if bare in _EXTREMES:
+        scripts = replace(scripts, index=(parts.operand(bare),))
     name = base.raw.removeprefix("\\")
     if name in commands.BIG:
         return _bounded(base, name, scripts)
