@@ -87,6 +87,16 @@ def tokens(text: str, *, upright: bool = False) -> list[Token]:
     return found
 
 
+def source(found: list[Token]) -> str:
+    """Tokens as text again, for another reading of them."""
+    said = []
+    for token in found:
+        prefix = "\\" if token.kind is Kind.COMMAND else ""
+        text = f"\\text{{{token.text}}}" if token.kind is Kind.RAW else token.text
+        said.append(f"{prefix}{text} " if prefix else text)
+    return "".join(said)
+
+
 def _is_measured(found: list[Token], unit: str) -> bool:
     """Whether letters behind a space are the unit of the number before it, which is no power."""
     if not found or found[-1].kind is not Kind.NUMBER or found[-2:][0].text == "^":

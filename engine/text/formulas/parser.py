@@ -283,7 +283,9 @@ class _Parser:
         group = self._group()
         if not upright or not self._has_run(start):
             return group
-        return read(_source(self._tokens[start : self._place]), upright=True, depth=self._depth + 1)
+        return read(
+            lexer.source(self._tokens[start : self._place]), upright=True, depth=self._depth + 1
+        )
 
     def _has_run(self, start: int) -> bool:
         """Whether three letters follow each other since a place."""
@@ -342,7 +344,7 @@ class _Parser:
     def _upright(self, name: str, before: Part | None) -> Part | None:
         start = self._place
         group = self._group()
-        source = _source(self._tokens[start : self._place])
+        source = lexer.source(self._tokens[start : self._place])
         unit = self._unit(source, before)
         if unit:
             return unit
@@ -395,13 +397,3 @@ def _bar_of(token: Token) -> str:
     if token.text in _BAR:
         return "|"
     return "‖" if token.text in _NORM or token.text == "‖" else ""
-
-
-def _source(found: list[Token]) -> str:
-    """Tokens as text again."""
-    said = []
-    for token in found:
-        prefix = "\\" if token.kind is Kind.COMMAND else ""
-        text = f"\\text{{{token.text}}}" if token.kind is Kind.RAW else token.text
-        said.append(f"{prefix}{text} " if prefix else text)
-    return "".join(said)
