@@ -36,6 +36,7 @@ from app.first_start.card import STEP_KEY, FirstStart
 from app.header import Header
 from app.history.panel import HistoryPanel
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
+from app.look.measure import room_for_window
 from app.look.theme import Theme, mode_named
 from app.models.opener import Models
 from app.more import MoreMenu
@@ -70,9 +71,8 @@ from engine.api import (
 
 THEME_KEY = "window.theme"
 HANDS_FREE_KEY = "audio.hands_free"
-SMALLEST = (480, 640)
+SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 _FIRST_SIZE = (1100, 780)
-_FRAME = QSize(8, 48)  # about what a desktop draws around a window
 
 
 class Window(QWidget):
@@ -304,7 +304,6 @@ class Window(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAcceptDrops(True)
         self.setWindowTitle("Rubato")
-        self.setMinimumSize(*SMALLEST)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setFocus()  # not on the first button, so that the talk key works from the start
         furniture = Furniture(
@@ -319,7 +318,12 @@ class Window(QWidget):
             shelf=self.shelf,
         )
         self._arrangement = Arrangement(furniture, self)
-        self.resize(QSize(*_FIRST_SIZE).boundedTo(self.screen().availableSize() - _FRAME))
+        self._fit_screen()
+        self.resize(QSize(*_FIRST_SIZE).boundedTo(room_for_window(self)))
+
+    def _fit_screen(self) -> None:
+        """On a small screen the window may be smaller, so that no part of it lies outside."""
+        self.setMinimumSize(QSize(*SMALLEST).boundedTo(room_for_window(self)))
 
     def _show_history(self, on: bool) -> None:
         self._arrangement.open_panel(on)
@@ -347,7 +351,7 @@ class Window(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrangement.fit(self.width())
+        self._arrangement.fit(self.size())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -355,6 +359,7 @@ class Window(QWidget):
         if handle is not None:
             handle.installEventFilter(self.talk_key)
             handle.installEventFilter(self._precedence)
+            handle.screenChanged.connect(self._fit_screen, Qt.ConnectionType.UniqueConnection)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
