@@ -15,6 +15,7 @@ from typing import Final, Self
 import numpy as np
 import torch
 
+from engine.audio.ending import Ending
 from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
@@ -95,6 +96,7 @@ class SmlleSession:
         self._meter = RateMeter(machine.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
         self._wave = machine.vocoder.open()
+        self._ending = Ending(STEP_SAMPLES * 1000 // STEP_MS)
         self._passage: _Passage | None = None  # None = one has ended and the next has not begun
         self._next_word = 0  # number of the first word of the next passage
         self._sample = 0
@@ -119,7 +121,8 @@ class SmlleSession:
                     return Starved()
                 self._finished = not self._words
                 if self._finished:
-                    break
+                    last = self._ending.sound()
+                    return self._packet(last, (), None) if len(last) else Finished()
                 self._passage = _Passage(
                     self._machine, self._prompt, self._next_word, self._decided, self._drawn
                 )
@@ -211,6 +214,7 @@ class SmlleSession:
         return self._packet(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32), onsets, None)
 
     def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...], rate: float | None) -> AudioFrame:
+        self._ending.hear(pcm)
         frame = AudioFrame(pcm, self._sample, onsets, rate)
         self._sample += len(pcm)
         return frame

@@ -16,6 +16,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from engine.audio.ending import faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
@@ -196,7 +197,10 @@ class VoxtreamSession:
         self._span = self._move(self._frames.draw(controls), before)
         if self._sees_ahead() and not self._passage_over:
             self._begin(self._span)
-        frame = self._packet(self._frames.sound(), before, plain=plain)
+        sound = self._frames.sound()
+        if self._passage_over:
+            sound = torch.from_numpy(faded_out(sound.numpy(), SAMPLE_RATE))
+        frame = self._packet(sound, before, plain=plain)
         self._spoken = self._drawn
         return frame
 
