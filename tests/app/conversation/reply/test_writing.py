@@ -116,7 +116,7 @@ def test_a_bubble_holds_its_table_at_every_width(conversation) -> None:
         QApplication.processEvents()
         document = conversation.document()
         bubble = document.bubble_rect(exchange)
-        assert 0 <= bubble.left()
+        assert bubble.left() >= 0
         assert bubble.right() <= conversation.viewport().width()
         for table in tables(conversation):
             last = table.cellAt(table.rows() - 1, table.columns() - 1).lastCursorPosition()
