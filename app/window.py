@@ -33,7 +33,7 @@ from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
-from app.header import Header
+from app.header import HANDS_FREE_KEY, Header
 from app.history.panel import HistoryPanel
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
 from app.look.measure import room_for_window
@@ -70,9 +70,7 @@ from engine.api import (
 )
 
 THEME_KEY = "window.theme"
-HANDS_FREE_KEY = "audio.hands_free"
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
-_FIRST_SIZE = (1100, 780)
 
 
 class Window(QWidget):
@@ -92,8 +90,7 @@ class Window(QWidget):
         super().__init__()
         self._send = post
         self.closing_hides: Callable[[], bool] = lambda: False  # asked at each close
-        self._theme = theme
-        self.motion = theme.motion
+        self._theme, self.motion = theme, theme.motion
         self.motion.choose(settings.window.motion)
         self._values = flat(settings)
         self._was_painted = False
@@ -236,8 +233,7 @@ class Window(QWidget):
         header.new.clicked.connect(lambda: self._act(Act.NEW))
         header.details.toggled.connect(self._arrangement.show_details)
         header.history.toggled.connect(self._show_history)
-        again = self.conversation.word_chosen
-        again.connect(lambda turn, start: self.post(Replay(turn, start)))
+        self.conversation.word_chosen.connect(lambda turn, start: self.post(Replay(turn, start)))
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
         header.more.setMenu(MoreMenu(self._act, lambda: header.recording.is_on, self))
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
@@ -319,10 +315,9 @@ class Window(QWidget):
         )
         self._arrangement = Arrangement(furniture, self)
         self._fit_screen()
-        self.resize(QSize(*_FIRST_SIZE).boundedTo(room_for_window(self)))
+        self.resize(QSize(1100, 780).boundedTo(room_for_window(self)))
 
     def _fit_screen(self) -> None:
-        """On a small screen the window may be smaller, so that no part of it lies outside."""
         self.setMinimumSize(QSize(*SMALLEST).boundedTo(room_for_window(self)))
 
     def _show_history(self, on: bool) -> None:

@@ -22,7 +22,7 @@ from engine.api import Event, Heard, ReplyDelta, WordHeard
 
 LENGTHS = (100, 1_000, 10_000)  # words
 LAST = 50  # words that are measured
-SENTENCE = "the quick brown fox jumps over the lazy dog again and".split()
+SENTENCE = ("the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "again", "and")
 
 
 def paragraphs(at: int) -> str:
@@ -79,19 +79,18 @@ def measure(
     return writing, heard
 
 
+def tell(name: str, words: str, *times: str) -> None:
+    sys.stdout.write(f"{name:14}{words:>7}" + "".join(f"{each:>9}" for each in times) + "\n")
+
+
 def main() -> None:
     theme = Theme(Mode.DARK, make_application())
-    print(f"{'':14} {'words':>6}  {'written':>7} {'longest':>7}  {'heard':>7} {'longest':>7}  ms")
+    tell("milliseconds", "words", "written", "longest", "heard", "longest")
     for shape in SHAPES:
         for words in LENGTHS:
-            writing, heard = measure(theme, shape, words)
-            times = [
-                value for each in (writing, heard) for value in (statistics.median(each), max(each))
-            ]
-            print(
-                f"{shape.__name__:14} {words:6}  "
-                + "{:7.1f} {:7.1f}  {:7.1f} {:7.1f}".format(*times)
-            )
+            both = measure(theme, shape, words)
+            times = [value for each in both for value in (statistics.median(each), max(each))]
+            tell(shape.__name__, str(words), *(f"{each:.1f}" for each in times))
 
 
 if __name__ == "__main__":
