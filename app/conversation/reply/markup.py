@@ -11,15 +11,16 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from app.conversation.reply.paragraph import Paragraph
-from app.conversation.reply.pieces import LONGEST
+from app.conversation.reply.pieces import alone, pieces
 from app.conversation.reply.start import Start
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-# A short text without any of these is shown as it is, and the parser is not even loaded.
-_SIGNS = re.compile(r"[*_`#>~\[\\&<|]|^[ ]*(?:[-+]|\d+[.)])[ ]|^[ ]*--", re.MULTILINE)
-_PLAIN = re.compile(r"\S(?:.|\n(?![ \t\r]*\n))*")  # up to an empty line
+# A text without any of these is shown as it is, and the parser is not even loaded.
+_SIGNS = re.compile(r"[*_`#>~\[\\&<|\t\r\0]|^[ ]*(?:[-+]|\d+[.)])[ ]|^[ ]*--", re.MULTILINE)
+_PLAIN = re.compile(r"\S(?:.|\n(?! *\n))*")  # up to an empty line
+_LINE = re.compile(r"[^ \n](?:.*[^ \n])?")
 # Syntax that makes no sense in a spoken reply, or could change what was shown long ago.
 _DISABLED = ("reference", "code", "lheading", "html_block", "html_inline", "text_join")
 
@@ -50,8 +51,8 @@ class Markup:
 
 def _parse(source: str, start: Start) -> tuple[list[Paragraph], list[Start]]:
     """The paragraphs from `start` on, and where reading can begin again."""
-    if start == Start() and len(source) <= LONGEST and _SIGNS.search(source) is None:
-        return _plain(source), []
+    if not start.lead and _SIGNS.search(source, start.place) is None:
+        return _plain(source, start)
     from app.conversation.reply.marked import Reader
 
     text = start.lead + source[start.place :]
@@ -61,11 +62,27 @@ def _parse(source: str, start: Start) -> tuple[list[Paragraph], list[Start]]:
     return reader.paragraphs, reader.starts
 
 
-def _plain(source: str) -> list[Paragraph]:
-    return [
-        Paragraph(found.group(), range(*found.span()), place=found.start())
-        for found in _PLAIN.finditer(source)
-    ]
+def _plain(source: str, start: Start) -> tuple[list[Paragraph], list[Start]]:
+    """The same without a parser, for what bears no marks."""
+    paragraphs: list[Paragraph] = []
+    starts: list[Start] = []
+    for found in _PLAIN.finditer(source, start.place):
+        continues = start.continues and not paragraphs
+        starts.append(Start(found.start(), len(paragraphs), continues=continues))
+        text, origin = "", list[int]()
+        for line in _LINE.finditer(source, *found.span()):
+            if origin:
+                text += "\n"
+                origin.append(origin[-1] + 1)
+            text += line.group()
+            origin += range(*line.span())
+        whole = Paragraph(text, tuple(origin), place=found.start(), continues=continues)
+        several = pieces(whole)
+        for piece in alone(several):
+            number = len(paragraphs) + several.index(piece)
+            starts.append(Start(piece.place, number, continues=True))
+        paragraphs += several
+    return paragraphs, starts
 
 
 @cache

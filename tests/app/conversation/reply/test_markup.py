@@ -71,6 +71,14 @@ def test_what_bears_no_marks_loads_no_parser(monkeypatch) -> None:
     ]
 
 
+def test_nor_does_a_long_text(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    shown = texts("It is ten, as I said. " * 200 + "\n\n  So \n it is. ")
+    assert "".join(shown[:-1]).split() == ("It is ten, as I said. " * 200).split()
+    assert max(map(len, shown)) <= LONGEST
+    assert shown[-1] == "So\nit is."
+
+
 def test_a_table_becomes_cells() -> None:
     before, *cells, end, after = read(
         "Two:\n\n| Name | *Price* |\n|:---|---:|\n| a \\| b | 5 |\n| c\n\nSo."
@@ -230,7 +238,6 @@ def test_nor_does_it_matter_where_long_paragraphs_are_cut(pieces: list[str]) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.conversation.reply.pieces.LEAST", 4)
         patch.setattr("app.conversation.reply.pieces.LONGEST", 12)
-        patch.setattr("app.conversation.reply.markup.LONGEST", 12)
         markup = Markup()
         source = ""
         for piece in pieces:
