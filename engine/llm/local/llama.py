@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from engine.characters import whole
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
@@ -168,7 +169,9 @@ class LlamaModel:
         # models that want one, and twice would spoil the reply.
         bos = _token_text(self._llama, self._llama.token_bos())
         missing = not (bos and prompt.startswith(bos))
-        tokens: list[int] = self._llama.tokenize(prompt.encode(), add_bos=missing, special=True)
+        tokens: list[int] = self._llama.tokenize(
+            whole(prompt).encode(), add_bos=missing, special=True
+        )
         return tokens
 
     def _prompt(self, messages: list[ChatMessage]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
+from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.llm.base import (
     Delta,
@@ -88,6 +89,7 @@ class Thinker:
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         self._held: list[Callable[[], None]] = []  # what it would say, tell and do
         self._text = PacedText(pacing=True)
+        self._thought = WholeCharacters()
         self._private = False  # whether something of the reply stays on this computer
         self._worker: Worker[Task] = Worker(
             "thinker", handle=self._handle, tick=self._tick, report=self._report
@@ -177,6 +179,7 @@ class Thinker:
         self._reply = self._open = reply
         self._held.clear()
         self._text = PacedText(pacing=reply.paced)
+        self._thought = WholeCharacters()
         self._private = False
         if reply.text is None:
             self._answer(reply, _told(reply.asked, paced=reply.paced))
@@ -207,7 +210,8 @@ class Thinker:
                     self._private = self._private or private
                     self._grow(reply, self._text.push(text))
                 case ThoughtDelta(text):
-                    self._hold(partial(self._tell, Thought(reply.turn, text)))
+                    thought = Thought(reply.turn, self._thought.push(text))
+                    self._hold(partial(self._tell, thought))
                 case Unanswered():
                     self._hold(partial(self._tell, ModelWanted(reply.turn)))
                 case _:
