@@ -24,7 +24,7 @@ from engine.llm.local.load_watch import LoadWatch, watched_llama
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
-from engine.llm.tools.tagged_calls import tool_call
+from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import THINK, TagSplitter
 from engine.llm.tools.toolbox import schemas
 from engine.settings import LanguageModelSettings
@@ -131,9 +131,11 @@ class LlamaModel:
             tokens = self._tokenized(prompt)
             yield from self._evaluate(tokens, self._llama.n_batch)
             for text in self._sample(tokens):
+                if splitter.over:
+                    break
                 # Text that is held back or only thought: still a chance for the caller to stop.
-                yield from [*map(tool_call, splitter.feed(text))] or [""]
-            yield from map(tool_call, splitter.flush())
+                yield from [*tool_calls(splitter.feed(text))] or [""]
+            yield from tool_calls(splitter.flush())
         except (RuntimeError, ValueError) as error:
             raise self._failure(error) from error
 

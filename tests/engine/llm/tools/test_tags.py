@@ -1,26 +1,36 @@
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.llm.base import ThoughtDelta
-from engine.llm.tools.tagged_calls import tool_call
+from engine.llm.base import Retraction, ThoughtDelta
 from engine.llm.tools.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
-from engine.llm.tools.toolbox import ToolCall
 
-PIECES = st.lists(
-    st.sampled_from(
-        ["<think>", "</think>", "<tool_call>", "</tool_call>", "a", " b", "<", "</", "th", ">"]
-    ),
-    max_size=12,
-)
+MARKS = (
+    "<think>", "</think>", "<Thought >", "</thought>", "[THINK]", "[/THINK]", "◁think▷",
+    "<tool_call>", "</tool_call>", "<function=spell>", "</function>", "[TOOL_CALLS]",
+    "<|channel|>", "<|message|>", "analysis", "final", "<|start|>", "assistant", "<|end|>",
+    "assistantfinal", "commentary to=functions.spell ", "<|im_end|>", "<|im_start|>", "user",
+    "</s>", "<s>", "<|unknown_7|>", '{"name": "spell"}', '{"name": "Anna"}', '[{"name": 1}', "[INST]",
+    "[/INST]", "`", "```", "```json", "\n", "a", " b", "<", "</", "th", ">", "|", "[", "{", '"', "Yes.",
+)  # fmt: skip
+PIECES = st.lists(st.sampled_from(MARKS), max_size=12)
 
 
-def split(pieces, inside=None):
-    """The splitter's result, with neighbouring texts and thoughts joined."""
-    splitter = TagSplitter(inside)
+def split(pieces, inside=None, *, assumed=False):
+    """What is left of the stream in the end: what was retracted is a thought."""
+    splitter = TagSplitter(inside, assumed=assumed)
+    parts = []
+    for part in [*(part for piece in pieces for part in splitter.feed(piece)), *splitter.flush()]:
+        if isinstance(part, Retraction):
+            parts = [ThoughtDelta(each) if isinstance(each, str) else each for each in parts]
+        else:
+            parts.append(part)
+    return merged(parts)
+
+
+def merged(parts):
+    """Neighbouring texts and thoughts are one."""
     joined = []
-    fed = [part for piece in pieces for part in splitter.feed(piece)]
-    for part in [*fed, *splitter.flush()]:
+    for part in parts:
         before = joined[-1] if joined else None
         if isinstance(part, str) and isinstance(before, str):
             joined[-1] += part
@@ -67,24 +77,9 @@ def test_an_endless_call_is_cut():
     assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == Tagged("x" * MAX_BODY_CHARS)
 
 
+@settings(max_examples=400)
 @given(PIECES)
 def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
     whole = "".join(pieces)
 
     assert split([whole]) == split(pieces) == split(list(whole))
-
-
-@pytest.mark.parametrize(
-    ("body", "call"),
-    [
-        ('{"name": "spell", "arguments": {"word": "a"}}', ("spell", '{"word": "a"}')),
-        ('{"name": "tell_time"}', ("tell_time", "{}")),
-        ('{"name": "spell", "arguments": "{}"}', ("spell", "{}")),
-        ("not json", ("", "not json")),
-        ("[]", ("", "[]")),
-        ("{}", ("", "{}")),
-        ("[" * 100_000, ("", "[" * 100_000)),
-    ],
-)
-def test_a_tagged_call_is_read(body, call):
-    assert tool_call(Tagged(body)) == ToolCall("call", *call)
