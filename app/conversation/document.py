@@ -231,7 +231,7 @@ class ConversationDocument(QTextDocument):
 
     def _show_reply(self, place: _Place) -> None:
         reply = place.exchange.reply
-        if not reply or reply == place.reply:
+        if reply == (place.reply or ""):
             return
         place.reply = reply
         before = list(place.markup.paragraphs)

@@ -58,6 +58,13 @@ class SayWords:
     last: bool = False
 
 
+@dataclass(frozen=True)
+class Unsay:
+    """What was to be said of the reply until now is not said; its words begin again."""
+
+    reply: Reply
+
+
 PREVIEW = -1  # the number that stands for the turn of a preview
 
 
@@ -73,7 +80,7 @@ class Audition:
     rate: float | None
 
 
-Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Resume | Audition
+Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Unsay | Resume | Audition
 
 
 @dataclass
@@ -148,7 +155,9 @@ class Speaker:
                 self._say(self._open(reply), order)
             case Audition(reply) if reply.ending is None:
                 self._audition(order)
-            case SayWords() | Audition():
+            case Unsay(reply) if self._utterance and self._utterance.reply is reply:
+                self._drop()
+            case SayWords() | Unsay() | Audition():
                 pass
             case Resume(turn):
                 if self._utterance and self._utterance.reply.turn == turn:

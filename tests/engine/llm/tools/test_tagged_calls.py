@@ -53,8 +53,8 @@ SPELL = ("spell", '{"word": "Tea"}')
             [TIME, SPELL],
         ),
         (
-            "<｜tool▁call▁begin｜>function<｜tool▁sep｜>spell\n```json\n"
-            '{"word": "Tea"}\n```<｜tool▁call▁end｜>',
+            "<\uff5ctool▁call▁begin\uff5c>function<\uff5ctool▁sep\uff5c>spell\n```json\n"
+            '{"word": "Tea"}\n```<\uff5ctool▁call▁end\uff5c>',
             [SPELL],
         ),
     ],

@@ -9,8 +9,10 @@ MARKS = (
     "<tool_call>", "</tool_call>", "<function=spell>", "</function>", "[TOOL_CALLS]",
     "<|channel|>", "<|message|>", "analysis", "final", "<|start|>", "assistant", "<|end|>",
     "assistantfinal", "commentary to=functions.spell ", "<|im_end|>", "<|im_start|>", "user",
-    "</s>", "<s>", "<|unknown_7|>", '{"name": "spell"}', '{"name": "Anna"}', '[{"name": 1}', "[INST]",
-    "[/INST]", "`", "```", "```json", "\n", "a", " b", "<", "</", "th", ">", "|", "[", "{", '"', "Yes.",
+    "</s>", "<s>", "<|unknown_7|>",
+    '{"name": "spell"}', '{"name": "Anna"}', '[{"name": 1}', "[INST]",
+    "[/INST]",
+    "`", "```", "```json", "\n", "a", " b", "<", "</", "th", ">", "|", "[", "{", '"', "Yes.",
 )  # fmt: skip
 PIECES = st.lists(st.sampled_from(MARKS), max_size=12)
 
