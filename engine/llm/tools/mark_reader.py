@@ -30,7 +30,8 @@ class More:
 MORE = More()
 
 _ANGLED = re.compile(
-    r"[<◁](?P<slash>/?)(?P<bar>[|\uff5c]?)(?P<inner>(?<=[|\uff5c])/|)(?P<name>[^\s<>◁▷|\uff5c/=`\[\]{}\"']{0,60})"
+    r"[<◁] ?(?P<slash>/?) ?(?P<bar>[|\uff5c]?)(?P<inner>(?<=[|\uff5c])/|)"
+    r"(?P<name>[^\s<>◁▷|\uff5c/=`\[\]{}\"']{0,60})"
     r"(?P<detail>[\s=/][^<>◁▷\n]{0,200})?(?P<tail>[|\uff5c]?)(?P<close>[>▷]?)"
 )
 _SQUARE = re.compile(r"\[(?P<slash>/?)(?P<name>[A-Za-z_]{0,20})(?P<close>\]?)")

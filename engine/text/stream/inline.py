@@ -8,6 +8,7 @@ import html
 import re
 import unicodedata
 
+from engine.text.marks import TOKEN
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream.piece import Piece
 
@@ -69,7 +70,7 @@ def plain_pieces(piece: Piece) -> list[Piece]:
     if quoted:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
-        piece = piece.replace(_BREAK_TAG, ", ").replace(_TAG, "")
+        piece = piece.replace(TOKEN, " ").replace(_BREAK_TAG, ", ").replace(_TAG, "")
     piece = _without_links(piece)
     piece = piece.replace(_ESCAPE, lambda match: match[1])
     if piece.text not in ("*", "**"):

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from engine.text.marks import THINKING
 from engine.text.stream import inline
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
@@ -49,8 +50,7 @@ _NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=[1-9]\d?\)))?(\d{1,3})[.)](?:\*\*)?")
 _TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
 _QUOTE = re.compile(r">+")
 _DEFINITION = re.compile(r"\[[^\]^]+\]:")
-_HIDING = re.compile(r"<!--|<think(?:ing)?>", re.IGNORECASE)
-_HIDDEN_UNTIL = {"<!--": "-->", "<think>": "</think>", "<thinking>": "</thinking>"}
+_HIDING = re.compile(rf"<!--|<(?P<name>{'|'.join(map(re.escape, THINKING))})>", re.IGNORECASE)
 _OPEN_TAG = re.compile(
     r"(?<!\b\w)</?(?:a|abbr|b|br|code|details|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|"
     r"summary|sup|table|tbody|td|th|thead|tr|u|ul|video|audio)$",
@@ -158,8 +158,8 @@ class Markdown:
         if self._until == ")":
             end = _closing_bracket(piece.text)
         else:
-            place = piece.text.find(self._until)
-            end = place + len(self._until) if place >= 0 else -1
+            found = re.search(re.escape(self._until), piece.text, re.IGNORECASE)
+            end = found.end() if found else -1
         if end < 0:
             return []
         self._until, self._within_line = "", False
@@ -169,7 +169,7 @@ class Markdown:
     def _visible(self, piece: Piece) -> list[Element]:
         hiding = _HIDING.match(piece.text)
         if hiding:
-            self._until = _HIDDEN_UNTIL[hiding[0].lower()]
+            self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
             return self._hidden(piece.cut(hiding.end()))
         piece = self._without_math(self._cut_unclosed(piece))
         self._address = "://" in piece.text
