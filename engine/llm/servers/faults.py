@@ -85,12 +85,13 @@ class ServerFaults:
                 f"The language-model server at {self._address} is still loading or busy.{says}",
                 hint="Ask again in a while.",
             )
-        return self.reported(words or "it does not say why", f" with error {code}")
+        return self.reported(words, f" with error {code}")
 
     def reported(self, words: str, how: str = "") -> LanguageModelError:
         """The server's own words about what went wrong."""
         return LanguageModelError(
-            f"The language-model server at {self._address} failed{how}: {words}.",
+            f"The language-model server at {self._address} failed{how}: "
+            f"{words or 'it does not say why'}.",
             hint="Look at the server's own messages, or choose another model.",
         )
 
