@@ -14,7 +14,7 @@ from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.thinker import GetReady, Rest, Thinker
-from engine.runtime.workers.voice.speaker import Order
+from engine.runtime.workers.voice.orders import Order
 from engine.settings import LanguageModelSettings
 from tests.fakes import FakeLanguageModel, FakeParts
 

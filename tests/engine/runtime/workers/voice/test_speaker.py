@@ -15,12 +15,8 @@ from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice import frame_delay as delay_file
-from engine.runtime.workers.voice.speaker import (
-    LONGEST_PAUSE_S,
-    SayWords,
-    Speaker,
-    Unsay,
-)
+from engine.runtime.workers.voice.orders import SayWords, Unsay
+from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S, Speaker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import Step
