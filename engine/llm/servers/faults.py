@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import openai
 
 MAX_QUOTED_CHARS = 200  # of the server's own words
+NO_REASON = "no reason given"
 LOADING = 503  # the status of a server that has to load its model first
 
 _FIELDS = ("error", "message", "detail", "msg", "error_description", "title", "reason")
@@ -64,25 +65,24 @@ class ServerFaults:
 
     def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
         code, words = error.status_code, own_words(error.response.text)
-        says = f" It says: {words}." if words else ""
         if code in {401, 403}:
-            return self._refused(code, says)
+            return self._refused(code, words)
         if 300 <= code < 400:
             return self._redirected(error.response.headers.get("Location", ""))
         if code == 404:
             return LanguageModelError(
-                f"The server at {self._address} does not know the model {model!r} or this address."
-                f"{says}",
+                f"The server at {self._address} does not know the model {model!r} or this address: "
+                f"{words}.",
                 hint="Check the model's name, and that the address ends in /v1.",
             )
         if code == 429:
             return LanguageModelError(
-                f"The language-model server at {self._address} takes no more questions now.{says}",
+                f"The language-model server at {self._address} takes no more questions now: {words}.",
                 hint="Ask again in a while.",
             )
         if code == LOADING:
             return LanguageModelError(
-                f"The language-model server at {self._address} is still loading or busy.{says}",
+                f"The language-model server at {self._address} is still loading or busy: {words}.",
                 hint="Ask again in a while.",
             )
         return self.reported(words, f" with error {code}")
@@ -90,8 +90,7 @@ class ServerFaults:
     def reported(self, words: str, how: str = "") -> LanguageModelError:
         """The server's own words about what went wrong."""
         return LanguageModelError(
-            f"The language-model server at {self._address} failed{how}: "
-            f"{words or 'it does not say why'}.",
+            f"The language-model server at {self._address} failed{how}: {words}.",
             hint="Look at the server's own messages, or choose another model.",
         )
 
@@ -102,12 +101,12 @@ class ServerFaults:
             hint="Nothing was sent there. Set that address in the settings if you trust it.",
         )
 
-    def _refused(self, code: int, says: str) -> LanguageModelError:
+    def _refused(self, code: int, words: str) -> LanguageModelError:
         hint = "Set the name of the environment variable that holds its key in the settings."
         if self._key_variable:
             hint = f"Check the key in the environment variable {self._key_variable}."
         return LanguageModelError(
-            f"The language-model server at {self._address} refused access (error {code}).{says}",
+            f"The language-model server at {self._address} refused access (error {code}): {words}.",
             hint=hint,
         )
 
@@ -118,7 +117,9 @@ def own_words(body: object) -> str:
     """
     with suppress(ValueError, RecursionError):  # else it is a text
         body = json.loads(body) if isinstance(body, str) else body
-    return _quoted(_TAGS.sub(" ", html.unescape(_said(body))))
+    text = _said(body)
+    is_page = "</" in text  # else what stands in angles may be a name
+    return _quoted(html.unescape(_TAGS.sub(" ", text)) if is_page else text) or NO_REASON
 
 
 def _said(body: object) -> str:

@@ -343,6 +343,7 @@ def test_no_sentence_here_is_one_that_the_engine_does_not_say() -> None:
         *WHY_NOT,
         *ELSEWHERE["note"],
         *(reason for reason, _ in faults._WHY.values()),
+        NO_REASON,
         "Connect one and switch it on in the system's sound settings.",
         "Connect one, and check that PipeWire or PulseAudio is "
         "running: 'pactl info' should name a default sink and a default source. Without "
