@@ -77,7 +77,8 @@ class ServerFaults:
             )
         if code == 429:
             return LanguageModelError(
-                f"The language-model server at {self._address} takes no more questions now: {words}.",
+                f"The language-model server at {self._address} takes no more questions now: "
+                f"{words}.",
                 hint="Ask again in a while.",
             )
         if code == LOADING:

@@ -18,6 +18,7 @@ from engine.asr import pick as ears
 from engine.audio.devices import portaudio
 from engine.bench.machine import WHEN_IDLE
 from engine.history import faults
+from engine.llm.servers.faults import NO_REASON
 from engine.runtime.workers.ears import listener
 from engine.tts import pick as speech
 from engine.tts.espeak import voices as espeak
@@ -88,7 +89,7 @@ ELSEWHERE = {
     "f\"The {what} {file}: '{key}' holds NaN or infinity.\"": tuple(
         f"The {each} /x: 'Xy' holds NaN or infinity." for each in FILES
     ),
-    "f'The language-model server at {self._address} failed{how}: {_quoted(words)}.'": (
+    "f'The language-model server at {self._address} failed{how}: {words}.'": (
         "The language-model server at http://x/v1 failed: Xy.",
         "The language-model server at http://x/v1 failed with error 500: Xy.",
     ),
