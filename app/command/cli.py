@@ -250,6 +250,8 @@ QUESTION = "convert ten miles to kilometers"
 def _show_faults(event: Event) -> None:
     if isinstance(event, api.Failed):
         tell(f"{event.message} {event.hint}")
+    elif isinstance(event, api.Notice):
+        tell(event.text)
 
 
 def _show_turns(event: Event) -> None:

@@ -224,7 +224,7 @@ class ConversationDocument(QTextDocument):
 
     def _show_reply(self, place: Blocks) -> None:
         reply = place.exchange.reply
-        if not reply or reply == place.reply:
+        if reply == (place.reply or ""):
             return
         place.reply = reply
         before = place.markup.paragraphs

@@ -9,6 +9,7 @@ import re
 import unicodedata
 
 from engine.text.formats import identifiers
+from engine.text.marks import TOKEN
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream.piece import Piece
 
@@ -80,7 +81,7 @@ def plain_pieces(piece: Piece) -> list[Piece]:
     if quoted:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
-        piece = _without_tags(piece)
+        piece = _without_tags(piece.replace(TOKEN, " "))
     piece = _without_links(piece)
     piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     piece = piece.replace(_ESCAPE, lambda match: match[1])

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from engine.text.marks import THINKING
 from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.stream import equations, inline
 from engine.text.stream.equations import Equation
@@ -58,8 +59,7 @@ _NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=[1-9]\d?\)))?(\d{1,3})[.)](?:\*\*)?")
 _TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
 _QUOTE = re.compile(r">+")
 _DEFINITION = re.compile(r"\[[^\]^]+\]:")
-_HIDING = re.compile(r"<!--|<think(?:ing)?>", re.IGNORECASE)
-_HIDDEN_UNTIL = {"<!--": "-->", "<think>": "</think>", "<thinking>": "</thinking>"}
+_HIDING = re.compile(rf"<!--|<(?P<name>{'|'.join(map(re.escape, THINKING))})>", re.IGNORECASE)
 _OPEN_TAG = re.compile(
     rf"(?<!\b\w)</?(?:{inline.INLINE_TAGS}|article|aside|blockquote|br|details|div|figure|footer|"
     r"h[1-6]|header|hr|main|nav|ol|pre|section|summary|table|tbody|td|th|thead|tr|ul)$",
@@ -175,8 +175,8 @@ class Markdown:
         if self._until == ")":
             end = _closing_bracket(piece.text)
         else:
-            place = piece.text.find(self._until)
-            end = place + len(self._until) if place >= 0 else -1
+            found = re.search(re.escape(self._until), piece.text, re.IGNORECASE)
+            end = found.end() if found else -1
         if end < 0:
             return []
         self._until, self._within_line = "", False
@@ -189,7 +189,7 @@ class Markdown:
             return self._visible(piece.cut(0, comment)) + self._visible(piece.cut(comment))
         hiding = _HIDING.match(piece.text)
         if hiding:
-            self._until = _HIDDEN_UNTIL[hiding[0].lower()]
+            self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
             return self._hidden(piece.cut(hiding.end()))
         elements: list[Element] = []
         for part in equations.parts(piece, self._formulas):

@@ -16,7 +16,6 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
-from engine.messages.voices import Mix
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
@@ -26,6 +25,7 @@ from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
+from engine.runtime.workers.voice.orders import Audition, Order, SayWords, SelectVoice, Unsay
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Worker
@@ -36,38 +36,6 @@ from engine.tts.pacing import PLAIN, paced
 
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
-
-
-@dataclass(frozen=True)
-class SelectVoice:
-    name: str  # empty = the synthesiser's default
-
-
-@dataclass(frozen=True)
-class SayWords:
-    """More words of the reply; `last`: there are no others."""
-
-    reply: Reply
-    words: tuple[Word, ...]
-    last: bool = False
-
-
-PREVIEW = -1  # the number that stands for the turn of a preview
-
-
-@dataclass(frozen=True)
-class Audition:
-    """Say `words` in a voice that need not be the chosen one, at `rate` (SPS; None = the dial's),
-    as a reply of the turn PREVIEW. A reply that goes on, or begins, is said instead.
-    """
-
-    reply: Reply
-    voice: str | Mix
-    words: tuple[Word, ...]
-    rate: float | None
-
-
-Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Resume | Audition
 
 
 @dataclass
@@ -143,7 +111,9 @@ class Speaker:
                 self._say(self._open(reply), order)
             case Audition(reply) if reply.ending is None:
                 self._audition(order)
-            case SayWords() | Audition():
+            case Unsay(reply) if self._utterance and self._utterance.reply is reply:
+                self._drop()
+            case SayWords() | Unsay() | Audition():
                 pass
             case Resume(turn):
                 if self._utterance and self._utterance.reply.turn == turn:
