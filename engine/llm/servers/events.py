@@ -13,6 +13,7 @@ Event = Mapping[str, Any]
 
 EVENT_STREAM = "text/event-stream"
 DONE = "[done]"
+_SAYS = frozenset(("choices", "error"))  # an event without one of them says nothing
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
@@ -41,9 +42,9 @@ class _Reader:
     """Lines in, events out."""
 
     def __init__(self) -> None:
-        self._data = ""
+        self._data: list[str] = []
         self._is_error = False  # the event was called so
-        self._loose = ""  # what stands in no field
+        self._loose: list[str] = []  # what stands in no field
 
     def line(self, raw: bytes) -> Iterator[Event]:
         line = raw.decode("utf-8", "replace").removeprefix("\ufeff")
@@ -51,21 +52,22 @@ class _Reader:
         value = value.removeprefix(" ")
         if not line:
             yield from self._event(whole=True)
+            self._data.clear()
+            self._is_error = False
         elif field == "data":
-            self._data += f"\n{value}" if self._data else value
+            self._data.append(value)
             yield from self._event(whole=False)
         elif field == "error":
             yield {"error": _json_or_text(value)}
         elif field == "event":
             self._is_error = value.strip() == "error"
         elif line[0] in '{[ }]\t"' or self._loose:
-            self._loose += f"{line}\n"
-            yield from self._loose_event()
+            self._loose.append(line)
 
     def end(self) -> Iterator[Event]:
-        """What stands in no field and was not a line of JSON."""
+        """What stands in no field: all of an answer, if it is one."""
         try:
-            found = json.loads(self._loose or "null")
+            found = json.loads("\n".join(self._loose) or "null")
         except ValueError:
             return
         if isinstance(found, Mapping):
@@ -73,12 +75,14 @@ class _Reader:
 
     def _event(self, *, whole: bool) -> Iterator[Event]:
         """The event whose data is there. Unless it is `whole` it may go on in another line."""
-        data = self._data.strip()
+        if not whole and len(self._data) > 1:  # to try at each line would take their square
+            return
+        data = "\n".join(self._data).strip()
         if data.lower() == DONE:
-            self._data = ""
+            self._data.clear()
             yield {DONE: True}
             return
-        if not data or not (whole or _is_line(data)):
+        if not data or not (whole or data.endswith("}")):
             return
         try:
             found = json.loads(data)
@@ -86,28 +90,16 @@ class _Reader:
             if whole:
                 raise
             return
-        self._data = ""
+        self._data.clear()
+        yield from self._found(found)
+
+    def _found(self, found: object) -> Iterator[Event]:
         if isinstance(found, Mapping):
-            yield {"error": found, **found} if self._is_error else found
+            found = {"error": found, **found} if self._is_error else found
+            if not _SAYS.isdisjoint(found):
+                yield found
         elif found is not None:
             raise ValueError("an event is no object")
-
-    def _loose_event(self) -> Iterator[Event]:
-        if not _is_line(self._loose.rstrip()):
-            return
-        try:
-            found = json.loads(self._loose)
-        except ValueError:
-            return
-        self._loose = ""
-        yield found
-
-
-def _is_line(data: str) -> bool:
-    """Whether it may be all of an event. One of many lines is read at its end only: to try at each
-    of them would take the square of their number.
-    """
-    return data.endswith("}") and "\n" not in data
 
 
 def _json_or_text(value: str) -> object:
