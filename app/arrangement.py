@@ -8,12 +8,13 @@ to type in and their buttons are depends on the window's size alone, not on what
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
 from app.conversation.composer import Composer
 from app.header import Header
-from app.history.beside import Beside
+from app.look.layout import NO_MARGINS, Spring, card, column, row, wide
 from app.look.measure import Measured
 from app.shelf import Shelf
 from app.stage.panel import Stage
@@ -33,6 +34,9 @@ _TOP_GAP = 4  # below the header
 _MARGIN = 16
 _NARROW_MARGIN = 10
 _NO_LIMIT = 16_777_215  # Qt's
+_PANEL_WIDTH = 250  # logical pixels at least
+_PANEL_LINES = 15.5  # in line heights: it grows with the text
+_BOTH_FROM = 2.4  # a window this many times as wide as the panel has room for both
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,52 @@ class Furniture:
     shelf: Shelf
 
 
+class Beside(QWidget):
+    """`panel` on the left of `pages`, or in their place when there is no room: one of the two is
+    always in sight. Hidden until open() is called.
+
+    Signals:
+        moved(int): where the pages begin now, in logical pixels from the left.
+    """
+
+    moved = Signal(int)
+
+    def __init__(self, panel: QWidget, pages: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._pages = pages
+        self._card = card(self, panel, margins=NO_MARGINS)
+        row(self._card, wide(pages), on=self, spacing=_GAP)
+        self._is_open = False
+        self._arrange()
+
+    def open(self, on: bool) -> None:
+        """Show the panel, or put it away."""
+        self._is_open = on
+        self._arrange()
+
+    @property
+    def hides_pages(self) -> bool:
+        """Whether the panel takes the place of the conversation."""
+        return self._is_open and self.width() < _BOTH_FROM * self._panel_width
+
+    @property
+    def _panel_width(self) -> int:
+        return max(_PANEL_WIDTH, int(_PANEL_LINES * self.fontMetrics().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width = self._panel_width
+        self._card.setMaximumWidth(_NO_LIMIT if self.hides_pages else width)
+        self._card.setMinimumWidth(0 if self.hides_pages else width)
+        self._card.setVisible(self._is_open)
+        self._pages.setVisible(not self.hides_pages)
+        both = self._is_open and not self.hides_pages
+        self.moved.emit(width + _GAP if both else 0)
+
+
 class Arrangement:
     """Puts furniture into a window."""
 
@@ -64,20 +114,9 @@ class Arrangement:
         for page in furniture.pages:  # once it stands: what moves is styled anew, with all in it
             self._pages.addWidget(page)
         self._lay_out_talking()
-        self._side = QVBoxLayout()
-        self._side.setSpacing(_GAP)
-        self._side.addWidget(furniture.stage)
-        self._side.addWidget(furniture.shelf)
-        self._side.addStretch(0)
-        self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._body.setSpacing(_GAP)
-        self._body.addWidget(self._talking)
-        self._body.addLayout(self._side)
-        outside = QVBoxLayout(window)
-        outside.setContentsMargins(0, 0, 0, 0)
-        outside.setSpacing(_TOP_GAP)
-        outside.addWidget(furniture.header)
-        outside.addLayout(self._body, 1)
+        self._side = column(furniture.stage, furniture.shelf, Spring(0), spacing=_GAP)
+        self._body = row(self._talking, self._side, spacing=_GAP)
+        column(furniture.header, wide(self._body), on=window, spacing=_TOP_GAP)
         lines = furniture.header.fontMetrics().height()
         self._side_width = max(_SIDE_WIDTH, _SIDE_LINES * lines)
         self._least_stage = furniture.stage.least_height(self._side_width)
@@ -95,15 +134,15 @@ class Arrangement:
         self._is_low = size.height() < _LOW_LINES * line
         for part in (self._furniture.banner, self._furniture.timers):
             part.be_low(self._is_low)
-        column = size.height() - header.sizeHint().height() - _TOP_GAP - _MARGIN - _GAP
+        room = size.height() - header.sizeHint().height() - _TOP_GAP - _MARGIN - _GAP
         narrow = size.width() < _SIDE_FROM * self._side_width
-        narrow = narrow or column < self._least_stage + _LEAST_SHELF
+        narrow = narrow or room < self._least_stage + _LEAST_SHELF
         if narrow is not self.is_narrow:
             self.is_narrow = narrow
             self._rearrange(narrow)
         if not narrow:
             shelf = max(_USUAL_SHELF, int(_SHELF_LINES * line))
-            stage.setFixedHeight(min(_TALLEST_STAGE, max(self._least_stage, column - shelf)))
+            stage.setFixedHeight(min(_TALLEST_STAGE, max(self._least_stage, room - shelf)))
         self._show_stage()
 
     def _rearrange(self, narrow: bool) -> None:
@@ -161,9 +200,4 @@ class Arrangement:
         for measured in (above, below):
             measured.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
             self._beside.moved.connect(measured.leave)
-        column = QVBoxLayout(self._talking)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(above)
-        column.addWidget(self._beside, 1)
-        column.addWidget(below)
+        column(above, wide(self._beside), below, on=self._talking, spacing=8)

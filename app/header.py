@@ -6,18 +6,18 @@ Invariant: when the engine reports hands-free and volume, they are shown but not
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from app.bridge import Post
-from app.conversation.recording import RecordingSign
-from app.history.private import PrivateSign
 from app.language.words import mark, tr
 from app.look.icons import IconButton
 from app.look.label import Label
+from app.look.layout import Spring, fill, row
 from app.look.switch import Switch
-from app.look.theme import Mode, Theme, scaled
-from app.stage.mute import MicrophoneButton
+from app.look.theme import Mode, Theme
+from app.signs import PrivateSign, RecordingSign
 from engine.api import (
+    ChangeSetting,
     ConversationOpened,
     Event,
     RecordingChanged,
@@ -28,6 +28,7 @@ from engine.api import (
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
+MUTED_KEY = "audio.muted"
 _GAP = 4  # logical pixels
 _LESSER_GAPS = (2, 0)
 _MODES = {Mode.LIGHT: mark("light"), Mode.DARK: mark("dark")}
@@ -40,11 +41,10 @@ class Header(QWidget):
         super().__init__(parent)
         self._post, self._theme = post, theme
         self._gain_before_mute = 1.0
-        self._row = QHBoxLayout(self)
+        self._row = row(on=self, spacing=_GAP)
         self.history = IconButton("conversations", tr("Conversations (Ctrl+B)"), theme, self)
         self.history.setCheckable(True)
-        self.name = Label("Rubato", self)
-        self.name.setFont(scaled(self.font(), 1.3, strong=True))
+        self.name = Label("Rubato", self, size=1.3, strong=True)
         self.recording = RecordingSign(post, self)
         self.private = PrivateSign(post, self)
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
@@ -52,8 +52,7 @@ class Header(QWidget):
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
         self.hands_free.toggled.connect(lambda on: post(SetHandsFree(on)))
         self.microphone = MicrophoneButton(post, theme, self)
-        self.mute = IconButton("loudspeaker", tr("Mute"), theme, self)
-        self.mute.clicked.connect(self._on_mute)
+        self.mute = IconButton("loudspeaker", tr("Mute"), theme, self, self._on_mute)
         self.volume = self._make_volume()
         self.new = IconButton("new-conversation", tr("New conversation (Ctrl+N)"), theme, self)
         self.details = IconButton("panel", tr("Voice and status (Ctrl+D)"), theme, self)
@@ -64,7 +63,9 @@ class Header(QWidget):
         self.settings = IconButton("settings", tr("Settings (Ctrl+,)"), theme, self)
         theme.changed.connect(self._show_mode)
         self._show_mode()
-        self._lay_out()
+        fill(self._row, self.history, self.name, self.recording, self.private, Spring())
+        fill(self._row, self.hands_free, 8, self.microphone, self.mute, self.volume, 8)
+        fill(self._row, self.new, self.details, self.theme_button, self.more, self.settings)
         self.be_compact(False)
 
     @property
@@ -86,8 +87,6 @@ class Header(QWidget):
             case ConversationOpened():
                 self.private.on_event(event)
                 self._make_room()
-            case _:
-                pass
 
     def show_hands_free(self, on: bool) -> None:
         with QSignalBlocker(self.hands_free):
@@ -166,20 +165,21 @@ class Header(QWidget):
         volume.valueChanged.connect(self._on_volume)
         return volume
 
-    def _lay_out(self) -> None:
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        row = self._row
-        row.setSpacing(_GAP)
-        row.addWidget(self.history)
-        row.addWidget(self.name)
-        row.addWidget(self.recording)
-        row.addWidget(self.private)
-        row.addStretch(1)
-        row.addWidget(self.hands_free)
-        row.addSpacing(8)
-        row.addWidget(self.microphone)
-        row.addWidget(self.mute)
-        row.addWidget(self.volume)
-        row.addSpacing(8)
-        for button in (self.new, self.details, self.theme_button, self.more, self.settings):
-            row.addWidget(button)
+
+class MicrophoneButton(IconButton):
+    """Mutes the microphone: one click closes its stream. Crossed out while the engine reports that
+    it is muted, not when that was requested.
+    """
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__("microphone", "", theme, parent)
+        self._is_muted = False
+        self.clicked.connect(lambda: post(ChangeSetting(MUTED_KEY, not self._is_muted)))
+        self.show_muted(False)
+
+    def show_muted(self, on: bool) -> None:
+        self._is_muted = on
+        if on:
+            self.show_as("microphone-off", tr("Muted: the microphone is closed (Ctrl+U)"))
+        else:
+            self.show_as("microphone", tr("Mute the microphone (Ctrl+U)"))

@@ -1,74 +1,60 @@
-"""The keyboard: every shortcut in one table, and the card that shows them.
+"""The keyboard: every shortcut in one table, the card that shows them, and the menu behind three
+dots.
 
-Invariant: the card lists exactly the shortcuts that work; both come from the same table.
+Invariant: card and menu show exactly the shortcuts that work; all come from the same table.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from enum import Enum
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QMenu, QWidget
 
 from app.language.words import mark, tr
 from app.look.label import Label
-from app.look.theme import scaled
 
 
 class Act(Enum):
-    """What a shortcut does."""
+    """What a shortcut does: its keys, and its words on the card, in its order."""
 
-    STOP = "stop"
-    NEW = "new"
-    HISTORY = "history"
-    HANDS_FREE = "hands-free"
-    MUTE = "mute"
-    TYPE = "type"
-    FASTER = "faster"
-    SLOWER = "slower"
-    CHOOSE_FILE = "choose file"
-    DETAILS = "details"
-    EXPORT = "export"
-    RECORD = "record"
-    VOICES = "voices"
-    TIMES = "times"
-    MODELS = "models"
-    SETTINGS = "settings"
-    FIRST_START = "first start"
-    HELP = "help"
-    ABOUT = "about"
-    QUIT = "quit"
+    STOP = "Esc", mark("Stop the reply")
+    TYPE = "Ctrl+L", mark("Type a message")
+    FASTER = "Alt+Up", mark("Speak faster")
+    SLOWER = "Alt+Down", mark("Speak slower")
+    HANDS_FREE = "Ctrl+H", mark("Hands-free on or off")
+    MUTE = "Ctrl+U", mark("Mute the microphone or open it")
+    NEW = "Ctrl+N", mark("New conversation")
+    HISTORY = "Ctrl+B", mark("Kept conversations")
+    CHOOSE_FILE = "Ctrl+O", mark("Choose a recording for a voice")
+    VOICES = "Ctrl+J", mark("Voices: hear, rename, record, remove")
+    EXPORT = "Ctrl+E", mark("Export the conversation")
+    RECORD = "Ctrl+R", mark("Record both sides, or end that")
+    TIMES = "Ctrl+T", mark("Answer times")
+    DETAILS = "Ctrl+D", mark("Voice and status (narrow window)")
+    MODELS = "Ctrl+M", mark("Models: fetch, add, choose")
+    SETTINGS = "Ctrl+,", mark("Settings")
+    FIRST_START = "Ctrl+I", mark("The first steps once more")
+    HELP = "F1", mark("These keys")
+    ABOUT = "Shift+F1", mark("About Rubato: licences, diagnostics")
+    QUIT = "Ctrl+Q", mark("Quit")
 
-
-@dataclass(frozen=True)
-class Shortcut:
-    act: Act
-    keys: str
-    words: str
+    def __init__(self, keys: str, words: str) -> None:
+        self.keys = keys
+        self.words = words
 
 
-SHORTCUTS = (
-    Shortcut(Act.STOP, "Esc", mark("Stop the reply")),
-    Shortcut(Act.TYPE, "Ctrl+L", mark("Type a message")),
-    Shortcut(Act.FASTER, "Alt+Up", mark("Speak faster")),
-    Shortcut(Act.SLOWER, "Alt+Down", mark("Speak slower")),
-    Shortcut(Act.HANDS_FREE, "Ctrl+H", mark("Hands-free on or off")),
-    Shortcut(Act.MUTE, "Ctrl+U", mark("Mute the microphone or open it")),
-    Shortcut(Act.NEW, "Ctrl+N", mark("New conversation")),
-    Shortcut(Act.HISTORY, "Ctrl+B", mark("Kept conversations")),
-    Shortcut(Act.CHOOSE_FILE, "Ctrl+O", mark("Choose a recording for a voice")),
-    Shortcut(Act.VOICES, "Ctrl+J", mark("Voices: hear, rename, record, remove")),
-    Shortcut(Act.EXPORT, "Ctrl+E", mark("Export the conversation")),
-    Shortcut(Act.RECORD, "Ctrl+R", mark("Record both sides, or end that")),
-    Shortcut(Act.TIMES, "Ctrl+T", mark("Answer times")),
-    Shortcut(Act.DETAILS, "Ctrl+D", mark("Voice and status (narrow window)")),
-    Shortcut(Act.MODELS, "Ctrl+M", mark("Models: fetch, add, choose")),
-    Shortcut(Act.SETTINGS, "Ctrl+,", mark("Settings")),
-    Shortcut(Act.FIRST_START, "Ctrl+I", mark("The first steps once more")),
-    Shortcut(Act.HELP, "F1", mark("These keys")),
-    Shortcut(Act.ABOUT, "Shift+F1", mark("About Rubato: licences, diagnostics")),
-    Shortcut(Act.QUIT, "Ctrl+Q", mark("Quit")),
-)
+# The menu behind the three dots: what is needed now and then.
+_MENU = {
+    Act.VOICES: mark("Voices…"),
+    Act.MODELS: mark("Models…"),
+    Act.EXPORT: mark("Export the conversation…"),
+    Act.RECORD: mark("Record both sides"),
+    Act.TIMES: mark("Answer times"),
+    Act.FIRST_START: mark("First steps…"),
+    Act.HELP: mark("Keyboard shortcuts"),
+    Act.ABOUT: mark("About Rubato"),
+}
 
 
 class Precedence(QObject):
@@ -78,7 +64,7 @@ class Precedence(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._shortcuts = [QKeySequence(each.keys) for each in SHORTCUTS]
+        self._shortcuts = [QKeySequence(each.keys) for each in Act]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A field claims a key by accepting ShortcutOverride, so we do not offer it ours."""
@@ -99,15 +85,32 @@ class KeysCard(QDialog):
         grid.setHorizontalSpacing(26)
         grid.setVerticalSpacing(9)
         lines = [(tr("Hold {key}", key=talk_label), tr("Talk"))]
-        lines += [(native(each.keys), tr(each.words)) for each in SHORTCUTS]
+        lines += [(native(each.keys), tr(each.words)) for each in Act]
         lines += [
             (tr("Ctrl + arrow keys, Enter"), tr("Mark a word of a reply, hear it again from there"))
         ]
         for number, (keys, words) in enumerate(lines):
-            name = Label(keys, self)
-            name.setFont(scaled(self.font(), 1.0, strong=True))
-            grid.addWidget(name, number, 0)
+            grid.addWidget(Label(keys, self, strong=True), number, 0)
             grid.addWidget(Label(words, self), number, 1)
+
+
+class MoreMenu(QMenu):
+    """`act` is called with the chosen entry; `is_recording` is called each time the menu opens."""
+
+    def __init__(
+        self, act: Callable[[Act], None], is_recording: Callable[[], bool], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.entries = {
+            each: self.addAction(f"{tr(words)}\t{native(each.keys)}")
+            for each, words in _MENU.items()
+        }
+        for each, entry in self.entries.items():
+            entry.triggered.connect(lambda _=False, each=each: act(each))
+        self.insertSeparator(self.entries[Act.HELP])
+        record = self.entries[Act.RECORD]
+        record.setCheckable(True)
+        self.aboutToShow.connect(lambda: record.setChecked(is_recording()))
 
 
 def native(keys: str) -> str:

@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge, Emit, EngineLike
-from app.interrupt import Interrupt
+from app.guards import Interrupt, Watch
 from app.language.engine_texts import said
 from app.language.system import speak
 from app.language.words import tr
@@ -26,9 +26,8 @@ from app.presence.desk import Desk
 from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
-from app.watch import Watch
 from app.window import Window
-from engine.api import Settings, upkeep
+from engine.api import CrashNotes, Settings
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def run(
     *,
     notes: Sequence[str] = (),
     start: Start | None = None,
-    crash_notes: upkeep.CrashNotes | None = None,
+    crash_notes: CrashNotes | None = None,
 ) -> int:
     """Show the window until it is closed and the engine has stopped; the exit status.
 

@@ -3,11 +3,12 @@
 Invariant: nothing in it is needed while talking, so a narrow window may hide it.
 """
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize
+from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
-from app.look.overlay import OverlayBar
+from app.look.layout import Spring, card, column
+from app.look.overlay import Scrolled, page_in
 from app.look.theme import Theme
 from app.status.panel import Status
 from app.status.parts import Parts
@@ -15,29 +16,19 @@ from app.voice.panel import VoiceArea
 from engine.api import Event
 
 
-class Shelf(QScrollArea):
+class Shelf(Scrolled):
     """Two cards, one under the other."""
 
     def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        content = QWidget()
-        content.setProperty("kind", "page")
-        self.setWidget(content)  # while it is empty: what moves is styled anew, with all in it
+        content = page_in()
+        super().__init__(content, parent)  # while it is empty: what moves is styled anew
         self._content = content
         self.voices = VoiceArea(post, theme, content)
         self.status = Status(parts, theme, content)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(_card(self.voices, content))
-        column.addWidget(_card(self.status, content))
-        column.addStretch(1)
+        shown = (self.voices, self.status)
+        cards = [card(content, each, margins=(16, 14, 16, 14)) for each in shown]
+        column(*cards, Spring(), on=content, spacing=12)
         content.installEventFilter(self)
-        self.setWidgetResizable(True)
-        OverlayBar(self)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def on_event(self, event: Event) -> None:
         self.voices.on_event(event)
@@ -55,12 +46,3 @@ class Shelf(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(220, 120)
-
-
-def _card(widget: QWidget, parent: QWidget) -> QFrame:
-    card = QFrame(parent)
-    card.setProperty("kind", "card")
-    inside = QVBoxLayout(card)
-    inside.setContentsMargins(16, 14, 16, 14)
-    inside.addWidget(widget)
-    return card

@@ -19,13 +19,12 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.about.page import AboutPage
 from app.arrangement import Arrangement, Furniture
 from app.bridge import Post
 from app.conversation.composer import Composer
-from app.conversation.export import ExportDialog
 from app.conversation.transcript import KEYBOARD
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
@@ -33,11 +32,12 @@ from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
 from app.header import HANDS_FREE_KEY, Header
 from app.history.panel import HistoryPanel
-from app.keys import SHORTCUTS, Act, KeysCard, Precedence
+from app.keys import Act, KeysCard, MoreMenu, Precedence
+from app.language.words import mark, tr
+from app.look.file_dialogs import ask_where
 from app.look.measure import room_for_window
 from app.look.theme import Theme, mode_named
-from app.models.opener import Models
-from app.more import MoreMenu
+from app.models.page import Models
 from app.settings.dialog import SettingsDialog
 from app.settings.form import flat
 from app.settings.kinds import Value
@@ -54,6 +54,7 @@ from engine.api import (
     Command,
     ConversationOpened,
     Event,
+    Export,
     Heard,
     Levels,
     NewConversation,
@@ -67,6 +68,13 @@ from engine.api import (
 )
 
 THEME_KEY = "window.theme"
+_FORMATS = {
+    mark("Text (*.txt)"): "txt",
+    mark("Markdown (*.md)"): "md",
+    mark("JSON with word times (*.json)"): "json",
+    mark("Subtitles (*.srt)"): "srt",
+    mark("Sound of both sides, if it was recorded (*.wav)"): "wav",
+}
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
 
@@ -157,8 +165,6 @@ class Window(QWidget):
                 self.conversation.follow_again()
             case SetHandsFree(on):
                 self._on_setting(HANDS_FREE_KEY, on)
-            case _:
-                pass
         self._send(command)
 
     def change(self, key: str, value: Value) -> None:
@@ -185,8 +191,6 @@ class Window(QWidget):
             case "audio.hands_free":
                 self.header.show_hands_free(bool(value))
                 self._show_talking()
-            case _:
-                pass
 
     def _show_settings(self, settings: Settings) -> None:
         self.header.show_hands_free(settings.audio.hands_free)
@@ -231,11 +235,11 @@ class Window(QWidget):
         header.history.toggled.connect(self._show_history)
         self.conversation.word_chosen.connect(lambda turn, start: self.post(Replay(turn, start)))
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
-        header.more.setMenu(MoreMenu(self._act, lambda: header.recording.is_on, self))
+        header.more.open_menu(MoreMenu(self._act, lambda: header.recording.is_on, self))
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
-        for each in SHORTCUTS:
-            shortcut = QShortcut(QKeySequence(each.keys), self)
-            shortcut.activated.connect(lambda act=each.act: self._act(act))
+        for act in Act:
+            shortcut = QShortcut(QKeySequence(act.keys), self)
+            shortcut.activated.connect(lambda act=act: self._act(act))
 
     def _act(self, act: Act) -> None:
         actions: dict[Act, Callable[[], object]] = {
@@ -249,7 +253,7 @@ class Window(QWidget):
             Act.SLOWER: lambda: self.stage.rate.slider.step(-1),
             Act.VOICES: lambda: self.shelf.voices.open_page(),
             Act.CHOOSE_FILE: self.shelf.voices.choose_file,
-            Act.EXPORT: lambda: ExportDialog(self.post, self).open(),
+            Act.EXPORT: self.export,
             Act.RECORD: self.header.recording.toggle_recording,
             Act.TIMES: self.shelf.status.show_times,
             Act.DETAILS: self.header.details.toggle,
@@ -261,6 +265,11 @@ class Window(QWidget):
             Act.QUIT: self.quit,
         }
         actions[act]()
+
+    def export(self) -> QFileDialog:
+        """Ask where to write the conversation, and in which format."""
+        post, title = self.post, tr("Export the conversation")
+        return ask_where(self, title, "conversation", _FORMATS, lambda path: post(Export(path)))
 
     def _stop(self) -> None:
         """Esc stops the reply; in the input line it also goes back to the conversation."""

@@ -5,14 +5,16 @@ threads after start(). `emit` is called from one engine thread, one event at a t
 block. Hosts import every message from here: the stars below.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 from engine import errors as errors
 from engine import settings as settings
-from engine import upkeep as upkeep
+from engine.crash_notes import CrashNotes as CrashNotes
 from engine.errors import EngineError as EngineError
 from engine.messages.commands import *
 from engine.messages.commands import Command
@@ -29,17 +31,34 @@ from engine.settings import Settings as Settings
 from engine.systems import SYSTEMS as SYSTEMS
 
 if TYPE_CHECKING:
-    from engine.asr.pick import Pick as RecogniserPick
-    from engine.bench.machine import Row
-    from engine.doctor import Finding
-    from engine.history.store import Store as Store
-    from engine.models.library import ModelLibrary as ModelLibrary
+    from engine.asr.pick import choose as choose_recogniser
+    from engine.asr.wake.choice import is_taught as is_wake_phrase_taught
+    from engine.bench.machine import (
+        bench,
+        bench_recognisers,
+        bench_synthesisers,
+        bench_table,
+        pick_profile,
+        pick_recogniser,
+        pick_synthesiser,
+    )
+    from engine.doctor import examine
+    from engine.doctor.diagnostics import diagnostics
+    from engine.history.store import Store
+    from engine.history.store import default_path as history_path
+    from engine.licences import text_of as licence_of
+    from engine.licences import works
+    from engine.llm.registry import preload
+    from engine.models.library import ModelLibrary
     from engine.runtime.factories import Factories
-    from engine.runtime.host.dialogue import Exchange as Exchange  # re-exported for hosts
-    from engine.runtime.host.offline_synthesis import SynthesisReport
-    from engine.tts.pick import Pick as SynthesiserPick
-    from engine.tts.voxtream.files.pick import Pick
-    from engine.voice_library import VoiceLibrary as VoiceLibrary
+    from engine.runtime.host.demo_question import speak_question
+    from engine.runtime.host.dialogue import Exchange, Keep, converse, exchange
+    from engine.runtime.host.say_command import say
+    from engine.runtime.host.timer_file import default_path as timers_path
+    from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
+    from engine.settings_file import default_path as settings_path
+    from engine.tts.pick import choose as choose_synthesiser
+    from engine.tts.shelf import SENTENCE, Shelf
 
 
 class Engine:
@@ -91,38 +110,19 @@ class Engine:
         collect_all_at_the_end()
 
 
-# What follows is for hosts without a window. Each call does one thing on the calling thread and
-# imports what it needs only then.
+def version() -> str:
+    """This program's own, for example 0.1.0; empty in a folder that was never installed."""
+    try:
+        return metadata.version("rubato")
+    except metadata.PackageNotFoundError:
+        return ""
 
 
-def settings_path() -> Path:
-    """The person's settings file."""
+def crash_notes() -> CrashNotes:
+    """What went wrong on this machine, kept for the person: see engine.crash_notes."""
     from engine import settings_file
 
-    return settings_file.default_path()
-
-
-def timers_path() -> Path:
-    """Where running timers wait for the next start."""
-    from engine import settings_file
-    from engine.runtime.host import timer_file
-
-    return settings_file.data_folder() / timer_file.NAME
-
-
-def history_path() -> Path:
-    """Where conversations are kept."""
-    from engine import settings_file
-    from engine.history import store
-
-    return settings_file.data_folder() / store.NAME
-
-
-def history(path: Path | None = None) -> "Store":
-    """What was kept, open: see engine.history.store. Close it again. `path` None: the person's."""
-    from engine.history.store import Store
-
-    return Store(path or history_path())
+    return CrashNotes(settings_file.data_folder() / "notes")
 
 
 def load_settings() -> tuple[Settings, tuple[str, ...]]:
@@ -132,13 +132,6 @@ def load_settings() -> tuple[Settings, tuple[str, ...]]:
     return settings_file.load(settings_file.default_path())
 
 
-def preload(settings: Settings) -> None:
-    """Import what must not be imported beside Qt; before the window."""
-    from engine.llm import registry
-
-    registry.preload(settings.language_model)
-
-
 def remove_telemetry() -> None:
     """Remove what ONNX Runtime kept to report under older versions: see engine.telemetry."""
     from engine import settings_file, telemetry
@@ -146,145 +139,47 @@ def remove_telemetry() -> None:
     telemetry.remove_traces(settings_file.data_folder() / "telemetry-removed")
 
 
-def say(
-    text: str,
-    settings: Settings,
-    manner: Manner,
-    show: Callable[[float], None] = lambda share: None,
-) -> "SynthesisReport":
-    """Speak a text; `show` gets the share that was spoken: see engine.runtime.host.say_command."""
-    from engine.runtime.host import say_command
-
-    return say_command.say(text, settings, manner, show)
-
-
-def voice_library(settings: Settings) -> "VoiceLibrary":
+def voices(settings: Settings) -> "Shelf":
     """The voices there are for the synthesiser of the settings, which is not loaded."""
-    from engine.voice_library import VoiceLibrary
+    from engine.tts import roster, shelf
 
-    return VoiceLibrary(settings)
-
-
-def converse(
-    settings: Settings,
-    *,
-    microphone: Path | None,
-    loudspeaker: Path | None,
-    show: Callable[[Event], None],
-    recording: Path | None = None,
-    exports: Sequence[Path] = (),
-) -> "tuple[Exchange, ...]":
-    """Talk through files or devices, and keep a `recording` of both sides and `exports` of the
-    conversation: see engine.runtime.host.dialogue.
-    """
-    from engine.runtime.host import dialogue
-
-    keep = dialogue.Keep(recording, tuple(exports))
-    return dialogue.converse(
-        settings, microphone=microphone, loudspeaker=loudspeaker, show=show, keep=keep
-    )
+    return shelf.Shelf(roster.usable(settings.speech))
 
 
-def exchange(turn: TurnEnded) -> "Exchange | None":
-    """A turn as converse() lists it: see engine.runtime.host.dialogue."""
-    from engine.runtime.host import dialogue
-
-    return dialogue.exchange(turn)
-
-
-def speak_question(text: str, path: Path) -> str:
-    """Make a spoken question for the demonstration; returns who speaks it."""
-    from engine.runtime.host import demo_question
-
-    return demo_question.speak_question(text, path)
-
-
-def examine(settings: Settings) -> "list[Finding]":
-    """What is installed, connected and missing: see engine.doctor."""
-    from engine import doctor
-
-    return doctor.examine(settings)
-
-
-def bench(
-    settings: Settings, *, quick: bool = False, tell: Callable[[str], None] = lambda line: None
-) -> "tuple[Row, ...]":
-    """Measure this machine: see engine.bench.machine."""
-    from engine.bench import machine as benchmark
-
-    return benchmark.bench(settings, quick=quick, tell=tell)
-
-
-def pick_profile(rows: "Sequence[Row]") -> "Pick | None":
-    """Choose and keep the neural voice's profile: see engine.bench.machine."""
-    from engine.bench import machine as benchmark
-
-    return benchmark.pick_profile(rows)
+# What else a host without a window asks for: each is the engine's own, does one thing on the
+# calling thread, and is imported when it is first named. Above stands the same for type checkers.
+_LATER = {
+    "Keep": "engine.runtime.host.dialogue:Keep",
+    "ModelLibrary": "engine.models.library:ModelLibrary",
+    "SENTENCE": "engine.tts.shelf:SENTENCE",
+    "Store": "engine.history.store:Store",
+    "bench": "engine.bench.machine:bench",
+    "bench_recognisers": "engine.bench.machine:bench_recognisers",
+    "bench_synthesisers": "engine.bench.machine:bench_synthesisers",
+    "bench_table": "engine.bench.machine:bench_table",
+    "choose_recogniser": "engine.asr.pick:choose",
+    "choose_synthesiser": "engine.tts.pick:choose",
+    "converse": "engine.runtime.host.dialogue:converse",
+    "diagnostics": "engine.doctor.diagnostics:diagnostics",
+    "examine": "engine.doctor:examine",
+    "exchange": "engine.runtime.host.dialogue:exchange",
+    "history_path": "engine.history.store:default_path",
+    "is_wake_phrase_taught": "engine.asr.wake.choice:is_taught",
+    "licence_of": "engine.licences:text_of",
+    "pick_profile": "engine.bench.machine:pick_profile",
+    "pick_recogniser": "engine.bench.machine:pick_recogniser",
+    "pick_synthesiser": "engine.bench.machine:pick_synthesiser",
+    "preload": "engine.llm.registry:preload",
+    "say": "engine.runtime.host.say_command:say",
+    "settings_path": "engine.settings_file:default_path",
+    "speak_question": "engine.runtime.host.demo_question:speak_question",
+    "teach_wake_phrase": "engine.runtime.host.wake_lessons:learn",
+    "timers_path": "engine.runtime.host.timer_file:default_path",
+    "works": "engine.licences:works",
+}
 
 
-def bench_recognisers(
-    settings: Settings, names: Sequence[str], tell: Callable[[str], None] = lambda line: None
-) -> "tuple[Row, ...]":
-    """Measure these recognisers alone: see engine.bench.machine."""
-    from engine.bench import machine as benchmark
-
-    return benchmark.bench_recognisers(settings, names, tell=tell)
-
-
-def pick_recogniser(rows: "Sequence[Row]") -> "RecogniserPick | None":
-    """Choose and keep what the recogniser 'auto' is: see engine.bench.machine."""
-    from engine.bench import machine as benchmark
-
-    return benchmark.pick_recogniser(rows)
-
-
-def bench_synthesisers(
-    settings: Settings, names: Sequence[str], tell: Callable[[str], None] = lambda line: None
-) -> "tuple[Row, ...]":
-    """Measure these synthesisers alone: see engine.bench.machine."""
-    from engine.bench import machine as benchmark
-
-    return benchmark.bench_synthesisers(settings, names, tell=tell)
-
-
-def pick_synthesiser(rows: "Sequence[Row]") -> "SynthesiserPick | None":
-    """Choose and keep whether the synthesiser 'auto' may be Kokoro: see engine.bench.machine."""
-    from engine.bench import machine as benchmark
-
-    return benchmark.pick_synthesiser(rows)
-
-
-def automatic_parts(settings: Settings) -> "tuple[RecogniserPick, SynthesiserPick]":
-    """What the recogniser and the synthesiser 'auto' are here: see engine.tts.pick."""
-    from engine.asr import pick as ears
-    from engine.tts import pick as speech
-
-    return ears.choose(settings.recogniser), speech.choose(settings.speech)
-
-
-def bench_table(rows: "Sequence[Row]") -> str:
-    """The rows as a table for a terminal."""
-    from engine.bench import machine as benchmark
-
-    return benchmark.bench_table(rows)
-
-
-def teach_wake_phrase(phrase: str, step: Callable[[float], None] = lambda share: None) -> Path:
-    """Teach this machine a wake phrase in some minutes: see engine.runtime.host.wake_lessons."""
-    from engine.runtime.host.wake_lessons import learn
-
-    return learn(phrase, step)
-
-
-def is_wake_phrase_taught(phrase: str) -> bool:
-    """Whether this machine was taught a wake phrase."""
-    from engine.asr.wake.choice import is_taught
-
-    return is_taught(phrase)
-
-
-def model_library(settings: Settings) -> "ModelLibrary":
-    """All models there are: see engine.models.library."""
-    from engine.models.library import ModelLibrary
-
-    return ModelLibrary(settings)
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"engine.api has no {name!r}")
+    return resolve_name(_LATER[name])

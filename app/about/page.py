@@ -10,15 +10,16 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QWidget
 
 from app.background_job import BackgroundJob
 from app.language.words import mark, tr
-from app.look.label import Label
-from app.look.page import Page, card
+from app.look.button import button
+from app.look.label import Label, WrappingLabel
+from app.look.layout import card, fill, row, wide
+from app.look.page import Page
 from app.look.plain_text import one_line, plain
-from app.look.theme import scaled
-from engine.api import upkeep
+from engine import api
 
 _ABOUT = mark(
     "Rubato {version} is free software under the GNU General Public License, version 3 or later,"
@@ -42,7 +43,7 @@ class AboutPage(Page):
     """
 
     def __init__(self, parent: QWidget, command: Sequence[str] | None = None) -> None:
-        about = tr(_ABOUT, version=upkeep.version()).replace("  ", " ")
+        about = tr(_ABOUT, version=api.version()).replace("  ", " ")
         super().__init__(tr("About Rubato"), about, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._texts: list[str] = []
@@ -50,14 +51,10 @@ class AboutPage(Page):
         self._collection = BackgroundJob(self, command)
         self._diagnosis.ended.connect(self._on_diagnosed)
         self._collection.ended.connect(self._on_collected)
-        self.newer = Label(tr(_NEWER), self)
-        self.newer.setWordWrap(True)
-        self.newer.setProperty("kind", "muted")
-        self.copy = QPushButton(tr("&Copy diagnostics"), self)
-        self.copy.clicked.connect(self._on_copy)
-        self.told = Label(tr("What a report of a fault needs, and nothing of yours."), self)
-        self.told.setWordWrap(True)
-        self.told.setProperty("kind", "muted")
+        self.newer = WrappingLabel(tr(_NEWER), self, kind="muted")
+        self.copy = button(tr("&Copy diagnostics"), self, self._on_copy)
+        needed = tr("What a report of a fault needs, and nothing of yours.")
+        self.told = WrappingLabel(needed, self, kind="muted")
         self.works = QListWidget(self)
         self.works.setProperty("kind", "works")
         self.works.setAccessibleName(tr("What Rubato is made of"))
@@ -66,7 +63,11 @@ class AboutPage(Page):
         self.text.setReadOnly(True)
         self.text.setAccessibleName(tr("Licence in full"))
         self.text.setFixedHeight(_TEXT_HEIGHT)
-        self._lay_out()
+        line = QWidget(self)
+        row(self.copy, wide(self.told), on=line, spacing=12)
+        fill(self.head, card(self, self.newer), card(self, line))
+        heading = Label(tr("What it is made of"), self, strong=True)
+        fill(self.body, heading, wide(card(self, self.works)), self.text)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -106,18 +107,3 @@ class AboutPage(Page):
     def _show_text(self, row: int) -> None:
         text = self._texts[row] if 0 <= row < len(self._texts) else ""
         self.text.setPlainText(plain(text) or tr("It came without a text of its licence."))
-
-    def _lay_out(self) -> None:
-        row = QWidget(self)
-        inside = QHBoxLayout(row)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(12)
-        inside.addWidget(self.copy)
-        inside.addWidget(self.told, 1)
-        self.head.addWidget(card(self.newer, self))
-        self.head.addWidget(card(row, self))
-        heading = Label(tr("What it is made of"), self)
-        heading.setFont(scaled(self.font(), 1.0, strong=True))
-        self.body.addWidget(heading)
-        self.body.addWidget(card(self.works, self), 1)
-        self.body.addWidget(self.text)

@@ -6,7 +6,6 @@ output is one JSON document whose keys do not change between releases.
 
 import argparse
 import dataclasses
-import json
 import logging
 import sys
 import time
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from app.command import history, models, voices, wake
-from app.command.terminal import redraw, tell, write
+from app.command.terminal import own_settings, redraw, tell, write, write_json
 from app.presence import remote
 from app.presence.remote import Message
 from engine import api
@@ -143,8 +142,8 @@ def _window(options: argparse.Namespace) -> int:
     raised = remote.raise_running(hidden=options.start_hidden)
     if raised is not None:
         return raised
-    settings, notes = api.load_settings()
-    api.preload(settings)
+    settings, notes = api.loadown_settings()
+    api.preload(settings.language_model)
     from app import program
 
     start = program.Start(hidden=options.start_hidden, tray=not options.no_tray)
@@ -159,7 +158,7 @@ def _window(options: argparse.Namespace) -> int:
         )
 
     return program.run(
-        settings, make_engine, notes=notes, start=start, crash_notes=api.upkeep.crash_notes()
+        settings, make_engine, notes=notes, start=start, crash_notes=api.crash_notes()
     )
 
 
@@ -167,7 +166,7 @@ def _say(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.text == "-" else options.text
     if options.in_window:
         return _say_in_window(text, options)
-    settings = _settings()
+    settings = own_settings()
     if options.seed is not None:
         settings = api.settings.change(settings, "speech.seed", options.seed)
     engine = options.engine or settings.speech.engine
@@ -178,7 +177,7 @@ def _say(options: argparse.Namespace) -> int:
     with _ShareLine() as line:
         said = api.say(text, settings, manner, line.draw)
     if options.json:
-        _print_json(said)
+        write_json(said)
     else:
         write(
             f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
@@ -209,12 +208,11 @@ def _converse(options: argparse.Namespace) -> int:
     microphone = None if options.mic == "device" else Path(options.mic)
     loudspeaker = None if options.speaker == "device" else Path(options.speaker)
     exchanges = api.converse(
-        _settings(),
+        own_settings(),
         microphone=microphone,
         loudspeaker=loudspeaker,
         show=_show_faults if options.json else _show_turns,
-        recording=options.record,
-        exports=options.export,
+        keep=api.Keep(options.record, tuple(options.export)),
     )
     if options.json:
         _print_exchanges(exchanges)
@@ -266,7 +264,7 @@ def _show_turns(event: Event) -> None:
 
 
 def _print_exchanges(exchanges: "Sequence[Exchange]") -> None:
-    _print_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
+    write_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
 
 
 def _indented(text: str) -> str:
@@ -282,14 +280,14 @@ def _times(exchange: "Exchange") -> str:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    settings = _settings()
+    settings = own_settings()
     rows = api.bench(settings, quick=options.quick, tell=tell)
     pick = api.pick_profile(rows)
     ears, voice = api.pick_recogniser(rows), api.pick_synthesiser(rows)
     if options.json:
         picks = {"pick": pick, "recogniser": ears, "synthesiser": voice}
         plain = {name: dataclasses.asdict(each) if each else None for name, each in picks.items()}
-        _print_json({"rows": [dataclasses.asdict(row) for row in rows], **plain})
+        write_json({"rows": [dataclasses.asdict(row) for row in rows], **plain})
         return 0
     write(api.bench_table(rows))
     if pick:
@@ -300,10 +298,10 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    settings = _settings()
+    settings = own_settings()
     findings = api.examine(settings)
     if options.json:
-        _print_json(api.upkeep.diagnostics(settings, findings))
+        write_json(api.diagnostics(settings, findings, api.crash_notes()))
     else:
         for finding in findings:
             write(f"{finding.state.value:8} {finding.part}: {finding.text}")
@@ -313,9 +311,9 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _licences(options: argparse.Namespace) -> int:
-    works = api.upkeep.licences()
+    works = [(work, api.licence_of(work)) for work in api.works()]
     if options.json:
-        _print_json({"works": [{**dataclasses.asdict(work), "text": text} for work, text in works]})
+        write_json({"works": [{**dataclasses.asdict(work), "text": text} for work, text in works]})
         return 0
     for work, text in works:
         head = f"{work.name} {work.version}".strip() + f": {work.terms}"
@@ -345,15 +343,3 @@ class _ShareLine:
         if now >= self._due:
             self._due, self._drawn = now + models.REDRAW_S, True
             redraw(f"{share:4.0%} of the text; Ctrl+C ends it")
-
-
-def _settings() -> Settings:
-    settings, notes = api.load_settings()
-    for note in notes:
-        tell(note)
-    return settings
-
-
-def _print_json(value: object) -> None:
-    plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[arg-type] # is_dataclass also admits classes
-    write(json.dumps(plain, indent=2, default=str))

@@ -5,11 +5,10 @@ Invariant: listing does not create the file; a conversation's content is printed
 
 import argparse
 import dataclasses
-import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import tell, write
+from app.command.terminal import tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 
@@ -44,10 +43,11 @@ def _add(actions: Any, name: str, run: Any, text: str) -> argparse.ArgumentParse
 def _list(options: argparse.Namespace) -> int:
     found: tuple[api.KeptConversation, ...] = ()
     if api.history_path().exists():
-        with api.history() as kept:
+        with api.Store(api.history_path()) as kept:
             found = kept.listing(" ".join(options.words), _ALL)
     if options.json:
-        _print_json({"conversations": [dataclasses.asdict(each) for each in found]})
+        conversations = [dataclasses.asdict(each) for each in found]
+        write_json({"conversations": conversations}, ascii_only=False)
         return 0
     for each in found:
         last = datetime.fromtimestamp(each.last).astimezone()
@@ -73,7 +73,7 @@ def _remove(options: argparse.Namespace) -> int:
     with _kept() as kept:
         count = kept.remove(kept.ids() if options.all else options.numbers)
     if options.json:
-        _print_json({"removed": count})
+        write_json({"removed": count})
     else:
         write(f"{count} deleted.")
     return 0 if count or options.all else 1
@@ -84,8 +84,4 @@ def _kept() -> "Store":
         raise api.errors.InvalidInput(
             "No conversation was kept.", hint="The window keeps them, if you want it to."
         )
-    return api.history()
-
-
-def _print_json(value: object) -> None:
-    write(json.dumps(value, indent=2, ensure_ascii=False))
+    return api.Store(api.history_path())

@@ -6,13 +6,12 @@ download can be resumed.
 
 import argparse
 import dataclasses
-import json
 import time
 from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
-from app.command.terminal import redraw, tell, write
+from app.command.terminal import own_settings, redraw, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 
@@ -55,7 +54,7 @@ def _list(options: argparse.Namespace) -> int:
     entries, recommended = library.models(servers=options.servers), library.recommendation()
     if options.json:
         plain = [dataclasses.asdict(entry) for entry in entries]
-        _print_json({"models": plain, "recommended": dataclasses.asdict(recommended)})
+        write_json({"models": plain, "recommended": dataclasses.asdict(recommended)})
         return 0
     for entry in entries:
         size = f"{entry.megabytes:6,} MB" if entry.megabytes else f"{'':9}"
@@ -87,7 +86,7 @@ def _get(options: argparse.Namespace) -> int:
     tell("")
     if options.json:
         folders = {name: [str(each) for each in found] for name, found in fetched.items()}
-        _print_json({"fetched": folders})
+        write_json({"fetched": folders})
     else:
         for folder in (folder for found in fetched.values() for folder in found):
             write(f"{folder}")
@@ -99,16 +98,17 @@ def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
     """Measure what was fetched and may be 'auto', which it then is if it is fast enough."""
     settings = api.Settings()
     if EARS in fetched or TINY_EARS in fetched:
-        api.pick_recogniser(api.bench_recognisers(settings, ("whisper",), tell))
+        api.pick_recogniser(api.bench_recognisers(settings, ("whisper",), tell=tell))
         say(automatic(settings)[0])
     if VOICE in fetched:
-        api.pick_synthesiser(api.bench_synthesisers(settings, (VOICE,), tell))
+        api.pick_synthesiser(api.bench_synthesisers(settings, (VOICE,), tell=tell))
         say(automatic(settings)[1])
 
 
 def automatic(settings: api.Settings) -> tuple[str, str]:
     """What the recogniser and the synthesiser 'auto' are here, in a line each."""
-    ears, voice = api.automatic_parts(settings)
+    ears = api.choose_recogniser(settings.recogniser)
+    voice = api.choose_synthesiser(settings.speech)
     return (
         f"Recogniser 'auto': {ears.recogniser}. {ears.reason}",
         f"Synthesiser 'auto': {voice.synthesiser}. {voice.reason}",
@@ -119,7 +119,7 @@ def _verify(options: argparse.Namespace) -> int:
     faults = _library().verify(options.name, _progress_line())
     tell("")
     if options.json:
-        _print_json({"name": options.name, "faults": list(faults)})
+        write_json({"name": options.name, "faults": list(faults)})
         return 1 if faults else 0
     for fault in faults:
         write(fault)
@@ -131,7 +131,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _remove(options: argparse.Namespace) -> int:
     removed = _library().remove(options.name)
     if options.json:
-        _print_json({"name": options.name, "freed_bytes": removed.freed_bytes})
+        write_json({"name": options.name, "freed_bytes": removed.freed_bytes})
     else:
         write(removed.text)
     return 0
@@ -140,7 +140,7 @@ def _remove(options: argparse.Namespace) -> int:
 def _use(options: argparse.Namespace) -> int:
     changes = _library().use(options.name)
     if options.json:
-        _print_json({"name": options.name, "settings": dict(changes)})
+        write_json({"name": options.name, "settings": dict(changes)})
     else:
         write(f"{one_line(options.name)} is used from the next start on.")
     return 0
@@ -149,7 +149,7 @@ def _use(options: argparse.Namespace) -> int:
 def _add(options: argparse.Namespace) -> int:
     names = _library().add(Path(options.name))
     if options.json:
-        _print_json({"added": list(names)})
+        write_json({"added": list(names)})
     else:
         for name in names:
             write(f"{one_line(name)} is in the list; to use it: rubato models use {one_line(name)}")
@@ -157,14 +157,7 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _library() -> "api.ModelLibrary":
-    settings, notes = api.load_settings()
-    for note in notes:
-        tell(note)
-    return api.model_library(settings)
-
-
-def _print_json(value: object) -> None:
-    write(json.dumps(value, indent=2, default=str))
+    return api.ModelLibrary(own_settings())
 
 
 def _progress_line() -> Callable[[str, int, int], None]:

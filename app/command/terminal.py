@@ -4,10 +4,14 @@ Invariant: text from a server, a model or a file is printed as plain text: it ca
 cursor, change colours or rename the window.
 """
 
+import dataclasses
+import json
 import logging
 import sys
 
 from app.look.plain_text import plain
+from engine import api
+from engine.api import Settings
 
 
 def write(line: str) -> None:
@@ -18,6 +22,21 @@ def write(line: str) -> None:
 def tell(line: str) -> None:
     """Print something worth knowing that is not a result."""
     sys.stderr.write(plain(line) + "\n")
+
+
+def write_json(value: object, *, ascii_only: bool = True) -> None:
+    """A result as the one JSON document; of a dataclass its fields."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    write(json.dumps(value, indent=2, default=str, ensure_ascii=ascii_only))
+
+
+def own_settings() -> Settings:
+    """The person's settings; what was not taken of the file is told."""
+    settings, notes = api.load_settings()
+    for note in notes:
+        tell(note)
+    return settings
 
 
 def redraw(line: str) -> None:

@@ -5,17 +5,16 @@ Invariant: only `hear` loads a synthesiser.
 
 import argparse
 import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import tell, write
+from app.command.terminal import own_settings, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Manner, Mix, Settings, VoiceEntry
+from engine.api import Manner, Mix, VoiceEntry
 
 if TYPE_CHECKING:
-    from engine.api import VoiceLibrary
+    from engine.api import Shelf
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -62,12 +61,12 @@ def _add(
 
 
 def _list(options: argparse.Namespace) -> int:
-    library = _library()
-    entries, removed = library.entries(), library.removed()
+    shelf = _shelf()
+    entries, removed = shelf.cards(), shelf.removed()
     if options.json:
         plain = [dataclasses.asdict(entry) for entry in entries]
         names = [entry.name for entry in entries if entry.usable]
-        write(json.dumps({"voices": names, "entries": plain, "removed": removed}, indent=2))
+        write_json({"voices": names, "entries": plain, "removed": removed})
         return 0
     for entry in entries:
         write("  ".join(filter(None, (f"{one_line(entry.name):16}", _facts(entry)))).rstrip())
@@ -93,31 +92,34 @@ def _facts(entry: VoiceEntry) -> str:
 
 
 def _hear(options: argparse.Namespace) -> int:
-    settings, library = _settings(), _library()
-    name = library.find(options.name)
-    pace = library.pace(name)
+    settings, shelf = own_settings(), _shelf()
+    name = shelf.find(options.name)
+    pace = shelf.pace(name)
     plan = None if pace is None else f"0:{pace}"
-    text = options.text or library.sentence
+    text = options.text or api.SENTENCE
     said = api.say(text, settings, Manner(name, plan, out=options.out))
     if options.json:
-        write(json.dumps({"voice": name, **dataclasses.asdict(said)}, indent=2, default=str))
+        write_json({"voice": name, **dataclasses.asdict(said)})
     else:
         write(f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}")
     return 0
 
 
 def _mix(options: argparse.Namespace) -> int:
-    name = _library().mix(options.name, Mix(options.one, options.other, options.share))
+    name = _shelf().mix(options.name, Mix(options.one, options.other, options.share))
     return _done(options, name, f"{one_line(name)} is one of your voices now.")
 
 
 def _rename(options: argparse.Namespace) -> int:
-    name = _library().rename(options.name, options.new)
+    name = _shelf().rename(options.name, options.new)
     return _done(options, name, f"It is called {one_line(name)} now.")
 
 
 def _remove(options: argparse.Namespace) -> int:
-    name = _library().remove(options.name, for_good=options.for_good)
+    shelf = _shelf()
+    name = shelf.remove(options.name)
+    if options.for_good:
+        shelf.discard(name)
     shown = one_line(name)
     said = f"{shown} was removed"
     said += " for good." if options.for_good else f"; `rubato voices restore` brings {shown} back."
@@ -125,13 +127,15 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    name = _library().restore(options.name)
+    name = _shelf().restore(options.name)
     return _done(options, name, f"{one_line(name)} is back.")
 
 
 def _pace(options: argparse.Namespace) -> int:
     pace = None if options.pace == "own" else _number(options.pace)
-    name = _library().set_pace(options.name, pace)
+    shelf = _shelf()
+    name = shelf.find(options.name)
+    shelf.set_pace(name, pace)
     said = "the slider's pace" if pace is None else f"{pace:g} syllables a second"
     return _done(options, name, f"{one_line(name)} begins with {said}.")
 
@@ -146,29 +150,22 @@ def _number(text: str) -> float:
 
 
 def _export(options: argparse.Namespace) -> int:
-    path = _library().export(options.name, options.file)
+    path = _shelf().export(options.name, options.file)
     return _done(options, options.name, f"The voice and its recording are in {path}", str(path))
 
 
 def _import(options: argparse.Namespace) -> int:
-    name = _library().read_in(options.file, options.name)
+    name = _shelf().read_in(options.file, options.name)
     return _done(options, name, f"{one_line(name)} is one of your voices now.")
 
 
 def _done(options: argparse.Namespace, name: str, said: str, file: str | None = None) -> int:
     if options.json:
-        write(json.dumps({"voice": name, **({"file": file} if file else {})}, indent=2))
+        write_json({"voice": name, **({"file": file} if file else {})})
     else:
         write(said)
     return 0
 
 
-def _library() -> "VoiceLibrary":
-    return api.voice_library(_settings())
-
-
-def _settings() -> Settings:
-    settings, notes = api.load_settings()
-    for note in notes:
-        tell(note)
-    return settings
+def _shelf() -> "Shelf":
+    return api.voices(own_settings())

@@ -9,7 +9,7 @@ import argparse
 import json
 from typing import Any
 
-from app.command.terminal import redraw, tell, write
+from app.command.terminal import own_settings, redraw, tell, write
 from app.look.plain_text import one_line
 from engine import api
 from engine.api import EngineError
@@ -24,10 +24,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 
 
 def _teach(options: argparse.Namespace) -> int:
-    settings, notes = api.load_settings()
-    for note in notes:
-        tell(note)
-    phrase = options.phrase or settings.wake.phrase
+    phrase = options.phrase or own_settings().wake.phrase
     if options.json:
         return _teach_for_json(phrase)
     api.teach_wake_phrase(phrase, lambda share: redraw(f"{100 * share:3.0f} %"))

@@ -5,12 +5,13 @@ Invariant: it posts SendText only for text that is not blank, and keeps typed te
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.bridge import Post
 from app.conversation.message import MessageField
 from app.language.words import tr
 from app.look.icons import IconButton
+from app.look.layout import BOTTOM, MIDDLE, Placed, placed, row
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.stage.talk import TalkButton
@@ -28,18 +29,18 @@ class Composer(QFrame):
         self._post = post
         self.setProperty("kind", "composer")
         self.line = MessageField(self)
-        self.send = IconButton("send", tr("Send (Enter)"), theme, self)
-        self.stop = IconButton("stop", tr("Stop the reply (Esc)"), theme, self)
+        self.send = IconButton("send", tr("Send (Enter)"), theme, self, self.send_typed)
+        self.stop = IconButton("stop", tr("Stop the reply (Esc)"), theme, self, self.stop_reply)
         self.talk = TalkButton(post, parts, theme, self)
         self.send.setEnabled(False)
         self._is_compact = False
         self.stop.setEnabled(False)
         self.line.textChanged.connect(self._on_typed)
         self.line.returnPressed.connect(self.send_typed)
-        self.send.clicked.connect(self.send_typed)
-        self.stop.clicked.connect(self.stop_reply)
         self.line.installEventFilter(self)
-        self._lay_out()
+        buttons = [placed(BOTTOM, each) for each in (self.send, self.stop, self.talk)]
+        line = Placed(self.line, 1, MIDDLE)
+        row(line, *buttons, on=self, margins=(16, 5, 5, 5), spacing=4)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The line has no frame of its own: the whole row shows its focus."""
@@ -84,11 +85,3 @@ class Composer(QFrame):
 
     def _on_typed(self) -> None:
         self.send.setEnabled(bool(self.line.text().strip()))
-
-    def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 5, 5, 5)
-        row.setSpacing(4)
-        row.addWidget(self.line, 1, Qt.AlignmentFlag.AlignVCenter)
-        for button in (self.send, self.stop, self.talk):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)

@@ -1,24 +1,63 @@
-"""The small buttons below a reply: copy it, hear it again.
+"""The buttons below a reply: copy it, hear it again, get a language model.
 
-Invariant: they belong to one reply at a time, the one pointed at or marked, else the newest, and
-never cover text.
+Invariant: they move with their reply and never cover text. Those of all replies belong to one at a
+time, the one pointed at or marked, else the newest.
 """
 
-from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QTextEdit, QWidget
+from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
-from app.conversation.door import Door
 from app.conversation.transcript import Exchange, Transcript
 from app.language.words import tr
 from app.look.icons import IconButton
+from app.look.layout import row
 from app.look.plain_text import plain
 from app.look.theme import Theme
 
 _ICON = QSize(16, 16)
 _COPIED_MS = 1500
+_DOOR = QSize(0, int(bubbles.DOOR))  # lower ones lose their round ends
+
+
+class Door(QPushButton):
+    """Below the last reply that only a language model could have given: its `clicked` signal opens
+    the page of models.
+    """
+
+    def __init__(
+        self, document: ConversationDocument, transcript: Transcript, view: QTextEdit
+    ) -> None:
+        super().__init__(tr("Get a language model…"), view)
+        self._document = document
+        self._transcript = transcript
+        self._view = view
+        self.setProperty("kind", "pill")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.hide()
+
+    def follow(self) -> None:
+        """Follow the reply from now on; the view must have its document."""
+        self._view.verticalScrollBar().valueChanged.connect(self.place)
+        self._document.documentLayout().documentSizeChanged.connect(self.place)
+
+    def place(self) -> None:
+        """Move below the last reply that lacked a language model, while that reply is in sight."""
+        doors = (each for each in reversed(self._transcript.exchanges) if each.has_door)
+        exchange = next(doors, None)
+        block = self._document.door_block(exchange) if exchange is not None else None
+        if block is None:
+            self.hide()
+            return
+        self._document.documentLayout().blockBoundingRect(block)  # makes Qt lay it out
+        size, caption = self.sizeHint().expandedTo(_DOOR), bubbles.text_rect(block)
+        left = caption.right() + bubbles.GAP if block.text().strip() else caption.left()
+        middle = caption.center().y() - size.height() / 2
+        top = middle - self._view.verticalScrollBar().value()
+        self.setGeometry(int(left), int(top), size.width(), size.height())
+        self.setVisible(0 <= top <= self._view.viewport().height() - size.height())
 
 
 class ReplyTools(QWidget):
@@ -35,19 +74,15 @@ class ReplyTools(QWidget):
         self._door = door
         self._view = view
         self._pointed: Exchange | None = None  # None = no reply, or one that was removed
-        self.copy = IconButton("copy", tr("Copy this reply"), theme, self)
-        self.again = IconButton("replay", tr("Hear this reply again"), theme, self)
+        self.copy = IconButton("copy", tr("Copy this reply"), theme, self, self._on_copy)
+        again = tr("Hear this reply again")
+        self.again = IconButton("replay", again, theme, self, self._on_again)
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied.timeout.connect(lambda: self.copy.show_as("copy", tr("Copy this reply")))
-        self.copy.clicked.connect(self._on_copy)
-        self.again.clicked.connect(self._on_again)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
         for button in (self.copy, self.again):
             button.setProperty("kind", "small")
             button.setIconSize(_ICON)
-            row.addWidget(button)
+        row(self.copy, self.again, on=self, spacing=2)
         self._follow()
         self.hide()
 

@@ -4,10 +4,8 @@ Invariant: scrolling follows the conversation until the person scrolls away, and
 are back at its end; it never moves under someone who reads.
 """
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QFocusEvent,
     QFont,
     QKeyEvent,
@@ -17,16 +15,17 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractSlider, QFrame, QPushButton, QTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractSlider, QFrame, QTextEdit, QWidget
 
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
-from app.conversation.door import Door
 from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.reply.painting import paint_bubbles
-from app.conversation.tools import ReplyTools
+from app.conversation.tools import Door, ReplyTools
 from app.conversation.transcript import Exchange, Transcript
 from app.language.words import tr
+from app.look.button import button
+from app.look.label import announce
 from app.look.overlay import OverlayBar
 from app.look.theme import Theme, scaled
 from engine.api import ConversationOpened, Event
@@ -81,12 +80,9 @@ class Conversation(QTextEdit):
         self.setDocument(self._document)
         self._set_up_reading()
         self.door = Door(self._document, self.transcript, self)
-        self._latest = QPushButton(tr("↓  Latest"), self)
-        self._latest.setProperty("kind", "pill")
-        self._latest.setAccessibleName(tr("Go to the latest turn"))
-        self._latest.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        words, name = tr("↓  Latest"), tr("Go to the latest turn")
+        self._latest = button(words, self, self.follow_again, kind="pill", name=name, by_tab=True)
         self._latest.hide()
-        self._latest.clicked.connect(self.follow_again)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
@@ -243,12 +239,8 @@ class Conversation(QTextEdit):
         super().resizeEvent(event)
         self._document.fit(float(self.viewport().width()))
         size = self._latest.sizeHint()
-        self._latest.setGeometry(
-            (self.width() - size.width()) // 2,
-            self.height() - size.height() - 10,
-            size.width(),
-            size.height(),
-        )
+        left, top = (self.width() - size.width()) // 2, self.height() - size.height() - 10
+        self._latest.setGeometry(QRect(QPoint(left, top), size))
         self._follow()
 
     # ------------------------------------------------------------ hearing again
@@ -305,8 +297,7 @@ class Conversation(QTextEdit):
         if self._mark is not None:
             self.tools.point_at(self._mark.exchange)
             self._show(self._rects(self._mark))
-            spoken = QAccessibleAnnouncementEvent(self, self._mark.text)
-            QAccessible.updateAccessibility(spoken)
+            announce(self, self._mark.text)
         self.viewport().update()
         return True
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
-from app.look.label import Label
+from app.look.button import button
+from app.look.label import Label, WrappingLabel
+from app.look.layout import CENTRE, Spring, column, placed, row, wide
 from app.look.plain_text import one_line
-from app.look.theme import scaled
 from app.stage.mood import Ears
 from app.status.parts import Parts
 from engine.api import Event, Part, Ready, SendText, SleepChanged
@@ -50,34 +51,19 @@ class Welcome(QWidget):
         self._wake_phrase = ""
         self._key_label, self._is_hands_free = "Space", True
         self._lacks_model = True
-        self.title = Label(tr("Say something"), self)
-        self.title.setFont(scaled(self.font(), 1.9, strong=True))
-        self.how = Label("", self)
-        self.how.setProperty("kind", "muted")
-        self.how.setWordWrap(True)
-        self.how.setFont(scaled(self.font(), 1.05))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(10)
-        column.addStretch(2)
+        self.title = Label(tr("Say something"), self, size=1.9, strong=True)
+        self.how = WrappingLabel("", self, kind="muted", size=1.05)
         for label in (self.title, self.how):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            column.addWidget(label)
-        column.addSpacing(14)
         self.examples = [self._make_example(text, post) for text in _EXAMPLES]
-        for chip in self.examples:
-            column.addWidget(chip, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addSpacing(14)
-        column.addLayout(self._make_offers())
-        column.addStretch(3)
+        chips = [placed(CENTRE, each) for each in self.examples]
+        above, below = (Spring(2), self.title, self.how, 14), (14, self._make_offers(), Spring(3))
+        column(*above, *chips, *below, on=self, margins=(16, 12, 16, 12), spacing=10)
         self._explain()
 
     def _make_example(self, text: str, post: Post) -> QPushButton:
-        chip = QPushButton(text, self)
-        chip.setProperty("kind", "chip")
-        chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        chip = button(text, self, lambda: post(SendText(text)), kind="chip", by_tab=True)
         chip.setCursor(Qt.CursorShape.PointingHandCursor)
-        chip.clicked.connect(lambda: post(SendText(text)))
         return chip
 
     def _make_offers(self) -> QHBoxLayout:
@@ -89,13 +75,8 @@ class Welcome(QWidget):
             tr("A voice like mine"), tr("Ten seconds of speech, recorded or dropped here"), self
         )
         self.own_voice.clicked.connect(self.voice_wanted)
-        offers = QHBoxLayout()
-        offers.setSpacing(10)
-        offers.addStretch(1)
-        for offer in (self.smarter, self.own_voice):
-            offers.addWidget(offer, 100)
-        offers.addStretch(1)
-        return offers
+        both = wide(self.smarter, 100), wide(self.own_voice, 100)
+        return row(Spring(), *both, Spring(), spacing=10)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """When there is little room, examples are hidden, the last one first, and then the
@@ -118,8 +99,6 @@ class Welcome(QWidget):
                 self._show_offers()
             case SleepChanged(asleep=asleep, phrase=phrase):
                 self._ears, self._wake_phrase = replace(self._ears, asleep=asleep), phrase
-            case _:
-                pass
         self._explain()
 
     def show_muted(self, on: bool) -> None:
@@ -165,16 +144,13 @@ class Offer(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setMaximumWidth(_WIDEST)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(2)
-        for words, strong in ((what, True), (how, False)):
-            label = Label(words, self)
-            label.setWordWrap(True)
-            label.setFont(scaled(self.font(), 1.0 if strong else 0.92, strong=strong))
-            label.setProperty("kind", "heading" if strong else "muted")
+        labels = (
+            WrappingLabel(what, self, kind="heading", strong=True),
+            WrappingLabel(how, self, kind="muted", size=0.92),
+        )
+        for label in labels:
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-            column.addWidget(label)
+        column(*labels, on=self, margins=(16, 12, 16, 12), spacing=2)
 
     def sizeHint(self) -> QSize:
         """Qt's buttons ignore the size of their layout."""

@@ -8,17 +8,8 @@ never do.
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QStackedWidget, QWidget
 
 from app.bridge import Post
 from app.devices import Devices
@@ -31,8 +22,10 @@ from app.first_start.steps import (
     TalkStep,
 )
 from app.language.words import tr
+from app.look.button import button
 from app.look.label import Label
-from app.look.overlay import OverlayBar
+from app.look.layout import Spring, column, row, wide
+from app.look.overlay import Scrolled, page_in
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.settings.kinds import Value
@@ -109,15 +102,10 @@ class FirstStart(QWidget):
             step.changed.connect(self._change)
         self._card = QFrame(self)
         self._pages = QStackedWidget(self._card)
-        self.progress = Label("", self)
-        self.progress.setProperty("kind", "muted")
-        self.leave = QPushButton(tr("S&kip all"), self)
-        self.back = QPushButton(tr("&Back"), self)
-        self.next = QPushButton(tr("&Next"), self)
-        self.next.setProperty("kind", "primary")
-        self.back.clicked.connect(lambda: self._go(self.at - 1))
-        self.next.clicked.connect(lambda: self._go(self.at + 1))
-        self.leave.clicked.connect(lambda: self._go(STEPS))
+        self.progress = Label("", self, kind="muted")
+        self.leave = button(tr("S&kip all"), self, lambda: self._go(STEPS))
+        self.back = button(tr("&Back"), self, lambda: self._go(self.at - 1))
+        self.next = button(tr("&Next"), self, lambda: self._go(self.at + 1), kind="primary")
         self._lay_out()
         self.show_values(self._values)
         if self._voices:
@@ -126,33 +114,14 @@ class FirstStart(QWidget):
     def _lay_out(self) -> None:
         """From the outside in: what changes its parent is styled anew, with all that is in it."""
         for step in self.steps:
-            page = QScrollArea(self._pages)
-            self._pages.addWidget(page)
-            page.setWidgetResizable(True)
-            page.setFrameShape(QFrame.Shape.NoFrame)
-            page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-            content = QWidget()
-            content.setProperty("kind", "page")
-            page.setWidget(content)
-            inside = QVBoxLayout(content)
-            inside.setContentsMargins(0, 0, 8, 0)
-            inside.addWidget(step)
-            inside.addStretch(1)
-            OverlayBar(page)
+            content = page_in()
+            self._pages.addWidget(Scrolled(content, self._pages))
+            column(step, Spring(), on=content, margins=(0, 0, 8, 0))
         self._card.setProperty("kind", "card")
         self._card.setMaximumSize(in_lines(self, *_LARGEST))
-        buttons = QHBoxLayout()
-        for widget in (self.leave, self.progress):
-            buttons.addWidget(widget)
-        buttons.addStretch(1)
-        for widget in (self.back, self.next):
-            buttons.addWidget(widget)
-        column = QVBoxLayout(self._card)
-        column.setContentsMargins(24, 20, 24, 16)
-        column.setSpacing(12)
-        column.addWidget(self._pages, 1)
-        column.addLayout(buttons)
+        buttons = row(self.leave, self.progress, Spring(), self.back, self.next)
+        pages = wide(self._pages)
+        column(pages, buttons, on=self._card, margins=(24, 20, 24, 16), spacing=12)
         around = QGridLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(self._card, 0, 0)

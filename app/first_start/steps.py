@@ -5,20 +5,22 @@ says its size was pressed.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.bridge import Post
 from app.devices import Devices
 from app.first_start.echo import EchoMeasurement, sounds
 from app.language.engine_texts import said
 from app.language.words import mark, tr
-from app.look.label import Label
-from app.look.meter import LevelMeter
+from app.look.bars import LevelMeter
+from app.look.button import button
+from app.look.label import Label, WrappingLabel
+from app.look.layout import LEFT, Spring, column, fill, placed, row
 from app.look.plain_text import one_line
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.models import words as model_words
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import field_of
@@ -81,19 +83,13 @@ class Step(QWidget):
         super().__init__(parent)
         self._theme, self._devices = theme, devices
         self.editors: list[Editor] = []
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(12)
-        heading = Label(tr(self.title), self)
-        heading.setFont(scaled(self.font(), 1.5, strong=True))
-        self.column.addWidget(heading)
+        heading = Label(tr(self.title), self, size=1.5, strong=True)
+        self.column = column(heading, on=self, spacing=12)
         self.say(tr(self.words))
 
-    def say(self, words: str) -> Label:
+    def say(self, words: str) -> WrappingLabel:
         """Add a line of explanation."""
-        line = Label(words, self)
-        line.setWordWrap(True)
-        line.setProperty("kind", "muted")
+        line = WrappingLabel(words, self, kind="muted")
         self.column.addWidget(line)
         return line
 
@@ -104,10 +100,10 @@ class Step(QWidget):
         self.editors.append(row.editor)
         self.column.addWidget(row)
 
-    def button(self, words: str) -> QPushButton:
+    def button(self, words: str, act: Callable[[], object]) -> QPushButton:
         """Add a button on the left."""
-        made = QPushButton(words, self)
-        self.column.addWidget(made, 0, Qt.AlignmentFlag.AlignLeft)
+        made = button(words, self, act)
+        fill(self.column, placed(LEFT, made))
         return made
 
     def show_values(self, values: Mapping[str, Value]) -> None:
@@ -150,12 +146,10 @@ class LoudspeakerStep(Step):
         super().__init__(theme, devices, parent)
         self._post = post
         self.voices: list[QPushButton] = []
-        self._row = QHBoxLayout()
-        self._row.addStretch(1)
+        self._row = row(Spring())
         self.column.addLayout(self._row)
         self._waiting = self.say(tr("The voices are being made ready."))
-        self.fetch = self.button("")
-        self.fetch.clicked.connect(lambda: post(FetchModels((NATURAL,), use=True)))
+        self.fetch = self.button("", lambda: post(FetchModels((NATURAL,), use=True)))
         self.fetched = self.say("")
         for each in (self.fetch, self.fetched):
             each.hide()
@@ -178,8 +172,6 @@ class LoudspeakerStep(Step):
                 self._say_fetched(model_words.progress(event), is_busy=True)
             case ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
                 self._say_fetched(said(text) if failed else "", is_busy=False)
-            case _:
-                pass
 
     def _offer_natural(self, voice: ModelEntry) -> None:
         size = model_words.size(voice.megabytes)
@@ -188,8 +180,7 @@ class LoudspeakerStep(Step):
 
     def _say_fetched(self, text: str, *, is_busy: bool) -> None:
         self.fetch.setEnabled(not is_busy)
-        self.fetched.setText(text)
-        self.fetched.setVisible(bool(text))
+        self.fetched.say(text)
 
     def _offer(self, names: tuple[str, ...], selected: str) -> None:
         for each in self.voices:
@@ -202,10 +193,8 @@ class LoudspeakerStep(Step):
         self._waiting.setVisible(not self.voices)
 
     def _voice(self, name: str) -> QPushButton:
-        made = QPushButton(one_line(name).replace("&", "&&"), self)
-        made.setAccessibleName(tr("Hear {name}", name=one_line(name)))
-        made.clicked.connect(lambda: self._hear(name))
-        return made
+        words, spoken = one_line(name).replace("&", "&&"), tr("Hear {name}", name=one_line(name))
+        return button(words, self, lambda: self._hear(name), name=spoken)
 
     def _hear(self, name: str) -> None:
         self._post(PreviewVoice(name, SENTENCE))
@@ -222,8 +211,7 @@ class EchoStep(Step):
     def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
         self._post = post
-        self.measure = self.button(tr("&Measure the echo"))
-        self.measure.clicked.connect(self._on_measure)
+        self.measure = self.button(tr("&Measure the echo"), self._on_measure)
         self.measure.setEnabled(False)  # until there is a voice
         self.verdict = self.say("")
         self.ask(field_of("audio.headset"))
@@ -251,8 +239,6 @@ class EchoStep(Step):
                 self._room.clear()  # a voice of the step before; afterwards the room still rings
             case Levels():
                 self._room.append(event.raw_db)
-            case _:
-                pass
 
     def _judge(self, measurement: EchoMeasurement) -> None:
         if measurement.is_over:
@@ -289,5 +275,4 @@ class ModelStep(Step):
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
-        self.open = self.button(tr("&Show the models"))
-        self.open.clicked.connect(self.models)
+        self.open = self.button(tr("&Show the models"), lambda: self.models.emit())

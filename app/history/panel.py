@@ -8,32 +8,33 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QFileDialog,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QMenu,
     QPushButton,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.bridge import Post
-from app.history.export import ExportAllDialog
 from app.history.rows import Rows
 from app.language.words import mark, tr, tr_n
+from app.look.button import button
+from app.look.file_dialogs import ask_where
 from app.look.icons import IconButton
-from app.look.label import Label
+from app.look.label import Label, WrappingLabel
+from app.look.layout import Spring, card, column, row, wide
+from app.look.page import Returning
 from app.look.plain_text import one_line
-from app.look.returning import Returning
 from app.look.switch import Switch
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from engine.api import (
     ChangeSetting,
     ConversationOpened,
     ConversationsChanged,
     ConversationsListed,
     Event,
+    ExportConversations,
     ListConversations,
     NewConversation,
     OpenConversation,
@@ -44,6 +45,11 @@ from engine.api import (
 
 KEEP_KEY = "history.keep"
 KEEPING = {"forever": mark("For ever"), "30 days": mark("30 days"), "never": mark("Not at all")}
+_FORMATS = {
+    mark("Markdown (*.md)"): "md",
+    mark("Text (*.txt)"): "txt",
+    mark("JSON with word times (*.json)"): "json",
+}
 _ANSWERS_FROM = 360  # logical pixels; from this width on they fit side by side
 _TYPING_MS = 150  # from the last key until the search starts
 
@@ -61,15 +67,12 @@ class HistoryPanel(QWidget):
         self._typing.timeout.connect(self._list)
         # created in the order of Tab
         self.more = IconButton("more", tr("More about conversations"), theme, self)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.keeping = QActionGroup(self)
-        self.more.setMenu(self._make_menu())
-        self._answers = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self.more.open_menu(self._make_menu())
+        self._answers = column()
         self.question = self._make_question()
         self.search = self._make_search()
-        self.nothing = Label("", self)
-        self.nothing.setProperty("kind", "muted")
-        self.nothing.setWordWrap(True)
+        self.nothing = WrappingLabel("", self, kind="muted")
         self.rows = self._make_rows(theme)
         self._filler = QWidget(self)
         self.confirmation, self._asked, self.delete, self.spare = self._make_confirmation()
@@ -77,7 +80,16 @@ class HistoryPanel(QWidget):
         self.private.setAccessibleName(tr("Private conversation"))
         self.private.setToolTip(tr("Begin a conversation of which nothing is kept, or end it"))
         self.private.clicked.connect(lambda on: post(NewConversation(private=on)))
-        self._lay_out()
+        heading = Label(tr("Conversations"), self, size=1.1, strong=True)
+        column(
+            row(wide(heading), self.more),
+            *(self.question, self.search, self.nothing),
+            *(wide(self.rows), wide(self._filler), self.confirmation),
+            row(self.private, Spring()),
+            on=self,
+            margins=(14, 12, 14, 10),
+            spacing=8,
+        )
         self.show_keeping(keep)
         # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
         Returning(parent.window()).returned.connect(self._on_returned)
@@ -92,8 +104,6 @@ class HistoryPanel(QWidget):
                 self.private.setChecked(private)
             case SettingChanged(key=str(key), value=str(keep)) if key == KEEP_KEY:
                 self.show_keeping(keep)
-            case _:
-                pass
 
     def show_keeping(self, keep: str) -> None:
         """`keep` as in the setting history.keep."""
@@ -103,6 +113,17 @@ class HistoryPanel(QWidget):
         for action in self.keeping.actions():
             action.setChecked(action.data() == keep)
         self._say_nothing()
+
+    def export_all(self) -> QFileDialog:
+        """Ask where to write all conversations, and in which format."""
+        post = self._post
+        return ask_where(
+            self,
+            tr("Export all conversations"),
+            "conversations",
+            _FORMATS,
+            lambda path: post(ExportConversations(path)),
+        )
 
     def take_focus(self) -> None:
         """Put the focus on the search, or on the question whether to keep conversations."""
@@ -154,8 +175,7 @@ class HistoryPanel(QWidget):
             text = tr("Conversations are not kept.")
         else:
             text = "" if self._keep == "ask" else tr("What you talk about will be here.")
-        self.nothing.setText(text)
-        self.nothing.setVisible(bool(text))
+        self.nothing.say(text)
 
     def _open_menu(self, at: QPoint) -> None:
         item = self.rows.itemAt(at)
@@ -222,9 +242,7 @@ class HistoryPanel(QWidget):
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
-        menu.addAction(tr("Export all…")).triggered.connect(
-            lambda: ExportAllDialog(self._post, self).open()
-        )
+        menu.addAction(tr("Export all…")).triggered.connect(lambda: self.export_all())
         menu.addSection(tr("Keep conversations"))
         for keep, words in KEEPING.items():
             action = QAction(tr(words), self.keeping)
@@ -236,56 +254,21 @@ class HistoryPanel(QWidget):
 
     def _make_question(self) -> QFrame:
         """Keeping is asked for, not assumed."""
-        card = QFrame(self)
-        card.setProperty("kind", "card")
-        text = Label(tr("Keep your conversations on this computer?"), card)
-        text.setWordWrap(True)
-        column = QVBoxLayout(card)
-        column.addWidget(text)
-        column.addLayout(self._answers)
+        text = WrappingLabel(tr("Keep your conversations on this computer?"), self)
+        question = card(self, text, self._answers, margins=None)
         for keep, words in KEEPING.items():
-            button = QPushButton(tr(words), card)
-            button.setAccessibleName(tr("Keep conversations: {words}", words=tr(words)))
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.clicked.connect(lambda _=False, keep=keep: self._keep_for(keep))
-            self._answers.addWidget(button)
-        return card
+            name = tr("Keep conversations: {words}", words=tr(words))
+            answer = button(tr(words), question, name=name, by_tab=True)
+            answer.clicked.connect(lambda _=False, keep=keep: self._keep_for(keep))
+            self._answers.addWidget(answer)
+        return question
 
     def _make_confirmation(self) -> tuple[QFrame, Label, QPushButton, QPushButton]:
-        card = QFrame(self)
-        card.setProperty("kind", "fault")
-        text = Label("", card)
-        text.setWordWrap(True)
-        delete, spare = QPushButton(tr("Delete"), card), QPushButton(tr("Keep"), card)
-        delete.setAccessibleName(tr("Delete for good"))
-        delete.clicked.connect(lambda: self._end_removal(confirmed=True))
-        spare.clicked.connect(lambda: self._end_removal(confirmed=False))
-        row = QHBoxLayout()
-        for button in (delete, spare):
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            row.addWidget(button)
-        column = QVBoxLayout(card)
-        column.addWidget(text)
-        column.addLayout(row)
-        card.hide()
-        return card, text, delete, spare
-
-    def _lay_out(self) -> None:
-        heading = Label(tr("Conversations"), self)
-        heading.setFont(scaled(self.font(), 1.1, strong=True))
-        top, foot = QHBoxLayout(), QHBoxLayout()
-        top.addWidget(heading, 1)
-        top.addWidget(self.more)
-        foot.addWidget(self.private)
-        foot.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 14, 10)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addWidget(self.question)
-        column.addWidget(self.search)
-        column.addWidget(self.nothing)
-        column.addWidget(self.rows, 1)
-        column.addWidget(self._filler, 1)
-        column.addWidget(self.confirmation)
-        column.addLayout(foot)
+        text, name = WrappingLabel("", self), tr("Delete for good")
+        delete = button(tr("Delete"), self, lambda: self._end_removal(confirmed=True), name=name)
+        spare = button(tr("Keep"), self, lambda: self._end_removal(confirmed=False))
+        for each in (delete, spare):
+            each.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        asking = card(self, text, row(delete, spare), kind="fault", margins=None)
+        asking.hide()
+        return asking, text, delete, spare

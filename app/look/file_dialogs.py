@@ -1,4 +1,5 @@
-"""Whose file dialog opens: the system's wherever it has one.
+"""Asking for a file without stopping the program, and whose dialog opens: the system's wherever it
+has one.
 
 Windows and macOS always have, and Qt takes GTK's on a GTK desktop. Elsewhere under Linux (KDE,
 sway) Qt would show its own, though most of those desktops have one behind the portal. Qt asks for
@@ -9,12 +10,56 @@ Invariant: what the person set themselves stays.
 """
 
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.language.words import tr
+
+Take = Callable[[Path], object]
 
 _THEME = "QT_QPA_PLATFORMTHEME"
 _CHOOSER = "org.freedesktop.impl.portal.FileChooser"  # what a desktop's part of the portal offers
 _DATA_DIRS = "/usr/local/share:/usr/share"  # where XDG_DATA_DIRS names none
+
+
+def ask_for(
+    parent: QWidget,
+    title: str,
+    take: Take,
+    *,
+    within: str = "",
+    filters: str = "",
+    mode: QFileDialog.FileMode = QFileDialog.FileMode.ExistingFile,
+) -> QFileDialog:
+    """Let the person choose a file, or with another `mode` a folder; `take` gets it."""
+    dialog = QFileDialog(parent, title, within, filters)
+    dialog.setFileMode(mode)
+    return _opened(dialog, take)
+
+
+def ask_where(
+    parent: QWidget, title: str, name: str, formats: Mapping[str, str], take: Take
+) -> QFileDialog:
+    """Ask where to write a file; `take` gets the path, whose suffix is that of the format.
+    `formats`: marked words -> suffix, the usual one first; one that is empty adds no suffix.
+    """
+    dialog = QFileDialog(parent, title, name)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    suffixes = {tr(words): suffix for words, suffix in formats.items()}
+    dialog.setNameFilters(list(suffixes))
+    dialog.setDefaultSuffix(next(iter(suffixes.values())))
+    dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(suffixes[chosen]))
+    return _opened(dialog, take)
+
+
+def _opened(dialog: QFileDialog, take: Take) -> QFileDialog:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(lambda name: take(Path(name)))
+    dialog.open()
+    return dialog
 
 
 def prefer_the_systems(environment: MutableMapping[str, str]) -> None:

@@ -4,12 +4,13 @@ Invariant: the SVG files say `currentColor`; the colour is inserted before rende
 works for dark and light.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.look.theme import Theme
 from engine.api import resource
@@ -55,7 +56,8 @@ def application_icon() -> QIcon:
 class IconButton(QToolButton):
     """A button that shows one icon; its name is for screen readers and the tooltip.
 
-    Only Tab gives it the focus, so that the talk key still works after a click.
+    Only Tab gives it the focus, so that the talk key still works after a click. `act` is called for
+    each click.
 
     Signals:
         renamed: the icon or the name is different now.
@@ -63,7 +65,14 @@ class IconButton(QToolButton):
 
     renamed = Signal()
 
-    def __init__(self, name: str, label: str, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        theme: Theme,
+        parent: QWidget,
+        act: Callable[..., object] | None = None,
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._icon_name = name
@@ -73,6 +82,13 @@ class IconButton(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.show_as(name, label)
         theme.changed.connect(self._tint)
+        if act is not None:
+            self.clicked.connect(act)
+
+    def open_menu(self, menu: QMenu) -> None:
+        """Each press opens this menu."""
+        self.setMenu(menu)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def show_as(self, name: str, label: str) -> None:
         """Change icon and name together."""

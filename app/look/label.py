@@ -1,33 +1,72 @@
 """A line or paragraph of text in the window."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.look.plain_text import plain
+from app.look.theme import scaled
 
 _LEAST = 40  # logical pixels; the narrowest that a line may get
 
 
 class Label(QLabel):
-    """Shows any text as it is written: markup is not interpreted and nothing is loaded."""
+    """Shows any text as it is written: markup is not interpreted and nothing is loaded.
 
-    def __init__(self, text: str, parent: QWidget) -> None:
+    `kind`: the style sheet's, for the colour. `size`: times that of the parent's text. `figures`:
+    all digits are equally wide.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        parent: QWidget,
+        *,
+        kind: str = "",
+        size: float = 1.0,
+        strong: bool = False,
+        figures: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+        if kind:
+            self.setProperty("kind", kind)
+        if strong or figures or size != 1.0:
+            self.setFont(scaled(parent.font(), size, strong=strong, figures=figures))
 
     def setText(self, text: str) -> None:
         super().setText(plain(text))
 
 
+class WrappingLabel(Label):
+    """Several lines where one is too narrow."""
+
+    def __init__(self, text: str, parent: QWidget, **look: Any) -> None:
+        """`look` as in Label."""
+        super().__init__(text, parent, **look)
+        self.setWordWrap(True)
+
+    def take_any_width(self) -> None:
+        """For layouts without height-for-width, where labels that wrap are cut off otherwise."""
+        policy = QSizePolicy.Policy
+        self.setSizePolicy(policy.Ignored, policy.MinimumExpanding)
+
+    def say(self, text: str) -> None:
+        """Show a text; without one it is hidden."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
+
 class FoldingLabel(Label):
     """Wraps if there is room for several lines; otherwise it is one line, shortened at its end."""
 
-    def __init__(self, text: str, parent: QWidget) -> None:
-        super().__init__(text, parent)
+    def __init__(self, text: str, parent: QWidget, **look: Any) -> None:
+        """`look` as in Label."""
+        super().__init__(text, parent, **look)
         self.be_one_line(False)
 
     def be_one_line(self, on: bool) -> None:
@@ -56,9 +95,10 @@ class SteadyLabel(FoldingLabel):
     says. A longer text is shortened.
     """
 
-    def __init__(self, texts: Sequence[str], parent: QWidget) -> None:
+    def __init__(self, texts: Sequence[str], parent: QWidget, **look: Any) -> None:
+        """`look` as in Label."""
         self._texts = tuple(map(plain, texts))
-        super().__init__("", parent)
+        super().__init__("", parent, **look)
         self.be_one_line(True)
 
     def sizeHint(self) -> QSize:
@@ -67,3 +107,8 @@ class SteadyLabel(FoldingLabel):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
+
+
+def announce(widget: QWidget, text: str) -> None:
+    """Let a screen reader say this now."""
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))

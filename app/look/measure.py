@@ -6,7 +6,9 @@ Invariant: the contents of a Measured begin and end where the bubbles do.
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
+
+from app.look.layout import column
 
 COLUMN = 760.0  # logical pixels, like all sizes here; longer lines are tiring to read
 GUTTER = 12.0  # least space on each side of the column; the scroll bar is there
@@ -30,10 +32,7 @@ class Measured(QWidget):
     def __init__(self, *widgets: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
         self._left = 0
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(8)
-        for widget in widgets:
-            self._column.addWidget(widget)
+        self._column = column(*widgets, on=self, margins=None, spacing=8)
 
     def leave(self, left: int) -> None:
         """Leave `left` pixels free, because something stands beside the conversation."""

@@ -1,10 +1,10 @@
-"""A scroll bar over the content, so that nothing moves when it comes or goes.
+"""Areas that scroll, with the bar over the content, so that nothing moves when it comes or goes.
 
 Invariant: the area's own bar is hidden but keeps the state; this one mirrors it and controls it.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QScrollBar, QWidget
 
 _WIDTH = 10  # logical pixels
 
@@ -39,3 +39,23 @@ class OverlayBar(QScrollBar):
         self.setGeometry(self._area.width() - _WIDTH, 0, _WIDTH, self._area.height())
         self.setVisible(own.maximum() > own.minimum())
         self.raise_()
+
+
+class Scrolled(QScrollArea):
+    """`content` in an area without a frame, which scrolls up and down; it takes no focus itself."""
+
+    def __init__(self, content: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        OverlayBar(self)
+
+
+def page_in(parent: QWidget | None = None) -> QWidget:
+    """Where the content of an area stands, on the ground of the window."""
+    content = QWidget(parent)
+    content.setProperty("kind", "page")
+    return content

@@ -1,23 +1,22 @@
-"""The layout of a separate page: a heading, a list that scrolls, and a foot.
+"""The layout of a separate page: a heading, a list that scrolls, and a foot; and a row of such a
+list.
 
 Invariant: never modal; Esc closes it without losing anything.
 """
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from collections.abc import Callable, Mapping
 
-from app.look.label import Label
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QDialog, QFrame, QMenu, QVBoxLayout, QWidget
+
+from app.language.words import tr
+from app.look.icons import IconButton
+from app.look.label import WrappingLabel
+from app.look.layout import column, row, wide
 from app.look.measure import room_for_window
-from app.look.overlay import OverlayBar
-from app.look.theme import scaled
+from app.look.overlay import Scrolled, page_in
+from app.look.theme import Theme
 
 _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
 
@@ -31,31 +30,14 @@ class Page(QDialog):
         self.setModal(False)
         self.resize(in_lines(self, 620, 640))
         self.setMinimumSize(QSize(400, 420).boundedTo(room_for_window(self)))
-        intro = Label(about, self)
-        intro.setProperty("kind", "muted")
-        intro.setFont(scaled(self.font(), 0.95))
-        intro.setWordWrap(True)
-        self._content = QWidget()
-        self._content.setProperty("kind", "page")
-        self.head = QVBoxLayout()
-        self.body = QVBoxLayout(self._content)
-        self.body.setContentsMargins(0, 0, 8, 0)
-        self.body.setSpacing(8)
-        self.foot = QHBoxLayout()
-        self._area = area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self._content)
-        OverlayBar(area)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(18, 16, 12, 16)
-        column.setSpacing(12)
-        column.addWidget(intro)
-        column.addLayout(self.head)
-        column.addWidget(area, 1)
-        column.addLayout(self.foot)
+        intro = WrappingLabel(about, self, kind="muted", size=0.95)
+        content = page_in()
+        self.head = column()
+        self.body = column(on=content, margins=(0, 0, 8, 0), spacing=8)
+        self.foot = row()
+        self._area = Scrolled(content, self)
+        parts = (intro, self.head, wide(self._area), self.foot)
+        column(*parts, on=self, margins=(18, 16, 12, 16), spacing=12)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter in a field only ends the editing; a plain dialog would also press its first
@@ -73,9 +55,70 @@ class Page(QDialog):
 
     def open_beside(self) -> None:
         """Show it, or bring it to the front if it is shown already."""
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        bring_to_front(self)
+
+
+class CardRow(QFrame):
+    """A card that shows one thing of a page's list: its title, facts about it, and a menu behind
+    three dots with what is seldom done.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self.title = WrappingLabel("", self, strong=True)
+        self.facts = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
+        self._theme = theme
+
+    def offer(self, actions: Mapping[str, Callable[[], object]]) -> dict[str, QAction]:
+        """Make the menu, with these words; returns the entries by them."""
+        self.more = IconButton("more", tr("More"), self._theme, self)
+        menu = QMenu(self)
+        self.more.open_menu(menu)
+        entries = {words: menu.addAction(words) for words in actions}
+        for words, act in actions.items():
+            entries[words].triggered.connect(lambda _=False, act=act: act())
+        return entries
+
+
+class Returning(QObject):
+    """Notices when a person comes back to a window, so that changes made elsewhere are read again.
+    Opening a window does not count as coming back; it must have been left before.
+
+    Signals:
+        returned: it has the focus again after another window (of any program) had it.
+    """
+
+    returned = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._left = False
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        match event.type():
+            case QEvent.Type.WindowDeactivate:
+                self._left = True
+            case QEvent.Type.WindowActivate if self._left:
+                self._left = False
+                self.returned.emit()
+        return super().eventFilter(watched, event)
+
+
+def bring_to_front(window: QWidget) -> None:
+    """Show it, before all others."""
+    window.show()
+    window.raise_()
+    window.activateWindow()
+
+
+def take_away(widget: QWidget, *layouts: QVBoxLayout) -> None:
+    """Out of the list, for good. Not by takeAt: an item that survives keeps an outdated size."""
+    for each in layouts:
+        each.removeWidget(widget)
+    widget.hide()
+    widget.deleteLater()
 
 
 def in_lines(widget: QWidget, width: int, height: int) -> QSize:
@@ -85,13 +128,3 @@ def in_lines(widget: QWidget, width: int, height: int) -> QSize:
     factor = max(1.0, widget.fontMetrics().height() / _USUAL_LINE)
     size = QSize(int(width * factor), int(height * factor))
     return size.boundedTo(room_for_window(widget))
-
-
-def card(widget: QWidget, parent: QWidget) -> QFrame:
-    """A widget on a card of its own."""
-    frame = QFrame(parent)
-    frame.setProperty("kind", "card")
-    inside = QVBoxLayout(frame)
-    inside.setContentsMargins(14, 10, 10, 10)
-    inside.addWidget(widget)
-    return frame

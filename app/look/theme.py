@@ -1,4 +1,5 @@
-"""Colours, fonts and the style sheet, dark and light, following the system while the program runs.
+"""Colours, fonts and the style sheet, dark and light, following the system while the program runs;
+and whether anything may move.
 
 Invariant: every text colour has a contrast of at least 4.5:1 on every ground it is used on
 (tests/app/look/test_theme.py lists the pairs). Painted widgets read `Theme.colours` when they
@@ -13,7 +14,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from app.look.motion import Motion
 from engine.api import resource
 
 FAMILY = "Rubato Sans"
@@ -90,6 +90,36 @@ LIGHT = Colours(
     danger_soft="#FBE6E3",
     success="#1E7A46",
 )
+
+
+class Motion(QObject):
+    """Whether the window may show animations. Every animation asks `is_still` and listens to
+    `changed`: if the person wants none, here or in the whole system, they stop at once.
+
+    Signals:
+        changed: animations were allowed or forbidden.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._is_reduced = False  # in our settings
+        self._is_reduced_everywhere = False  # in the system's
+
+    @property
+    def is_still(self) -> bool:
+        return self._is_reduced or self._is_reduced_everywhere
+
+    def choose(self, mode: str) -> None:
+        """`mode` as in the setting window.motion: 'reduced', or 'system' to follow the system."""
+        self._is_reduced = mode == "reduced"
+        self.changed.emit()
+
+    def follow_system(self, wants_stillness: bool) -> None:
+        """Note what the system wants now."""
+        self._is_reduced_everywhere = wants_stillness
+        self.changed.emit()
 
 
 class Theme(QObject):

@@ -7,16 +7,17 @@ then are servers looked for, and only on this machine.
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.bridge import Post
 from app.language.words import mark, tr
+from app.look.button import button
+from app.look.file_dialogs import ask_for
 from app.look.label import Label
-from app.look.page import Page
-from app.look.returning import Returning
-from app.look.theme import Theme, scaled
+from app.look.layout import Spring, fill
+from app.look.page import Page, Returning, take_away
+from app.look.theme import Theme
 from app.models.recommended import RecommendedCard
 from app.models.row import KINDS, ModelRow
 from engine.api import (
@@ -46,18 +47,14 @@ class ModelsPage(Page):
         self._theme = theme
         self.rows: dict[str, ModelRow] = {}
         self.recommended = RecommendedCard(post, theme, self)
-        self.add_file = QPushButton(tr("Add a &file…"), self)
-        self.add_folder = QPushButton(tr("Add a f&older…"), self)
-        self.look = QPushButton(tr("Look for &servers"), self)
+        kinds = QFileDialog.FileMode
+        self.add_file = button(tr("Add a &file…"), self, lambda: self.choose(kinds.ExistingFile))
+        self.add_folder = button(tr("Add a f&older…"), self, lambda: self.choose(kinds.Directory))
+        self.look = button(tr("Look for &servers"), self, lambda: post(ListModels(servers=True)))
         self.add_file.setToolTip(tr("A GGUF file of your own; it stays where it is"))
         self.add_folder.setToolTip(tr("A folder with GGUF files or with a converted Whisper model"))
         self.look.setToolTip(tr("Ollama, LM Studio and llama-server on this computer"))
-        self.add_file.clicked.connect(lambda: self.choose(QFileDialog.FileMode.ExistingFile))
-        self.add_folder.clicked.connect(lambda: self.choose(QFileDialog.FileMode.Directory))
-        self.look.clicked.connect(lambda: post(ListModels(servers=True)))
-        for button in (self.add_file, self.add_folder, self.look):
-            self.foot.addWidget(button)
-        self.foot.addStretch(1)
+        fill(self.foot, self.add_file, self.add_folder, self.look, Spring())
         self.body.addWidget(self.recommended)
         self._headings = {kind: self._heading(title) for kind, title in KINDS.items()}
         self._parts = self._heading(_PARTS)
@@ -83,19 +80,11 @@ class ModelsPage(Page):
                 self.recommended.on_event(event)
                 if name in self.rows:
                     self.rows[name].show_settled(event)
-            case _:
-                pass
 
     def choose(self, mode: QFileDialog.FileMode) -> QFileDialog:
         """Ask for a file or folder in a dialog that does not block the program."""
-        dialog = QFileDialog(
-            self, tr("Add a model"), "", tr("Language models (*.gguf);;All files (*)")
-        )
-        dialog.setFileMode(mode)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._post(AddModel(Path(name))))
-        dialog.open()
-        return dialog
+        filters = tr("Language models (*.gguf);;All files (*)")
+        return ask_for(self, tr("Add a model"), self._add, filters=filters, mode=mode)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files and folders may be dropped anywhere on the page."""
@@ -106,7 +95,10 @@ class ModelsPage(Page):
         event.acceptProposedAction()
         urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
         for url in urls[:_MOST_DROPPED]:
-            self._post(AddModel(Path(url.toLocalFile())))
+            self._add(Path(url.toLocalFile()))
+
+    def _add(self, path: Path) -> None:
+        self._post(AddModel(path))
 
     def _show_list(self, entries: Sequence[ModelEntry]) -> None:
         """Show the list grouped by kind; rows that stay keep their texts."""
@@ -116,9 +108,7 @@ class ModelsPage(Page):
             row.show_entry(entry)
             self.rows[entry.name] = row
         for row in before.values():
-            self.body.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+            take_away(row, self.body)
         place = self.body.indexOf(self.recommended) + 1
         for kind, heading in (*self._headings.items(), ("", self._parts)):
             rows = [row for row in self.rows.values() if _is_under(kind, row.entry.kind)]
@@ -128,8 +118,7 @@ class ModelsPage(Page):
                 place = self.body.indexOf(widget) + 1
 
     def _heading(self, title: str) -> Label:
-        heading = Label(tr(title), self)
-        heading.setFont(scaled(self.font(), 1.0, strong=True))
+        heading = Label(tr(title), self, strong=True)
         heading.hide()
         self.body.addWidget(heading)
         return heading
@@ -137,3 +126,22 @@ class ModelsPage(Page):
 
 def _is_under(heading: str, kind: str) -> bool:
     return kind == heading if heading else kind not in KINDS
+
+
+class Models:
+    """Makes the page only when it is opened for the first time, so that the window opens sooner."""
+
+    def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
+        self._made = (post, theme, window)
+        self._page: ModelsPage | None = None  # None = never opened
+
+    def open(self) -> ModelsPage:
+        """Show the page, in front."""
+        if self._page is None:
+            self._page = ModelsPage(*self._made)
+        self._page.open_beside()
+        return self._page
+
+    def on_event(self, event: Event) -> None:
+        if self._page is not None:
+            self._page.on_event(event)

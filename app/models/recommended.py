@@ -3,15 +3,16 @@
 Invariant: the button says how much it would fetch before it fetches anything.
 """
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
-from app.look.label import Label
-from app.look.progress import Progress
-from app.look.theme import Theme, scaled
+from app.look.bars import Progress
+from app.look.button import button
+from app.look.label import Label, WrappingLabel
+from app.look.layout import Spring, column, row
+from app.look.theme import Theme
 from app.models import words
-from app.models.row import wrapping
 from engine.api import (
     Activity,
     FetchRecommended,
@@ -32,25 +33,23 @@ class RecommendedCard(QFrame):
         self._post = post
         self._shown = Recommendation()
         self._going: dict[str, ModelProgress] = {}
-        self.title = Label(tr("Recommended for this computer"), self)
-        self.title.setFont(scaled(self.font(), 1.0, strong=True))
-        self.machine = wrapping("muted", self)
-        self.text = wrapping("", self)
-        self.warning = wrapping("danger", self)
+        title = Label(tr("Recommended for this computer"), self, strong=True)
+        self.machine = WrappingLabel("", self, kind="muted", size=0.92, figures=True)
+        self.text = WrappingLabel("", self, size=0.92, figures=True)
+        self.warning = WrappingLabel("", self, kind="danger", size=0.92, figures=True)
         for label in (self.machine, self.text, self.warning):
-            label.setFont(scaled(self.font(), 0.92, figures=True))
+            label.take_any_width()
         self.bar = Progress(theme, self)
-        self.act = QPushButton("", self)
-        self.act.clicked.connect(self._on_act)
-        self._lay_out()
+        self.act = button("", self, self._on_act)
+        parts = (title, self.machine, self.text, self.warning, self.bar, 4)
+        column(*parts, row(self.act, Spring()), on=self, margins=(14, 12, 12, 12), spacing=4)
         self.show_recommendation(Recommendation(text=tr("Looking at this computer…")), "")
 
     def show_recommendation(self, recommendation: Recommendation, machine: str) -> None:
         self._shown = recommendation
         self.machine.setText(machine)
         self.text.setText(recommendation.text)
-        self.warning.setText(recommendation.warning)
-        self.warning.setVisible(bool(recommendation.warning))
+        self.warning.say(recommendation.warning)
         self._show_action()
 
     def on_event(self, event: ModelEvent) -> None:
@@ -92,15 +91,3 @@ class RecommendedCard(QFrame):
                 self._post(PauseFetch(name))
         else:
             self._post(FetchRecommended())
-
-    def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 12, 12)
-        column.setSpacing(4)
-        for widget in (self.title, self.machine, self.text, self.warning, self.bar):
-            column.addWidget(widget)
-        row = QHBoxLayout()
-        row.addWidget(self.act)
-        row.addStretch(1)
-        column.addSpacing(4)
-        column.addLayout(row)

@@ -3,25 +3,17 @@
 Invariant: it only asks and shows; nothing changes until the engine says so.
 """
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
 from app.language.words import mark, tr
-from app.look.icons import IconButton
-from app.look.label import Label
+from app.look.bars import Progress
+from app.look.button import button
+from app.look.label import WrappingLabel
+from app.look.layout import TOP, column, placed, row, wide
+from app.look.page import CardRow
 from app.look.plain_text import one_line, plain, tool_tip
-from app.look.progress import Progress
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.models import words
 from engine.api import (
     FetchModels,
@@ -37,35 +29,29 @@ from engine.api import (
 )
 
 
-class ModelRow(QFrame):
+class ModelRow(CardRow):
     """Shows an entry and, while something happens with it, the progress."""
 
     def __init__(self, entry: ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setProperty("kind", "card")
+        super().__init__(theme, parent)
         self.entry = entry
         self._post = post
         self._progress: ModelProgress | None = None  # None = nothing happens with it
-        self.title = wrapping("", self)
-        self.title.setFont(scaled(self.font(), 1.0, strong=True))
-        self.facts = wrapping("muted", self)
-        self.remarks = wrapping("muted", self)
-        self.said = wrapping("", self)
-        for label in (self.facts, self.remarks, self.said):
-            label.setFont(scaled(self.font(), 0.9, figures=True))
+        self.remarks = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
+        self.said = WrappingLabel("", self, size=0.9, figures=True)
         self.bar = Progress(theme, self)
-        self.act = QPushButton("", self)
-        self.act.clicked.connect(self._on_act)
-        self.more = IconButton("more", tr("More"), theme, self)
-        self._menu = QMenu(self)
-        self.verify = self._menu.addAction(tr("Verify its files"))
-        self.remove = self._menu.addAction(tr("Remove"))
-        self.verify.triggered.connect(lambda: post(VerifyModel(self.entry.name)))
-        self.remove.triggered.connect(lambda: post(RemoveModel(self.entry.name)))
-        self.more.setMenu(self._menu)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.act = button("", self, self._on_act)
+        actions = {
+            tr("Verify its files"): lambda: post(VerifyModel(self.entry.name)),
+            tr("Remove"): lambda: post(RemoveModel(self.entry.name)),
+        }
+        self.verify, self.remove = self.offer(actions).values()
         self.say("")
-        self._lay_out()
+        labels = (self.title, self.facts, self.remarks, self.said)
+        for label in labels:
+            label.take_any_width()
+        line = row(wide(column(*labels, spacing=2)), placed(TOP, self.act), placed(TOP, self.more))
+        column(line, self.bar, on=self, margins=(14, 10, 10, 10), spacing=6)
         self.show_entry(entry)
 
     @property
@@ -78,9 +64,7 @@ class ModelRow(QFrame):
         in_use = tr("  ·  in use") if entry.in_use else ""
         self.title.setText(one_line(entry.title) + in_use)
         self.facts.setText(words.facts(entry))
-        remarks = words.remarks(entry)
-        self.remarks.setText(remarks)
-        self.remarks.setVisible(bool(remarks))
+        self.remarks.say(words.remarks(entry))
         self.setAccessibleName(plain(entry.title))
         self.more.setAccessibleName(tr("More for {title}", title=plain(entry.title)))
         where = f"\n{entry.folder}" if entry.folder else ""
@@ -105,8 +89,7 @@ class ModelRow(QFrame):
         """Show a line about what was done, or why it failed."""
         self.said.setProperty("kind", "danger" if failed else "")
         self.said.style().polish(self.said)
-        self.said.setText(text)
-        self.said.setVisible(bool(text))
+        self.said.say(text)
 
     def _show_actions(self) -> None:
         entry, fetched = self.entry, self.entry.state is Presence.COMPLETE
@@ -126,13 +109,11 @@ class ModelRow(QFrame):
         if self.is_busy:
             return tr("Pause")
         if entry.origin is Origin.LISTED and entry.state is not Presence.COMPLETE:
-            return tr("Resume") if entry.state is Presence.PARTIAL else self._fetch_words()
+            fetch = tr("Fetch {size}", size=words.size(entry.megabytes))
+            return tr("Resume") if entry.state is Presence.PARTIAL else fetch
         if entry.origin is Origin.MADE and entry.state is not Presence.COMPLETE:
             return ""  # hours of training are no button's matter: the remarks name the command
         return "" if entry.in_use or entry.kind not in KINDS else tr("Use")
-
-    def _fetch_words(self) -> str:
-        return tr("Fetch {size}", size=words.size(self.entry.megabytes))
 
     def _on_act(self) -> None:
         name = self.entry.name
@@ -144,21 +125,6 @@ class ModelRow(QFrame):
         else:
             self._post(FetchModels((name,)))
 
-    def _lay_out(self) -> None:
-        text = QVBoxLayout()
-        text.setSpacing(2)
-        for label in (self.title, self.facts, self.remarks, self.said):
-            text.addWidget(label)
-        row = QHBoxLayout()
-        row.addLayout(text, 1)
-        row.addWidget(self.act, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 10, 10)
-        column.setSpacing(6)
-        column.addLayout(row)
-        column.addWidget(self.bar)
-
 
 # The kinds that can be chosen, in the order of the page, with their headings; the rest are parts of
 # a voice.
@@ -167,12 +133,3 @@ KINDS = {
     "language model": mark("Thinks"),
     "voice": mark("Speaks"),
 }
-
-
-def wrapping(kind: str, parent: QWidget) -> Label:
-    label = Label("", parent)
-    label.setProperty("kind", kind)
-    label.setWordWrap(True)
-    # labels that wrap are cut off if a layout does not support height-for-width
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
-    return label

@@ -99,8 +99,6 @@ class Presence(QObject):
                     self.tell(tr("Fetching {name}", name=name), text)
             case SettingChanged(key, value):
                 self._on_setting(key, value)
-            case _:
-                pass
 
     def tell(self, title: str, text: str) -> None:
         """Show a notification, unless the person wants none."""

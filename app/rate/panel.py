@@ -5,13 +5,14 @@ by the engine. Whatever the readout says, the slider keeps its place.
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app.bridge import Post
 from app.language.words import decimal, tr
 from app.look.label import FoldingLabel, Label
+from app.look.layout import column, row, wide
 from app.look.plain_text import tool_tip
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.rate.slider import RateSlider
 from app.rate.trace import RateTrace
 from engine.api import (
@@ -36,18 +37,14 @@ class RatePanel(QWidget):
         self._measured: float | None = None
         self.slider = RateSlider(theme, self)
         self.trace = RateTrace(theme, self)
-        self.heading = Label(tr("Speaking rate"), self)
-        self.heading.setFont(scaled(self.font(), 1.0, strong=True))
+        self.heading = Label(tr("Speaking rate"), self, strong=True)
         self.heading.setBuddy(self.slider)
-        self.readout = FoldingLabel("", self)
-        self.readout.setProperty("kind", "muted")
-        self.readout.setFont(scaled(self.font(), 0.92, figures=True))
+        self.readout = FoldingLabel("", self, kind="muted", size=0.92, figures=True)
         self.readout.be_one_line(True)
-        self.unit = Label(tr("syllables per second"), self)
-        self.unit.setProperty("kind", "muted")
-        self.unit.setFont(scaled(self.font(), 0.82))
+        self.unit = Label(tr("syllables per second"), self, kind="muted", size=0.82)
         self.unit.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self._lay_out()
+        self._top = row(self.heading, wide(self.readout))
+        column(self._top, self.slider, self.unit, self.trace, on=self, spacing=6)
         self.slider.rate_changed.connect(self._on_rate)
         self.slider.shown_changed.connect(self._show_readout)
         self.be_compact(False)
@@ -68,8 +65,6 @@ class RatePanel(QWidget):
             case PhaseChanged(_, Phase.THINKING):
                 self._measured = None  # the last reply's rate says nothing about the next
                 self._show_readout()
-            case _:
-                pass
 
     def show_rate(self, rate: float | None) -> None:
         """Show the current rate, in SPS; None = own pace."""
@@ -101,15 +96,3 @@ class RatePanel(QWidget):
             target += tr(" · measured {measured}", measured=decimal(self._measured, 1))
         self.readout.setText(target)
         self.readout.setToolTip(tool_tip(target + "\n" + tr("In syllables per second")))
-
-    def _lay_out(self) -> None:
-        self._top = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._top.addWidget(self.heading)
-        self._top.addWidget(self.readout, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(self._top)
-        column.addWidget(self.slider)
-        column.addWidget(self.unit)
-        column.addWidget(self.trace)

@@ -7,8 +7,6 @@ the event loop, with the newest value.
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QFont,
     QFontMetricsF,
     QKeyEvent,
@@ -22,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from app.language.words import decimal, tr
+from app.look.label import announce
 from app.look.theme import Theme, scaled
 
 OWN_PACE = 9  # the slider's value, one below the lowest rate, so that Home goes there
@@ -59,8 +58,7 @@ class RateSlider(QAbstractSlider):
         self._measured: float | None = None
         self._wheel_angle = 0
         self._since_touched = QElapsedTimer()
-        self._pending = QTimer(self)
-        self._pending.setSingleShot(True)
+        self._pending = QTimer(self, singleShot=True, interval=0)
         self._pending.timeout.connect(lambda: self.rate_changed.emit(self.rate))
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setRange(OWN_PACE, HIGHEST)
@@ -120,10 +118,9 @@ class RateSlider(QAbstractSlider):
 
     def _on_value(self) -> None:
         self._show()
-        self._pending.start(0)
+        self._pending.start()
         if self.hasFocus():  # a screen reader would read out tenths
-            words = QAccessibleAnnouncementEvent(self, self.accessibleDescription())
-            QAccessible.updateAccessibility(words)
+            announce(self, self.accessibleDescription())
 
     def _show(self) -> None:
         self._describe()
@@ -132,11 +129,9 @@ class RateSlider(QAbstractSlider):
 
     def _describe(self) -> None:
         rate = self.rate
-        words = (
-            tr("own pace")
-            if rate is None
-            else tr("{rate} syllables per second", rate=decimal(rate, 1))
-        )
+        words = tr("own pace")
+        if rate is not None:
+            words = tr("{rate} syllables per second", rate=decimal(rate, 1))
         self.setAccessibleDescription(words)
 
     # -------------------------------------------------------------------- input

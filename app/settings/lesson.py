@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from app.background_job import BackgroundJob
 from app.language.engine_texts import said
 from app.language.words import tr
+from app.look.bars import Progress
 from app.look.label import Label
 from app.look.plain_text import one_line
-from app.look.progress import Progress
 from app.look.theme import Theme, scaled
 from engine.api import Event, Failed, Notice, is_wake_phrase_taught
 

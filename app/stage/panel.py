@@ -6,13 +6,14 @@ Invariant: the same widgets are in a column in a wide window and in a row in a n
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
 from app.look.label import SteadyLabel
+from app.look.layout import Spring, column, wide
 from app.look.plain_text import one_line, tool_tip
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.rate.panel import RatePanel
 from app.stage.mood import Ears, Mood, mood
 from app.stage.orb import Orb
@@ -36,25 +37,17 @@ class Stage(QFrame):
         self._wake_phrase = ""
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
-        self.phase = SteadyLabel([tr(each.value) for each in Mood], self)
+        words = [tr(each.value) for each in Mood]
+        self.phase = SteadyLabel(words, self, size=1.05, strong=True)
         self.phase.setText(tr(Mood.STARTING.value))
-        self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._was_interrupted = False  # whether the last turn was interrupted
-        self._stopped = QTimer(self)
-        self._stopped.setSingleShot(True)
-        self._stopped.setInterval(_INTERRUPTED_MS)
+        self._stopped = QTimer(self, singleShot=True, interval=_INTERRUPTED_MS)
         self._stopped.timeout.connect(self._on_told)
         self.rate = RatePanel(post, theme, self)
-        self._show = QVBoxLayout()
-        self._show.setSpacing(4)
-        self._show.addStretch(1)
-        self._show.addWidget(self.orb, 100)  # as large as possible, and both stay together
-        self._show.addWidget(self.phase)
-        self._show.addStretch(1)
-        self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        self._row.addLayout(self._show, 1)
-        self._row.addWidget(self.rate)
+        # the orb is as large as possible, and stays together with its word
+        self._show = column(Spring(), wide(self.orb, 100), self.phase, Spring(), spacing=4)
+        self._row = column(wide(self._show), self.rate, on=self)
         self.be_compact(False)
 
     def on_event(self, event: Event) -> None:
@@ -70,8 +63,6 @@ class Stage(QFrame):
                 self._was_interrupted = False
             case SleepChanged(asleep=asleep, phrase=phrase):
                 self._ears, self._wake_phrase = replace(self._ears, asleep=asleep), phrase
-            case _:
-                pass
         self._show_mood()
         self.rate.on_event(event)
 

@@ -118,8 +118,6 @@ class TalkButton(QAbstractButton):
             case Levels(microphone_db=level_db) if self._is_listening:
                 self._level = (max(_QUIET_DB, level_db) - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)
                 self.update()
-            case _:
-                pass
 
     @property
     def _is_listening(self) -> bool:

@@ -44,9 +44,8 @@ class TalkKey(QObject):
         self._window = window
         self._key = _DEFAULT_KEY
         self._is_down = False
-        self._lifted = QTimer(self)  # runs from a release until the release is certain
-        self._lifted.setSingleShot(True)
-        self._lifted.setInterval(_CHATTER_MS)
+        # runs from a release until the release is certain
+        self._lifted = QTimer(self, singleShot=True, interval=_CHATTER_MS)
         self._lifted.setTimerType(Qt.TimerType.PreciseTimer)
         self._lifted.timeout.connect(self._release)
         self.choose(key_name)

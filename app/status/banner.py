@@ -7,15 +7,17 @@ cause is gone. A repeated fault is only counted, and several are shown one at a 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.language.words import tr
+from app.look.button import button
 from app.look.icons import IconButton, pixmap
-from app.look.label import FoldingLabel, Label
+from app.look.label import FoldingLabel, Label, announce
+from app.look.layout import MIDDLE, column, placed, row, wide
 from app.look.plain_text import plain, tool_tip
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.status.parts import shown_to_work
 from engine.api import Ending, Event, Failed, Part, Ready, TurnEnded
 
@@ -49,24 +51,17 @@ class Banner(QFrame):
         self._faults: list[_Fault] = []
         self._index = 0
         self._is_low = False
-        self._lines = QBoxLayout(Direction.TopToBottom)
         self.setProperty("kind", "fault")
         self.setAccessibleName(tr("Fault"))
         self.icon = Label("", self)
-        self.message = FoldingLabel("", self)
-        self.message.setFont(scaled(self.font(), 1.0, strong=True))
+        self.message = FoldingLabel("", self, strong=True)
         self.hint = FoldingLabel("", self)
-        self.fix = QPushButton(tr("&Fix…"), self)
-        self.fix.setProperty("kind", "sign")
-        self.fix.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.fix.clicked.connect(self._on_fix)
+        self.fix = button(tr("&Fix…"), self, self._on_fix, kind="sign", by_tab=True)
         self.counter = Label("", self)
-        self.earlier = IconButton("chevron-left", tr("Earlier fault"), theme, self)
-        self.later = IconButton("chevron-right", tr("Later fault"), theme, self)
-        self.dismiss = IconButton("close", tr("Dismiss this fault"), theme, self)
-        self.earlier.clicked.connect(lambda: self._leaf(-1))
-        self.later.clicked.connect(lambda: self._leaf(1))
-        self.dismiss.clicked.connect(self._on_dismissed)
+        earlier, later, dismiss = tr("Earlier fault"), tr("Later fault"), tr("Dismiss this fault")
+        self.earlier = IconButton("chevron-left", earlier, theme, self, lambda: self._leaf(-1))
+        self.later = IconButton("chevron-right", later, theme, self, lambda: self._leaf(1))
+        self.dismiss = IconButton("close", dismiss, theme, self, self._on_dismissed)
         self._lay_out()
         theme.changed.connect(self._tint)
         self._tint()
@@ -85,8 +80,6 @@ class Banner(QFrame):
                 self._withdraw(lambda fault: fault.part is part)
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
                 self._withdraw(lambda fault: shown_to_work(fault.part, fault.turn, turn))
-            case _:
-                pass
 
     def add(self, message: str, hint: str = "") -> None:
         """Show a fault that belongs to no part, or count it again if it is still shown."""
@@ -109,8 +102,7 @@ class Banner(QFrame):
             self._faults.append(new)
             self._index = len(self._faults) - 1
         self._show()
-        said = plain(f"{new.message} {new.hint}")
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
+        announce(self, plain(f"{new.message} {new.hint}"))
 
     def _withdraw(self, is_over: Callable[[_Fault], bool]) -> None:
         """Remove the faults whose cause is gone; the one being read stays if possible."""
@@ -177,17 +169,10 @@ class Banner(QFrame):
         self.icon.setPixmap(image)
 
     def _lay_out(self) -> None:
-        words = self._lines
-        words.setSpacing(2)
-        words.addWidget(self.message)
-        words.addWidget(self.hint, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 6, 8, 6)
-        row.setSpacing(8)
-        middle = Qt.AlignmentFlag.AlignVCenter
+        self._lines = column(self.message, wide(self.hint), spacing=2)
         self.icon.setFixedSize(QSize(_ICON, _ICON))
-        row.addWidget(self.icon, 0, middle)
-        row.addLayout(words, 1)
-        for widget in (self.earlier, self.counter, self.later, self.fix, self.dismiss):
-            row.addWidget(widget, 0, middle)
+        buttons = (self.earlier, self.counter, self.later, self.fix, self.dismiss)
+        ends = [placed(MIDDLE, each) for each in buttons]
+        line = (placed(MIDDLE, self.icon), wide(self._lines), *ends)
+        row(*line, on=self, margins=(14, 6, 8, 6), spacing=8)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)

@@ -6,22 +6,14 @@ can be copied.
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QGridLayout, QSizePolicy, QWidget
 
 from app.language.words import decimal, mark, tr
-from app.look.label import Label
-from app.look.overlay import OverlayBar
-from app.look.page import in_lines
+from app.look.button import button
+from app.look.label import Label, WrappingLabel
+from app.look.layout import Spring, column, row, wide
+from app.look.overlay import Scrolled
+from app.look.page import bring_to_front, in_lines
 from app.look.theme import Theme, scaled
 from app.status.turn_times import STAGES, TurnTime, TurnTimes, shown
 from engine.api import Event, TurnEnded
@@ -44,13 +36,19 @@ class LatencyDialog(QDialog):
         self.setModal(False)
         self.resize(in_lines(self, 440, 560))
         self.bars = Bars(theme, self)
-        self._area = QScrollArea(self)
-        self.copy = QPushButton(tr("&Copy as text"), self)
-        self.copy.clicked.connect(self._copy)
-        self.none_yet = Label(tr("No turn yet. Ask something, then look again."), self)
-        self.none_yet.setProperty("kind", "muted")
+        area = Scrolled(self.bars, self)
+        area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the keys scroll it
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        area.setProperty("kind", "scrolled")
+        area.setAccessibleName(tr("The last turns"))
+        self.copy = button(tr("&Copy as text"), self, self._copy)
+        none_yet = tr("No turn yet. Ask something, then look again.")
+        self.none_yet = Label(none_yet, self, kind="muted")
         self._cells: list[list[Label]] = []
-        self._lay_out(theme)
+        how = tr("Milliseconds after you stopped speaking; 0 is what was ready before you did.")
+        explained = WrappingLabel(how, self, kind="muted", size=0.92)
+        parts = (explained, self._table(theme), self.none_yet, wide(area), row(Spring(), self.copy))
+        column(*parts, on=self, margins=(22, 18, 22, 18), spacing=12)
         self._show()
 
     def on_event(self, event: Event) -> None:
@@ -61,9 +59,7 @@ class LatencyDialog(QDialog):
     def open_beside(self) -> None:
         """Show it, or bring it to the front if it is shown already."""
         self._show()
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        bring_to_front(self)
 
     def cell(self, stage: int, column: int) -> str:
         """The text of a table cell; `column` is 0 for the last turn, 1 for the median, 2 for the
@@ -71,15 +67,15 @@ class LatencyDialog(QDialog):
         return self._cells[stage][column].text()
 
     def _show(self) -> None:
-        for stage, row, summary in zip(STAGES, self._cells, self._times.summaries(), strict=True):
+        for stage, cells, summary in zip(STAGES, self._cells, self._times.summaries(), strict=True):
             values = (summary.last_ms, summary.median_ms, summary.high_ms)
-            for label, column, value in zip(row, _COLUMNS, values, strict=True):
+            for label, title, value in zip(cells, _COLUMNS, values, strict=True):
                 label.setText(shown(value))
                 label.setAccessibleName(
                     tr(
                         "{name}, {column}: {text} milliseconds",
                         name=tr(stage.name),
-                        column=tr(column),
+                        column=tr(title),
                         text=label.text(),
                     )
                 )
@@ -91,32 +87,6 @@ class LatencyDialog(QDialog):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._times.as_text())
 
-    def _lay_out(self, theme: Theme) -> None:
-        how = Label(
-            tr("Milliseconds after you stopped speaking; 0 is what was ready before you did."), self
-        )
-        how.setProperty("kind", "muted")
-        how.setFont(scaled(self.font(), 0.92))
-        how.setWordWrap(True)
-        area = self._area
-        area.setProperty("kind", "scrolled")
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setAccessibleName(tr("The last turns"))
-        area.setWidget(self.bars)
-        OverlayBar(area)
-        last = QHBoxLayout()
-        last.addStretch(1)
-        last.addWidget(self.copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(22, 18, 22, 18)
-        column.setSpacing(12)
-        column.addWidget(how)
-        column.addLayout(self._table(theme))
-        column.addWidget(self.none_yet)
-        column.addWidget(area, 1)
-        column.addLayout(last)
-
     def _table(self, theme: Theme) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
@@ -124,16 +94,13 @@ class LatencyDialog(QDialog):
         grid.setColumnStretch(1, 1)
         right = Qt.AlignmentFlag.AlignRight
         for number, title in enumerate(_COLUMNS):
-            label = Label(tr(title), self)
-            label.setProperty("kind", "muted")
-            grid.addWidget(label, 0, number + 2, right)
-        for row, stage in enumerate(STAGES):
-            grid.addWidget(_Swatch(_COLOURS[row], theme, self), row + 1, 0)
-            grid.addWidget(Label(_capital(tr(stage.name)), self), row + 1, 1)
-            cells = [Label("", self) for _ in _COLUMNS]
+            grid.addWidget(Label(tr(title), self, kind="muted"), 0, number + 2, right)
+        for line, (stage, colour) in enumerate(zip(STAGES, _COLOURS, strict=True), 1):
+            grid.addWidget(_Swatch(colour, theme, self), line, 0)
+            grid.addWidget(Label(_capital(tr(stage.name)), self), line, 1)
+            cells = [Label("", self, figures=True) for _ in _COLUMNS]
             for number, label in enumerate(cells):
-                label.setFont(scaled(self.font(), 1.0, figures=True))
-                grid.addWidget(label, row + 1, number + 2, right)
+                grid.addWidget(label, line, number + 2, right)
             self._cells.append(cells)
         return grid
 

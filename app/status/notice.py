@@ -5,12 +5,10 @@ and it never takes the focus.
 """
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.look.label import Label
+from app.look.label import Label, announce
 from app.look.plain_text import tool_tip
-from app.look.theme import scaled
 from engine.api import Event, Notice
 
 _SHOWN_MS = 8000  # long enough to read a line twice
@@ -20,13 +18,10 @@ class NoticeLine(Label):
     """Shows the newest Notice or, while models load, what is being loaded."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__("", parent)
+        super().__init__("", parent, kind="muted", size=0.92)
         self._standing = ""
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True, interval=_SHOWN_MS)
         self._timer.timeout.connect(self._on_read)
-        self.setProperty("kind", "muted")
-        self.setFont(scaled(self.font(), 0.92))
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setMinimumHeight(int(self.fontMetrics().height()) + 4)
@@ -36,8 +31,8 @@ class NoticeLine(Label):
             self.setText(event.text)
             self.setToolTip(tool_tip(event.text))
             self.setAccessibleDescription(self.text())
-            self._timer.start(_SHOWN_MS)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.text()))
+            self._timer.start()
+            announce(self, self.text())
 
     def stand(self, text: str) -> None:
         """Show this text whenever there is no notice; empty = nothing."""

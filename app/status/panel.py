@@ -5,10 +5,12 @@ Invariant: every Part has exactly one row, and a row always shows the newest sta
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.conversation.transcript import KEYBOARD
 from app.language.words import decimal, mark, tr, tr_n
+from app.look.button import button
+from app.look.layout import column
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme, scaled
 from app.status.latency import LatencyDialog
@@ -43,22 +45,15 @@ class Status(QWidget):
         self._theme = theme
         self._times = TurnTimes()
         self._latency: LatencyDialog | None = None  # None until it is first opened
-        self.last_turn = QPushButton(tr("No turn yet"), self)
-        self.last_turn.setProperty("kind", "line")
+        none_yet = tr("No turn yet")
+        self.last_turn = button(none_yet, self, self.show_times, kind="line", by_tab=True)
         self.last_turn.setFont(scaled(self.font(), 0.9, figures=True))
-        self.last_turn.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.last_turn.setCursor(Qt.CursorShape.PointingHandCursor)
         self.last_turn.setToolTip(tr(_TIMES))
-        self.last_turn.clicked.connect(self.show_times)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(1)
-        column.addWidget(self.summary)
+        column(self.summary, *self.rows.values(), self.last_turn, on=self, spacing=1)
         self.summary.toggled.connect(self._show_rows)
         for part, row in self.rows.items():
             row.clicked.connect(lambda _=False, part=part: self.chosen.emit(part))
-            column.addWidget(row)
-        column.addWidget(self.last_turn)
         self.last_turn.hide()  # until there was a turn
         self._show_rows()
 

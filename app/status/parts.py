@@ -48,8 +48,6 @@ class Parts:
                 for part, each in self._of.items():
                     if each.state is State.FAILED and shown_to_work(part, each.turn, turn):
                         self._of[part] = PartState(State.WORKS, why=each.why)
-            case _:
-                pass
 
     def state(self, part: Part) -> State:
         return self._of[part].state

@@ -8,9 +8,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.language.words import tr
+from app.look.bars import Progress
 from app.look.icons import paint_icon
 from app.look.plain_text import one_line, plain, tool_tip
-from app.look.progress import Progress
 from app.look.theme import Theme
 from app.status.names import DOES, NAMES, for_people
 from engine.api import Part

@@ -5,14 +5,16 @@ Invariant: it only asks and shows; nothing changes until the engine says so.
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
+from app.look.button import button
 from app.look.icons import IconButton, pixmap
 from app.look.label import Label
+from app.look.layout import row, wide
 from app.look.plain_text import tool_tip
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.timers import words
 from engine.api import CancelTimers, ExtendTimers, PauseTimers, TimerKind, TimerSet
 
@@ -30,23 +32,16 @@ class TimerCard(QFrame):
         self.timer = timer
         self.setProperty("kind", "card")
         self.icon = Label("", self)
-        self.title = Label("", self)
-        self.title.setFont(scaled(self.font(), 1.0, strong=True))
+        self.title = Label("", self, strong=True)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.detail = Label("", self)
-        self.detail.setProperty("kind", "muted")
-        self.detail.setFont(scaled(self.font(), 0.9, figures=True))
-        self.left = Label("", self)
-        self.left.setFont(scaled(self.font(), 1.15, strong=True, figures=True))
-        self.more = QPushButton(tr("+1 min"), self)
-        self.more.setProperty("kind", "line")
-        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.more.clicked.connect(self._on_more)
-        self.pause = IconButton("pause", tr("Pause"), theme, self)
-        self.pause.clicked.connect(self._on_pause)
-        self.cancel = IconButton("close", tr("Cancel"), theme, self)
-        self.cancel.clicked.connect(self._on_cancel)
-        self._lay_out()
+        self.detail = Label("", self, kind="muted", size=0.9, figures=True)
+        self.left = Label("", self, size=1.15, strong=True, figures=True)
+        self.more = button(tr("+1 min"), self, self._on_more, kind="line", by_tab=True)
+        self.pause = IconButton("pause", tr("Pause"), theme, self, self._on_pause)
+        self.cancel = IconButton("close", tr("Cancel"), theme, self, self._on_cancel)
+        labels = (self.icon, wide(self.title), self.detail, self.left)
+        buttons = (self.more, self.pause, self.cancel)
+        row(*labels, *buttons, on=self, margins=(14, 3, 6, 3), spacing=8)
         theme.changed.connect(self._tint)
         self._tint()
 
@@ -103,17 +98,6 @@ class TimerCard(QFrame):
         image = pixmap(name, self._theme.colour("accent"), round(_ICON.width() * ratio))
         image.setDevicePixelRatio(ratio)
         self.icon.setPixmap(image)
-
-    def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 3, 6, 3)
-        row.setSpacing(8)
-        row.addWidget(self.icon)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.detail)
-        row.addWidget(self.left)
-        for button in (self.more, self.pause, self.cancel):
-            row.addWidget(button)
 
 
 def _show(button: IconButton, icon: str, label: str) -> None:

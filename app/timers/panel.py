@@ -7,13 +7,16 @@ timers the panel is hidden and its clock stands still.
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
-from app.look.overlay import OverlayBar
+from app.look.label import announce
+from app.look.layout import column
+from app.look.overlay import Scrolled, page_in
+from app.look.page import take_away
 from app.look.theme import Theme
 from app.timers.card import TimerCard
 from engine.api import Event, TimerRang, TimersChanged, TimerSet
@@ -23,34 +26,24 @@ _TICK_MS = 250  # so that no second is skipped on screen
 _GAP = 6
 
 
-class TimersPanel(QScrollArea):
+class TimersPanel(Scrolled):
     """Hidden while no timer runs. `clock`: seconds since 1970."""
 
     def __init__(
         self, post: Post, theme: Theme, parent: QWidget, *, clock: Callable[[], float] = time.time
     ) -> None:
-        super().__init__(parent)
+        self._inside = page_in()
+        super().__init__(self._inside, parent)
         self._post = post
         self._theme = theme
         self._clock = clock
         self._shown = SHOWN
         self._cards: dict[int, TimerCard] = {}  # by the timer's number
-        self._inside = QWidget(self)
-        self._inside.setProperty("kind", "page")
-        self._column = QVBoxLayout(self._inside)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(_GAP)
-        self._tick = QTimer(self)
-        self._tick.setInterval(_TICK_MS)
+        self._column = column(on=self._inside, spacing=_GAP)
+        self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self._count_down)
-        self.setWidget(self._inside)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Timers"))
-        OverlayBar(self)
         self.hide()
 
     @property
@@ -63,16 +56,11 @@ class TimersPanel(QScrollArea):
             case TimersChanged(timers):
                 self._show_timers(timers)
             case TimerRang(text):
-                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
-            case _:
-                pass
+                announce(self, text)
 
     def _show_timers(self, timers: tuple[TimerSet, ...]) -> None:
         for number in self._cards.keys() - {timer.number for timer in timers}:
-            gone = self._cards.pop(number)
-            self._column.removeWidget(gone)
-            gone.hide()
-            gone.deleteLater()
+            take_away(self._cards.pop(number), self._column)
         now = self._clock()
         for timer in timers:
             if timer.number not in self._cards:

@@ -3,11 +3,12 @@
 Invariant: nothing is sent until the box is ticked; showing another recording clears it.
 """
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
+from app.look.button import button
+from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line
 from engine.api import AddVoice, ClipInspected, PreviewVoice
 
@@ -23,20 +24,13 @@ class Consent(QWidget):
         self._clip: ClipInspected | None = None  # None = none was shown yet
         self.name = name_field(self)
         self.agreed = QCheckBox(tr("I &may use this voice"), self)
-        self.hear = QPushButton(tr("&Hear a voice that resembles it"), self)
-        self.hear.clicked.connect(self._on_hear)
-        self.adopt = QPushButton("", self)
+        self.hear = button(tr("&Hear a voice that resembles it"), self, self._on_hear)
+        self.adopt = button("", self, self._on_adopt)
         self.agreed.toggled.connect(self._refresh)
         self.name.textChanged.connect(self._refresh)
         self.name.returnPressed.connect(self.adopt.click)
-        self.adopt.clicked.connect(self._on_adopt)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.name)
-        column.addWidget(self.agreed)
-        column.addWidget(self.hear, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.adopt, 0, Qt.AlignmentFlag.AlignLeft)
+        buttons = placed(LEFT, self.hear), placed(LEFT, self.adopt)
+        column(self.name, self.agreed, *buttons, on=self, spacing=8)
         self.hide()
 
     def show_clip(self, clip: ClipInspected) -> None:

@@ -6,21 +6,15 @@ Invariant: nothing is kept before the person says so.
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QSlider,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QSlider, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
+from app.look.button import button
 from app.look.elided_box import ElidedBox
-from app.look.label import Label
-from app.look.plain_text import one_line, tool_tip
+from app.look.label import Label, WrappingLabel
+from app.look.layout import Spring, column, row
+from app.look.plain_text import one_line
 from app.voice.consent import name_field
 from engine.api import Mix, MixVoices, PreviewState, PreviewVoice, StopPreview
 
@@ -43,25 +37,16 @@ class VoiceMixer(QWidget):
         self.share.setPageStep(2)
         self.share.setValue(self.share.maximum() // 2)
         self.share.setAccessibleName(tr("From the first voice to the second"))
-        self.shares = Label("", self)
-        self.shares.setProperty("kind", "muted")
-        self.shares.setWordWrap(True)
+        self.shares = WrappingLabel("", self, kind="muted")
         self.name = name_field(self)
-        self.hear = QPushButton(tr("Hear"), self)
-        self.keep = QPushButton(tr("&Keep"), self)
-        self.leave = QPushButton(tr("&Close"), self)
+        self.hear = button(tr("Hear"), self, self._on_hear)
+        self.keep = button(tr("&Keep"), self, self._on_keep)
+        self.leave = button(tr("&Close"), self, self.give_up)
         for box in (self.one, self.other):
-            box.currentTextChanged.connect(lambda name, box=box: box.setToolTip(tool_tip(name)))
-            box.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
             box.activated.connect(self._refresh)
         self.share.valueChanged.connect(self._refresh)
         self.name.textChanged.connect(self._refresh)
         self.name.returnPressed.connect(self.keep.click)
-        self.hear.clicked.connect(self._on_hear)
-        self.keep.clicked.connect(self._on_keep)
-        self.leave.clicked.connect(self.give_up)
         self._lay_out()
 
     def show_voices(self, names: tuple[str, ...]) -> None:
@@ -116,7 +101,7 @@ class VoiceMixer(QWidget):
             self._post(MixVoices(self._kept, self._mix()))
 
     def _lay_out(self) -> None:
-        voices, buttons = QGridLayout(), QHBoxLayout()
+        voices = QGridLayout()
         names = (tr("First voice"), self.one), (tr("Second voice"), self.other)
         for at, (words, box) in enumerate(names):
             label = Label(words, self)
@@ -124,13 +109,5 @@ class VoiceMixer(QWidget):
             voices.addWidget(label, 0, at)
             voices.addWidget(box, 1, at)
             voices.setColumnStretch(at, 1)
-        for button in (self.hear, self.keep, self.leave):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(voices)
-        for widget in (self.share, self.shares, self.name):
-            column.addWidget(widget)
-        column.addLayout(buttons)
+        buttons = row(self.hear, self.keep, self.leave, Spring())
+        column(voices, self.share, self.shares, self.name, buttons, on=self, spacing=8)

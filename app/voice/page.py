@@ -3,18 +3,18 @@
 Invariant: it shows what the engine has listed, and asks for the list whenever it is opened.
 """
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QWidget
 
 from app.bridge import Post
 from app.language.words import mark, tr
-from app.look.label import Label
-from app.look.page import Page, card
+from app.look.button import button
+from app.look.file_dialogs import ask_for
+from app.look.label import WrappingLabel
+from app.look.layout import Spring, card, column, fill, row, wide
+from app.look.page import Page, Returning, take_away
 from app.look.plain_text import one_line
-from app.look.returning import Returning
 from app.look.theme import Theme
 from app.voice.mixer import VoiceMixer
 from app.voice.recorder import VoiceRecorder
@@ -56,20 +56,20 @@ class VoicesPage(Page):
             tr("What they say when you hear them (empty: a fixed sentence)")
         )
         self.text.setAccessibleName(tr("What a voice says when it is heard"))
-        self.notice = Label("", self)
-        self.notice.setWordWrap(True)
+        self.notice = WrappingLabel("", self)
         self.notice.hide()
         self.recorder = VoiceRecorder(post, theme, self)
         self.record, self._recorder_card = self._opening(
             tr("Record a &voice…"), self.recorder, self.recorder.record
         )
-        self.take_in = QPushButton(tr("&Import…"), self)
-        self.take_in.clicked.connect(self.choose_file)
+        self.take_in = button(tr("&Import…"), self, self.choose_file)
         self.mixer = VoiceMixer(post, self.text.text, self)
         self.mix, self._mixer_card = self._opening(tr("&Mix voices…"), self.mixer, self.mixer.one)
         self.mix.hide()
-        self._list, self._bin = QVBoxLayout(), QVBoxLayout()
-        self._lay_out()
+        self._list, self._bin = column(), column()
+        fill(self.head, self.text, self.notice)
+        fill(self.body, self._recorder_card, self._mixer_card, self._list, self._bin, Spring())
+        fill(self.foot, self.record, self.take_in, self.mix, Spring())
         # `rubato voices` may have changed them meanwhile
         Returning(self).returned.connect(lambda: post(ListVoices()))
 
@@ -91,31 +91,26 @@ class VoicesPage(Page):
                 self.say(f"{message} {hint}")
             case Notice(text) if self.isVisible():
                 self.say(text)
-            case _:
-                pass
         return self.recorder.takes(event)
 
     def show_chosen(self, name: str) -> None:
         """Show which voice speaks."""
         self._chosen = name
-        for row in self.rows.values():
-            row.show_entry(row.entry, name)
+        for each in self.rows.values():
+            each.show_entry(each.entry, name)
 
     def say(self, text: str) -> None:
         """Show a line about what was done, or why it failed."""
-        self.notice.setText(text)
-        self.notice.setVisible(bool(text))
+        self.notice.say(text)
 
     def choose_file(self) -> QFileDialog:
         """Ask for a voice file in a dialog that does not block the program."""
-        dialog = QFileDialog(
-            self, tr("Import a voice"), "", tr("Voices (*.safetensors);;All files (*)")
+        return ask_for(
+            self,
+            tr("Import a voice"),
+            lambda path: self._post(ImportVoice(path)),
+            filters=tr("Voices (*.safetensors);;All files (*)"),
         )
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._post(ImportVoice(Path(name))))
-        dialog.open()
-        return dialog
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """A letter typed outside a field goes to the next voice whose name begins with it."""
@@ -146,7 +141,7 @@ class VoicesPage(Page):
         self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget
     ) -> tuple[QPushButton, QWidget]:
         """A button that opens a card with `content`, where `first` gets the focus."""
-        button, frame = QPushButton(words, self), card(content, self)
+        frame = card(self, content)
         frame.hide()
         content.leave.clicked.connect(frame.hide)
 
@@ -156,8 +151,7 @@ class VoicesPage(Page):
             self.scroll_to_top()
             first.setFocus(Qt.FocusReason.OtherFocusReason)
 
-        button.clicked.connect(show)
-        return button, frame
+        return button(words, self, show), frame
 
     def _show_list(self, listed: VoicesListed) -> None:
         if listed == self._listed:
@@ -167,57 +161,31 @@ class VoicesPage(Page):
         self.mixer.show_voices(listed.mixable)
         before, self.rows = self.rows, {}
         for at, entry in enumerate(listed.voices):
-            row = before.pop(entry.name, None) or self._make_row(entry)
-            row.show_entry(entry, self._chosen)
-            self.rows[entry.name] = row
-            self._list.insertWidget(at, row)
-        # removeWidget and not takeAt: an item that survives keeps an outdated size
+            self.rows[entry.name] = line = before.pop(entry.name, None) or self._make_row(entry)
+            line.show_entry(entry, self._chosen)
+            self._list.insertWidget(at, line)
         for gone in (*before.values(), *self._removed):
-            self._list.removeWidget(gone)
-            self._bin.removeWidget(gone)
-            gone.hide()
-            gone.deleteLater()
+            take_away(gone, self._list, self._bin)
         self._removed = [self._make_removed(name) for name in listed.removed]
-        for line in self._removed:
-            self._bin.addWidget(line)
+        fill(self._bin, *self._removed)
 
     def _make_row(self, entry: VoiceEntry) -> VoiceRow:
         return VoiceRow(entry, self._post, self.text.text, self._theme, self)
 
     def _make_removed(self, name: str) -> QWidget:
         line = QWidget(self)
-        row = QHBoxLayout(line)
-        row.setContentsMargins(14, 2, 10, 2)
-        label = Label(tr("{name} was removed", name=one_line(name)), line)
-        label.setProperty("kind", "muted")
-        label.setWordWrap(True)
-        back = QPushButton(tr("Bring back"), line)
-        back.setAccessibleName(tr("Bring back {name}", name=one_line(name)))
-        back.clicked.connect(lambda: self._post(RestoreVoice(name)))
-        gone = QPushButton(tr("Delete now"), line)
-        gone.setAccessibleName(tr("Delete {name} for good", name=one_line(name)))
-        gone.clicked.connect(lambda: self._post(DiscardVoice(name)))
-        row.addWidget(label, 1)
-        row.addWidget(back)
-        row.addWidget(gone)
+        post, shown = self._post, one_line(name)
+        label = WrappingLabel(tr("{name} was removed", name=shown), line, kind="muted")
+        back = button(tr("Bring back"), line, lambda: post(RestoreVoice(name)))
+        back.setAccessibleName(tr("Bring back {name}", name=shown))
+        gone = button(tr("Delete now"), line, lambda: post(DiscardVoice(name)))
+        gone.setAccessibleName(tr("Delete {name} for good", name=shown))
+        row(wide(label), back, gone, on=line, margins=(14, 2, 10, 2))
         return line
 
     def _show_preview(self, name: str, state: PreviewState) -> None:
         self._preview = PreviewChanged(name, state)
         self.mixer.show_preview(PreviewState.OVER if name else state)
-        for row in self.rows.values():
-            same = row.entry.name.casefold() == name.casefold()
-            row.show_preview(state if same else PreviewState.OVER)
-
-    def _lay_out(self) -> None:
-        self.head.addWidget(self.text)
-        self.head.addWidget(self.notice)
-        self.body.addWidget(self._recorder_card)
-        self.body.addWidget(self._mixer_card)
-        self.body.addLayout(self._list)
-        self.body.addLayout(self._bin)
-        self.body.addStretch(1)
-        self.foot.addWidget(self.record)
-        self.foot.addWidget(self.take_in)
-        self.foot.addWidget(self.mix)
-        self.foot.addStretch(1)
+        for each in self.rows.values():
+            same = each.entry.name.casefold() == name.casefold()
+            each.show_preview(state if same else PreviewState.OVER)

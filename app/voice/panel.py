@@ -15,22 +15,17 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
-    QHBoxLayout,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
 from app.language.words import mark, tr
 from app.look.elided_box import ElidedBox
+from app.look.file_dialogs import ask_for
 from app.look.icons import IconButton
-from app.look.label import Label
-from app.look.plain_text import one_line, tool_tip
-from app.look.theme import Theme, scaled
+from app.look.label import Label, WrappingLabel
+from app.look.layout import column, row, wide
+from app.look.plain_text import one_line
+from app.look.theme import Theme
 from app.voice.page import VoicesPage
 from app.voice.sheet import ClipSheet
 from engine.api import (
@@ -69,20 +64,21 @@ class VoiceArea(QWidget):
         self.names = ElidedBox(self)
         self.names.setAccessibleName(tr("Voice"))
         self.names.setEnabled(False)
-        self.names.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
         self.names.activated.connect(self._on_chosen)
-        self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(tool_tip(name)))
-        self.choose = IconButton("folder", tr("Choose a recording (Ctrl+O)"), theme, self)
-        self.manage = IconButton("voices", tr("Voices: hear, rename, record, remove"), theme, self)
+        by_file, all_voices = (
+            tr("Choose a recording (Ctrl+O)"),
+            tr("Voices: hear, rename, record, remove"),
+        )
+        self.choose = IconButton("folder", by_file, theme, self, self.choose_file)
+        self.manage = IconButton("voices", all_voices, theme, self, lambda: self.open_page())
         self.page: VoicesPage | None = None  # None = it was not opened yet
         self.target = DropTarget(theme, self)
         self.sheet = ClipSheet(post, self)
-        self.choose.clicked.connect(self.choose_file)
-        self.manage.clicked.connect(lambda: self.open_page())
         self.setAcceptDrops(True)
-        self._lay_out()
+        heading = Label(tr("&Voice"), self, strong=True)
+        heading.setBuddy(self.names)
+        top = row(heading, 12, wide(self.names), self.choose, self.manage)
+        column(top, self.target, on=self, spacing=10)
 
     def on_event(self, event: Event) -> None:
         if self.page is not None and self.page.takes(event):
@@ -95,8 +91,6 @@ class VoiceArea(QWidget):
                 self.sheet.show_clip(event)
             case Failed(code="unreadable-clip", message=message):
                 self.sheet.show_failure(message)
-            case _:
-                pass
 
     def open_page(self) -> "VoicesPage":
         """Show all voices, and what can be done with them."""
@@ -113,11 +107,7 @@ class VoiceArea(QWidget):
 
     def choose_file(self) -> None:
         """Ask for a file in a dialog that does not block the program."""
-        dialog = QFileDialog(self.window(), tr("Choose a recording"), "", tr(_FILTER))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.add_file(Path(name)))
-        dialog.open()
+        ask_for(self.window(), tr("Choose a recording"), self.add_file, filters=tr(_FILTER))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_file(event.mimeData()) is not None:
@@ -145,22 +135,6 @@ class VoiceArea(QWidget):
         self.names.setEnabled(bool(names))
         self.names.setCurrentIndex(names.index(selected) if selected in names else -1)
 
-    def _lay_out(self) -> None:
-        heading = Label(tr("&Voice"), self)
-        heading.setFont(scaled(self.font(), 1.0, strong=True))
-        heading.setBuddy(self.names)
-        top = QHBoxLayout()
-        top.addWidget(heading)
-        top.addSpacing(12)
-        top.addWidget(self.names, 1)
-        top.addWidget(self.choose)
-        top.addWidget(self.manage)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addLayout(top)
-        column.addWidget(self.target)
-
 
 class DropTarget(QWidget):
     """The dashed field."""
@@ -169,20 +143,13 @@ class DropTarget(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._is_inviting = False
-        title = Label(tr("Drop a recording of a voice here"), self)
-        title.setFont(scaled(self.font(), 0.95, strong=True))
-        self.facts = Label("", self)
-        self.facts.setProperty("kind", "muted")
-        self.facts.setFont(scaled(self.font(), 0.9, figures=True))
+        wanted = tr("Drop a recording of a voice here")
+        title = WrappingLabel(wanted, self, size=0.95, strong=True)
+        self.facts = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
         self.tell(can_clone=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 14, 12)
-        column.setSpacing(4)
         for label in (title, self.facts):
-            label.setWordWrap(True)
-            # labels that wrap are cut off if a layout does not support height-for-width
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
-            column.addWidget(label)
+            label.take_any_width()
+        column(title, self.facts, on=self, margins=(14, 12, 14, 12), spacing=4)
         theme.changed.connect(self.update)
 
     def tell(self, *, can_clone: bool, resembles: bool = False) -> None:

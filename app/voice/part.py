@@ -5,17 +5,13 @@ Invariant: it reads no audio; the engine inspects a part and reports its quality
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QGridLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
+from app.look.button import button
 from app.look.label import Label
+from app.look.layout import LEFT, column, placed
 from engine.api import AddVoice, ClipInspected
 
 LONGEST_S = 30.0  # of a part; a voice uses at most 20 s
@@ -31,13 +27,11 @@ class PartChoice(QWidget):
         self._post = post
         self._clip: ClipInspected | None = None  # None = none was shown yet
         self._length_s = 0.0  # of the whole recording
-        self.better = QPushButton("", self)
-        self.better.clicked.connect(self._look_at_better)
+        self.better = button("", self, self._look_at_better)
         self.start = _seconds(tr("Where the part begins"), self)
         self.length = _seconds(tr("How long the part is"), self)
         self.length.setRange(_SHORTEST_S, LONGEST_S)
-        self.look = QPushButton(tr("&Look at it"), self)
-        self.look.clicked.connect(lambda: self._look_at(self.start.value(), self.length.value()))
+        self.look = button(tr("&Look at it"), self, self._look_at_chosen)
         row = QGridLayout()
         row.setSpacing(6)
         row.setColumnStretch(2, 1)
@@ -46,12 +40,7 @@ class PartChoice(QWidget):
         ):
             row.addWidget(Label(words, self), line, 0)
             row.addWidget(box, line, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.better, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(row)
-        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
+        column(placed(LEFT, self.better), row, placed(LEFT, self.look), on=self, spacing=8)
         self.hide()
 
     def show_clip(self, clip: ClipInspected) -> None:
@@ -62,13 +51,8 @@ class PartChoice(QWidget):
         self._clip = clip
         start_s, seconds = clip.better or clip.part or (0.0, _USUAL_S)
         self.better.setVisible(clip.better is not None)
-        self.better.setText(
-            tr(
-                "Use {start} to {end} instead",
-                start=_clock(start_s),
-                end=_clock(start_s + seconds),
-            )
-        )
+        start, end = _clock(start_s), _clock(start_s + seconds)
+        self.better.setText(tr("Use {start} to {end} instead", start=start, end=end))
         self.start.setRange(0.0, max(0.0, self._length_s - _SHORTEST_S))
         self.start.setValue(start_s)
         self.length.setValue(min(seconds, max(_SHORTEST_S, self._length_s)))
@@ -78,6 +62,9 @@ class PartChoice(QWidget):
     def _look_at_better(self) -> None:
         if self._clip is not None and self._clip.better is not None:
             self._look_at(*self._clip.better)
+
+    def _look_at_chosen(self) -> None:
+        self._look_at(self.start.value(), self.length.value())
 
     def _look_at(self, start_s: float, seconds: float) -> None:
         if self._clip is not None:

@@ -3,13 +3,15 @@
 Invariant: nothing is recorded before the person starts it, and closing discards the recording.
 """
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
 from app.language.words import decimal, mark, tr
-from app.look.label import Label
-from app.look.meter import LevelMeter
-from app.look.theme import Theme, scaled
+from app.look.bars import LevelMeter
+from app.look.button import button
+from app.look.label import WrappingLabel
+from app.look.layout import Spring, column, row
+from app.look.theme import Theme
 from app.voice.consent import Consent
 from app.voice.part import PartChoice
 from engine.api import ClipInspected, ClipRecording, DropClip, Event, Failed, Levels, RecordClip
@@ -30,23 +32,19 @@ class VoiceRecorder(QWidget):
         self._recording = False
         self._awaited = False  # the recording is being inspected
         self._clip: ClipInspected | None = None  # the recording; None = none
-        self.how = Label(tr("Read this aloud, as you speak, in a quiet room:"), self)
-        self.how.setProperty("kind", "muted")
-        self.sentence = Label(TO_READ, self)
-        self.sentence.setFont(scaled(self.font(), 1.05))
+        how = tr("Read this aloud, as you speak, in a quiet room:")
+        self.how = WrappingLabel(how, self, kind="muted")
+        self.sentence = WrappingLabel(TO_READ, self, size=1.05)
         self.meter = LevelMeter(tr("Level of the microphone"), theme, self)
-        self.facts = Label("", self)
-        self.facts.setFont(scaled(self.font(), 0.9, figures=True))
-        self.record = QPushButton(tr("&Record"), self)
-        self.record.clicked.connect(self._on_record)
-        self.leave = QPushButton(tr("&Close"), self)
-        self.leave.clicked.connect(self.give_up)
+        self.facts = WrappingLabel("", self, size=0.9, figures=True)
+        self.record = button(tr("&Record"), self, self._on_record)
+        self.leave = button(tr("&Close"), self, self.give_up)
         self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
         self.consent.adopt.clicked.connect(self._on_adopted)
-        for label in (self.how, self.sentence, self.facts):
-            label.setWordWrap(True)
-        self._lay_out()
+        words = (self.how, self.sentence, self.meter, self.facts)
+        buttons = row(self.record, self.leave, Spring())
+        column(*words, self.part, self.consent, buttons, on=self, spacing=8)
         self.hide()
 
     def takes(self, event: Event) -> bool:
@@ -64,8 +62,6 @@ class VoiceRecorder(QWidget):
                 self._awaited = False
                 self.facts.setText(message)
                 return True
-            case _:
-                pass
         return False
 
     def give_up(self) -> None:
@@ -117,15 +113,3 @@ class VoiceRecorder(QWidget):
         self.facts.setText(f"{facts}\n{clip.advice}" if clip.advice else facts)
         self.part.show_clip(clip)
         self.consent.show_clip(clip)
-
-    def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.record)
-        buttons.addWidget(self.leave)
-        buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        for widget in (self.how, self.sentence, self.meter, self.facts, self.part, self.consent):
-            column.addWidget(widget)
-        column.addLayout(buttons)

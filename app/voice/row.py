@@ -4,29 +4,18 @@ Invariant: it only asks and shows; nothing changes until the engine says so.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QMenu,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QWidget
 
 from app.bridge import Post
-from app.language.words import decimal, tr
-from app.look.icons import IconButton
-from app.look.label import Label
+from app.language.words import decimal, mark, tr
+from app.look.button import button
+from app.look.file_dialogs import ask_where
+from app.look.layout import TOP, Spring, column, placed, row, wide
+from app.look.page import CardRow
 from app.look.plain_text import one_line
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.voice.consent import LONGEST_NAME
 from engine.api import (
     ChangeSetting,
@@ -45,60 +34,47 @@ SLOWEST, FASTEST, STEP = 1.0, 7.0, 0.5  # SPS
 _AS_THE_SLIDER = SLOWEST - STEP  # the value that means no pace of its own
 
 
-class VoiceRow(QFrame):
+class VoiceRow(CardRow):
     """`text` returns the sentence to be heard; empty = the fixed sentence."""
 
     def __init__(
         self, entry: VoiceEntry, post: Post, text: Callable[[], str], theme: Theme, parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setProperty("kind", "card")
+        super().__init__(theme, parent)
         self.entry = entry
         self._post = post
         self._text = text
         self._previewed = False
-        self.name = Label("", self)
-        self.name.setFont(scaled(self.font(), 1.0, strong=True))
         self.new_name = QLineEdit(self)
         self.new_name.setMaxLength(LONGEST_NAME)
         self.new_name.setAccessibleName(tr("New name of the voice"))
         self.new_name.editingFinished.connect(self._on_renamed)
         self.new_name.hide()
-        self.facts = Label("", self)
-        self.facts.setProperty("kind", "muted")
-        self.facts.setFont(scaled(self.font(), 0.9, figures=True))
-        for label in (self.name, self.facts):
-            label.setWordWrap(True)
-        self.more = IconButton("more", tr("More"), theme, self)
-        self.hear = QPushButton(tr("Hear"), self)
-        self.hear.clicked.connect(self._on_hear)
-        self.use = QPushButton(tr("Use"), self)
-        self.use.clicked.connect(lambda: post(ChangeSetting("speech.voice", self.entry.name)))
+        self.actions_of = self.offer(
+            {
+                tr("Rename"): self.rename,
+                tr("Make again from its recording"): lambda: post(RemakeVoice(self.entry.name)),
+                tr("Export…"): self.export,
+                tr("Remove"): lambda: post(RemoveVoice(self.entry.name)),
+            }
+        )
+        self.hear = button(tr("Hear"), self, self._on_hear)
+        self.use = button(
+            tr("Use"), self, lambda: post(ChangeSetting("speech.voice", self.entry.name))
+        )
         self.pace = _pace_box(self)
         self.pace.valueChanged.connect(self._on_pace)
-        self.actions_of: dict[str, QAction] = {}
-        self._make_menu()
-        self._lay_out()
+        words = column(self.title, self.new_name, self.facts, spacing=2)
+        top = row(wide(words), placed(TOP, self.more), spacing=6)
+        bottom = row(self.hear, self.use, Spring(), self.pace, spacing=6)
+        column(top, bottom, on=self, margins=(14, 10, 10, 10), spacing=6)
         self.show_entry(entry, chosen="")
-
-    def _make_menu(self) -> None:
-        post, menu = self._post, QMenu(self)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setMenu(menu)
-        for words, act in (
-            (tr("Rename"), self.rename),
-            (tr("Make again from its recording"), lambda: post(RemakeVoice(self.entry.name))),
-            (tr("Export…"), self.export),
-            (tr("Remove"), lambda: post(RemoveVoice(self.entry.name))),
-        ):
-            self.actions_of[words] = action = menu.addAction(words)
-            action.triggered.connect(lambda _=False, act=act: act())
 
     def show_entry(self, entry: VoiceEntry, chosen: str) -> None:
         """Show the voice's current details; `chosen` is the name of the voice that speaks."""
         self.entry = entry
         shown = one_line(entry.name)
-        self.name.setText(shown)
+        self.title.setText(shown)
         self.facts.setText(_facts(entry))
         self.hear.setEnabled(entry.usable)
         self.hear.setAccessibleName(tr("Hear {name}", name=shown))
@@ -126,21 +102,22 @@ class VoiceRow(QFrame):
         """Let the person edit the name."""
         self.new_name.setText(one_line(self.entry.name))
         self.new_name.selectAll()
-        self.name.hide()
+        self.title.hide()
         self.new_name.show()
         self.new_name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def export(self) -> QFileDialog:
         """Ask for a file in a dialog that does not block the program."""
-        safe = "".join(each if each.isalnum() else "-" for each in self.entry.name)
-        dialog = QFileDialog(self.window(), tr("Export the voice"), f"{safe}.voice.safetensors")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr("Voices (*.safetensors)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         name = self.entry.name
-        dialog.fileSelected.connect(lambda file: self._post(ExportVoice(name, Path(file))))
-        dialog.open()
-        return dialog
+        safe = "".join(each if each.isalnum() else "-" for each in name)
+        post = self._post
+        return ask_where(
+            self.window(),
+            tr("Export the voice"),
+            f"{safe}.voice.safetensors",
+            {mark("Voices (*.safetensors)"): ""},  # the person may call it otherwise
+            lambda path: post(ExportVoice(name, path)),
+        )
 
     def _on_hear(self) -> None:
         text = self._text()
@@ -151,34 +128,12 @@ class VoiceRow(QFrame):
             return  # hiding it ends the editing a second time
         new = self.new_name.text().strip()
         self.new_name.hide()
-        self.name.show()
+        self.title.show()
         if new and new != self.entry.name:
             self._post(RenameVoice(self.entry.name, new))
 
     def _on_pace(self, value: float) -> None:
         self._post(SetVoicePace(self.entry.name, None if value < SLOWEST else value))
-
-    def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.name)
-        words.addWidget(self.new_name)
-        words.addWidget(self.facts)
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addLayout(words, 1)
-        top.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
-        bottom = QHBoxLayout()
-        bottom.setSpacing(6)
-        bottom.addWidget(self.hear)
-        bottom.addWidget(self.use)
-        bottom.addStretch(1)
-        bottom.addWidget(self.pace)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 10, 10)
-        column.setSpacing(6)
-        column.addLayout(top)
-        column.addLayout(bottom)
 
 
 def _facts(entry: VoiceEntry) -> str:

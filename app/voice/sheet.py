@@ -8,13 +8,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.bridge import Post
 from app.language.words import decimal, tr
-from app.look.label import Label
+from app.look.button import button
+from app.look.label import WrappingLabel
+from app.look.layout import LEFT, column, placed
 from app.look.plain_text import plain
-from app.look.theme import scaled
 from app.voice.consent import Consent
 from app.voice.part import PartChoice
 from engine.api import CancelClip, ClipInspected
@@ -33,28 +34,19 @@ class ClipSheet(QFrame):
         self._beside = beside
         self.setProperty("kind", "sheet")
         self.setAccessibleName(tr("Recording for a voice"))
-        self.title = Label("", self)
-        self.title.setFont(scaled(self.font(), 1.0, strong=True))
-        self.facts = Label("", self)
-        self.facts.setProperty("kind", "muted")
-        self.facts.setFont(scaled(self.font(), 0.92, figures=True))
-        self.advice = Label("", self)
+        self.title = WrappingLabel("", self, strong=True)
+        self.facts = WrappingLabel("", self, kind="muted", size=0.92, figures=True)
+        self.advice = WrappingLabel("", self)
         self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
         self.consent.adopt.clicked.connect(self._on_adopted)
-        self.cancel = QPushButton(tr("&Cancel"), self)
-        self.cancel.clicked.connect(self._on_cancel)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(8)
-        for label in (self.title, self.facts, self.advice):
-            label.setWordWrap(True)
+        self.cancel = button(tr("&Cancel"), self, self._on_cancel)
+        labels = (self.title, self.facts, self.advice)
+        for label in labels:
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-            column.addWidget(label)
-        for part in (self.part, self.consent):
-            column.addWidget(part)
-        column.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignLeft)
+        items = (*labels, self.part, self.consent, placed(LEFT, self.cancel))
+        column(*items, on=self, margins=(16, 14, 16, 14), spacing=8)
         self._came_from: QWidget | None = None  # None = nothing had the focus when it opened
         self.hide()
 
@@ -136,8 +128,7 @@ class ClipSheet(QFrame):
     def _show(self, title: str, facts: str, advice: str) -> None:
         self.title.setText(title)
         self.facts.setText(facts)
-        self.advice.setText(advice)
-        self.advice.setVisible(bool(advice))
+        self.advice.say(advice)
         self.setAccessibleDescription(plain(f"{title}: {facts}. {advice}"))
         window = self._beside.window()
         if self.parent() is not window:

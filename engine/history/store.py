@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from engine import settings_file
 from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export import documents
@@ -28,6 +29,11 @@ LONGEST_TITLE = 120  # characters
 _FIRST_WORDS = 60  # characters of a title made of what was said first
 _NAMED = """coalesce(nullif(title, ''), (SELECT said FROM turn WHERE conversation = c.id
     AND said <> '' ORDER BY start_s, id LIMIT 1), '')"""
+
+
+def default_path() -> Path:
+    """Where conversations are kept."""
+    return settings_file.data_folder() / NAME
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ Invariant: read from a few small files; imports no torch and no library of a syn
 """
 
 import json
+import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,8 @@ from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.voices import ABOUT
 from engine.tts.voxtream.files import place
 from engine.tts.voxtream.files.edition import edition_of
+
+log = logging.getLogger(__name__)
 
 ESPEAK: Final = "espeak"
 KOKORO: Final = "kokoro"
@@ -47,6 +50,19 @@ def of_model(model: TtsModel) -> Roster:
     about = {each.name: each.metadata[ABOUT] for each in own if ABOUT in each.metadata}
     names = tuple(voice.name for voice in own)
     return Roster(info.voice_model, names, info.can_clone, info.can_mix, about)
+
+
+def usable(settings: SpeechSettings) -> Roster:
+    """As of_settings(), but where 'auto', or the synthesiser that comes with the program, is not
+    whole, what needs no weights stands in for it. ModelError for another one.
+    """
+    try:
+        return of_settings(settings)
+    except ModelError as error:
+        if settings.engine not in (pick.AUTO, pick.BUILT_IN):
+            raise
+        log.warning("%s Until then %s speaks.", error, ESPEAK)
+        return of_settings(replace(settings, engine=ESPEAK))
 
 
 def of_settings(settings: SpeechSettings) -> Roster:

@@ -34,27 +34,30 @@ _DAY_S: Final = 86_400
 class Shelf:
     """The voices in a folder. Every call reads the folder again: another program may change it."""
 
-    def __init__(self, within: Path | None = None, now: Callable[[], float] = time.time) -> None:
-        """`within` None: the person's data folder."""
+    def __init__(
+        self, roster: Roster, within: Path | None = None, now: Callable[[], float] = time.time
+    ) -> None:
+        """`roster`: of the synthesiser in use. `within` None: the person's data folder."""
+        self._roster = roster
         self._folder = voices.folder() if within is None else within
         self._bin = self._folder / REMOVED
         self._now = now
 
     # ------------------------------------------------------------------------- asking
 
-    def cards(self, roster: Roster) -> tuple[VoiceEntry, ...]:
+    def cards(self) -> tuple[VoiceEntry, ...]:
         """The synthesiser's own voices, then the person's by name."""
         notes = voice_notes.read(self._folder)
         own = [
             VoiceEntry(
                 *(name, True),
-                made_for=(roster.voice_model,),
-                description=roster.about.get(name, ""),
+                made_for=(self._roster.voice_model,),
+                description=self._roster.about.get(name, ""),
             )
-            for name in roster.own
+            for name in self._roster.own
         ]
-        personal = [_card(files, roster) for files in self._by_name().values()]
-        own_names = {name.casefold() for name in roster.own}
+        personal = [_card(files, self._roster) for files in self._by_name().values()]
+        own_names = {name.casefold() for name in self._roster.own}
         cards = (*own, *(card for card in personal if card.name.casefold() not in own_names))
         return tuple(_noted(card, note_of(notes, card.name)) for card in cards)
 
@@ -67,11 +70,11 @@ class Shelf:
                     path.unlink()
         return tuple(dict.fromkeys(file.name for file in voices.saved_voices(self._bin)))
 
-    def find(self, name: str, roster: Roster) -> str:
+    def find(self, name: str) -> str:
         """The name as it is written. InvalidInput when there is no such voice."""
-        if own_names := [own for own in roster.own if _same(own, name)]:
+        if own_names := [own for own in self._roster.own if _same(own, name)]:
             return own_names[0]
-        return self._found(name, roster)[0].name
+        return self._found(name)[0].name
 
     def pace(self, name: str) -> float | None:
         """The default pace (SPS) of a voice, if it has one."""
@@ -92,13 +95,13 @@ class Shelf:
         """Note that a voice spoke on a day (an ISO date)."""
         voice_notes.change(self._folder, name, used=day)
 
-    def rename(self, name: str, new: str, roster: Roster) -> str:
+    def rename(self, name: str, new: str) -> str:
         """Returns the name it has now. InvalidInput for one that is taken or is none."""
         new = new.strip()
         voices.check_name(new)
-        files = self._found(name, roster)
+        files = self._found(name)
         if not _same(name, new):
-            self.check_free(new, roster)
+            self.check_free(new)
         notes = voice_notes.read(self._folder)
         if note_of(notes, name) != note_of(notes, new):
             voice_notes.write(self._folder, {**notes, new.casefold(): note_of(notes, name)})
@@ -109,19 +112,19 @@ class Shelf:
                 _delete(file.path)
         return new
 
-    def remove(self, name: str, roster: Roster) -> str:
+    def remove(self, name: str) -> str:
         """Put a voice where it can be brought back from; returns its name as it was written."""
-        files = self._found(name, roster)
+        files = self._found(name)
         _moved(files, self._bin)
         for file in files:
             with suppress(OSError):
                 os.utime(self._bin / file.path.name, (self._now(), self._now()))
         return files[0].name
 
-    def restore(self, name: str, roster: Roster) -> str:
+    def restore(self, name: str) -> str:
         """Bring back what was removed. InvalidInput when its name is taken meanwhile."""
         files = self._in_bin(name)
-        self.check_free(files[0].name, roster)
+        self.check_free(files[0].name)
         _moved(files, self._folder)
         return files[0].name
 
@@ -134,26 +137,26 @@ class Shelf:
             voice_notes.change(self._folder, name, pace=None, used="")
         return files[0].name
 
-    def mix(self, name: str, mix: Mix, roster: Roster) -> str:
+    def mix(self, name: str, mix: Mix) -> str:
         """Keep a mixture under a name that is free; returns it. As mixing.mixed()."""
         name = name.strip()
         voices.check_name(name)
-        self.check_free(name, roster)
-        voices.save(mixed(mix, roster, self._folder, name), self._folder)
+        self.check_free(name)
+        voices.save(mixed(mix, self._roster, self._folder, name), self._folder)
         return name
 
     # ------------------------------------------------------------------- out and in
 
-    def export(self, name: str, path: Path, roster: Roster) -> Path:
+    def export(self, name: str, path: Path) -> Path:
         """Write a voice with its recording and its pace to one file; returns which."""
-        files = self._found(name, roster)
-        best = max(files, key=lambda file: (file.has_clip, file.model == roster.voice_model))
+        files = self._found(name)
+        best = max(files, key=lambda file: (file.has_clip, file.model == self._roster.voice_model))
         if path.suffix != ".safetensors":
             path = path.with_name(path.name + voices.SUFFIX)
         self._rewritten(best, path, best.name, pace=self.pace(name))
         return path
 
-    def read_in(self, path: Path, name: str, roster: Roster) -> str:
+    def read_in(self, path: Path, name: str) -> str:
         """Take a voice from a file that export() wrote, under its own name where `name` is empty;
         returns the name. InvalidInput for any other file, and for a name that is taken.
         """
@@ -161,7 +164,7 @@ class Shelf:
         voice = voices.load(path)
         name = name.strip() or voice.name
         voices.check_name(name)
-        self.check_free(name, roster)
+        self.check_free(name)
         header = voices.header(path)
         clip = voices.load_clip(path) if header.has_clip else None
         voices.save(replace(voice, name=name), self._folder, clip)
@@ -169,9 +172,9 @@ class Shelf:
             self.set_pace(name, header.pace)
         return name
 
-    def check_free(self, name: str, roster: Roster) -> None:
+    def check_free(self, name: str) -> None:
         """InvalidInput when there is a voice of this name."""
-        if self._called(name) or any(_same(own, name) for own in roster.own):
+        if self._called(name) or any(_same(own, name) for own in self._roster.own):
             raise InvalidInput(
                 f"There is a voice called {name!r} already.", hint="Choose another name."
             )
@@ -193,12 +196,12 @@ class Shelf:
     def _called(self, name: str) -> list[SavedVoice]:
         return self._by_name().get(name.casefold(), [])
 
-    def _found(self, name: str, roster: Roster) -> list[SavedVoice]:
+    def _found(self, name: str) -> list[SavedVoice]:
         """The files of a voice the person made; InvalidInput when there are none."""
         files = self._called(name)
         if files:
             return files
-        if any(_same(own, name) for own in roster.own):
+        if any(_same(own, name) for own in self._roster.own):
             raise InvalidInput(
                 f"{name} comes with the synthesiser.", hint="Only voices you made can be changed."
             )

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
 
-from app.keys import SHORTCUTS
+from app.keys import Act
 from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
@@ -504,8 +504,8 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
     greedy = Greedy(window)
     window.composer.line.installEventFilter(greedy)
     window.composer.type("a")
-    for shortcut in SHORTCUTS:
-        combination = shortcut.keys.split("+")
+    for act in Act:
+        combination = act.keys.split("+")
         names = {
             "Up": Qt.Key.Key_Up,
             "Down": Qt.Key.Key_Down,
@@ -523,7 +523,7 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
         if "Shift" in combination:
             modifiers = Qt.KeyboardModifier.ShiftModifier
         key(window, pressed, modifiers)
-    assert done == [shortcut.act for shortcut in SHORTCUTS]
+    assert done == list(Act)
 
 
 def test_the_talk_button_is_held_with_the_mouse(window, posted) -> None:

@@ -37,8 +37,6 @@ def paint_bubbles(
                     painted, bubble = exchange, document.bubble_rect(exchange)
                     _reply(painter, bubble, theme)
                 _ground(painter, block, bubble, theme)
-            case _:
-                pass
         block = block.next()
 
 

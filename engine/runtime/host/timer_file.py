@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from engine import settings_file
 from engine.errors import InvalidInput
 from engine.messages.timers import TimerKind, TimerSet
 from engine.whole_file import replace_file
@@ -17,6 +18,11 @@ from engine.whole_file import replace_file
 NAME = "timers.json"
 LARGEST_BYTES = 1024 * 1024  # a timer takes about a hundred
 LATEST = 253_402_300_800.0  # the year 10000, in seconds since 1970
+
+
+def default_path() -> Path:
+    """Where running timers wait for the next start."""
+    return settings_file.data_folder() / NAME
 
 
 def load(path: Path) -> tuple[TimerSet, ...]:

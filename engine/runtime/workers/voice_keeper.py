@@ -71,26 +71,24 @@ class VoiceKeeper:
         roster = self._roster()
         if roster is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
-        shelf = Shelf()
+        shelf = Shelf(roster)
         try:
-            self._do(job, shelf, roster)
+            self._do(job, shelf)
         finally:
-            entries = shelf.cards(roster)
+            entries = shelf.cards()
             here = tuple(each.name for each in entries if roster.voice_model in each.made_for)
             self._tell(VoicesListed(entries, shelf.removed(), here if roster.can_mix else ()))
 
-    def _do(  # noqa: C901, PLR0912 - one case per kind
-        self, job: ShelfJob, shelf: Shelf, roster: Roster
-    ) -> None:
+    def _do(self, job: ShelfJob, shelf: Shelf) -> None:  # noqa: C901, PLR0912 - one case per kind
         match job:
             case ListVoices():
                 pass  # done after every job
             case RenameVoice(name, new):
-                self._tell(VoiceMoved(name, shelf.rename(name, new, roster)))
+                self._tell(VoiceMoved(name, shelf.rename(name, new)))
             case RemoveVoice(name):
-                self._tell(VoiceMoved(shelf.remove(name, roster), ""))
+                self._tell(VoiceMoved(shelf.remove(name), ""))
             case RestoreVoice(name):
-                self._tell(VoiceMoved("", shelf.restore(name, roster)))
+                self._tell(VoiceMoved("", shelf.restore(name)))
             case DiscardVoice(name):
                 shelf.discard(name)
             case RemakeVoice(name):
@@ -99,12 +97,12 @@ class VoiceKeeper:
             case SetVoicePace(name, pace):
                 shelf.set_pace(name, pace)
             case MixVoices(name, mix):
-                self._tell(VoiceMoved("", shelf.mix(name, mix, roster)))
+                self._tell(VoiceMoved("", shelf.mix(name, mix)))
             case ExportVoice(name, path):
-                written = shelf.export(name, path, roster)
+                written = shelf.export(name, path)
                 self._tell(Notice(f"The voice and its recording are in {written}."))
             case ImportVoice(path, name):
-                self._tell(VoiceMoved("", shelf.read_in(path, name, roster)))
+                self._tell(VoiceMoved("", shelf.read_in(path, name)))
             case NoteUse(name, day):
                 shelf.spoke(name, day)
             case _:

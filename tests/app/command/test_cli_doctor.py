@@ -40,4 +40,4 @@ def test_others_do_not(capsys: pytest.CaptureFixture[str]):
 def test_without_a_fault_it_ends_well(found: list[Finding], capsys: pytest.CaptureFixture[str]):
     found[:] = [each for each in found if each.state is not State.FAULT]
     assert main(["doctor", "--json"]) == 0
-    assert api.upkeep.crash_notes().crashes() == []
+    assert api.crash_notes().crashes() == []

@@ -30,8 +30,8 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    monkeypatch.setattr(api, "bench_recognisers", lambda *_: ())  # the benchmark's own matter
-    monkeypatch.setattr(api, "bench_synthesisers", lambda *_: ())
+    monkeypatch.setattr(api, "bench_recognisers", lambda *_, **__: ())  # the benchmark's own matter
+    monkeypatch.setattr(api, "bench_synthesisers", lambda *_, **__: ())
     with small_hub(data, monkeypatch) as served:
         yield served
 
@@ -68,8 +68,8 @@ def test_what_may_be_automatic_is_measured_once_it_is_here(
     name: str, rows: tuple[Row, ...], line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr(api, "bench_recognisers", lambda *_: rows)
-    monkeypatch.setattr(api, "bench_synthesisers", lambda *_: rows)
+    monkeypatch.setattr(api, "bench_recognisers", lambda *_, **__: rows)
+    monkeypatch.setattr(api, "bench_synthesisers", lambda *_, **__: rows)
     models._measure((name,), said.append)
     assert len(said) == bool(line)
     assert all(each.startswith(line) for each in said)  # nothing was really fetched here

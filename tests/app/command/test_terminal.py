@@ -75,7 +75,7 @@ class HostileVoices:
     def __init__(self, settings: Settings) -> None:
         pass
 
-    def entries(self) -> tuple[VoiceEntry, ...]:
+    def cards(self) -> tuple[VoiceEntry, ...]:
         return (VoiceEntry(HOSTILE, made_for=(HOSTILE,), usable=False, why_not=HOSTILE),)
 
     def removed(self) -> tuple[str, ...]:
@@ -86,19 +86,19 @@ COMMANDS: dict[str, tuple[list[str], str, Any]] = {
     "converse": (["converse"], "converse", converse),
     "converse as JSON": (["converse", "--json"], "converse", converse),
     "converse fails": (["converse"], "converse", breaks),
-    "voices": (["voices"], "voice_library", HostileVoices),
-    "voices as JSON": (["voices", "--json"], "voice_library", HostileVoices),
+    "voices": (["voices"], "voices", HostileVoices),
+    "voices as JSON": (["voices", "--json"], "voices", HostileVoices),
     "say fails": (["say", "hello"], "say", breaks),
-    "models": (["models"], "model_library", HostileLibrary),
-    "models as JSON": (["models", "list", "--json"], "model_library", HostileLibrary),
-    "models get": (["models", "get", "x"], "model_library", HostileLibrary),
-    "models recommended": (["models", "get", "recommended"], "model_library", HostileLibrary),
-    "models verify": (["models", "verify", "x"], "model_library", HostileLibrary),
-    "models use": (["models", "use", HOSTILE], "model_library", HostileLibrary),
-    "models use as JSON": (["models", "use", "x", "--json"], "model_library", HostileLibrary),
-    "models remove": (["models", "remove", "x"], "model_library", HostileLibrary),
-    "models add": (["models", "add", "x"], "model_library", HostileLibrary),
-    "models fails": (["models", "get", "x"], "model_library", breaks),
+    "models": (["models"], "ModelLibrary", HostileLibrary),
+    "models as JSON": (["models", "list", "--json"], "ModelLibrary", HostileLibrary),
+    "models get": (["models", "get", "x"], "ModelLibrary", HostileLibrary),
+    "models recommended": (["models", "get", "recommended"], "ModelLibrary", HostileLibrary),
+    "models verify": (["models", "verify", "x"], "ModelLibrary", HostileLibrary),
+    "models use": (["models", "use", HOSTILE], "ModelLibrary", HostileLibrary),
+    "models use as JSON": (["models", "use", "x", "--json"], "ModelLibrary", HostileLibrary),
+    "models remove": (["models", "remove", "x"], "ModelLibrary", HostileLibrary),
+    "models add": (["models", "add", "x"], "ModelLibrary", HostileLibrary),
+    "models fails": (["models", "get", "x"], "ModelLibrary", breaks),
 }
 
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.conversation.export import ExportDialog
 from app.keys import Act
 from engine.api import Export, Record, RecordingChanged
 from tests.app.test_window import CTRL, key, tell
@@ -62,7 +61,7 @@ def test_the_menu_offers_what_the_keys_do(window, posted) -> None:
 
 def test_a_chosen_file_is_exported(window, posted, tmp_path: Path) -> None:
     key(window, Qt.Key.Key_E, CTRL)
-    dialog = window.findChild(ExportDialog)
+    dialog = window.findChild(QFileDialog)
     assert dialog is not None
     dialog.fileSelected.emit(str(tmp_path / "talk.md"))
     assert posted == [Export(tmp_path / "talk.md")]
@@ -71,7 +70,7 @@ def test_a_chosen_file_is_exported(window, posted, tmp_path: Path) -> None:
 
 
 def test_the_chosen_kind_gives_a_name_without_a_suffix_one(window) -> None:
-    dialog = ExportDialog(lambda command: None, window)
+    dialog = window.export()
     for name in dialog.nameFilters():
         dialog.filterSelected.emit(name)
         assert f"*.{dialog.defaultSuffix()})" in name

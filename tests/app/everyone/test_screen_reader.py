@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.meter import LevelMeter
+from app.look.bars import LevelMeter
 from app.rate.trace import RateTrace
 from app.stage.orb import Orb
 from app.status.latency import Bars

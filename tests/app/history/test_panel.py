@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app.history.export import ExportAllDialog
 from app.history.rows import details
 from app.window import Window
 from engine.api import (
@@ -191,7 +190,7 @@ def test_a_conversation_that_was_opened_is_shown_and_a_narrow_panel_makes_room(
 
 
 def test_export_all_asks_for_a_file(window: Window, posted: list[Command], tmp_path: Path) -> None:
-    dialog = ExportAllDialog(posted.append, window)
+    dialog = window.history.export_all()
     dialog.fileSelected.emit(str(tmp_path / "all.md"))
     assert posted == [ExportConversations(tmp_path / "all.md")]
     dialog.close()

@@ -161,7 +161,7 @@ def test_a_name_is_written_over_and_asked_for_once(
     row.new_name.setText("  Oma Erna ")
     qtbot.keyClick(row.new_name, Qt.Key.Key_Return)
     assert posted == [RenameVoice("Grandma", "Oma Erna")]
-    assert row.name.isVisible()
+    assert row.title.isVisible()
     row.rename()
     qtbot.keyClick(row.new_name, Qt.Key.Key_Return)  # as it was
     assert len(posted) == 1
@@ -295,7 +295,7 @@ def test_closing_the_page_ends_what_it_began(
 
 def test_a_name_from_a_file_steers_nothing(page: VoicesPage) -> None:
     page.takes(VoicesListed((VoiceEntry("<b>x</b>\u202eevil\nline"),)))
-    shown = next(iter(page.rows.values())).name
+    shown = next(iter(page.rows.values())).title
     assert "\u202e" not in shown.text()
     assert "\n" not in shown.text()
     assert shown.textFormat() is Qt.TextFormat.PlainText

@@ -41,16 +41,16 @@ def test_a_whole_share_is_the_voice_itself(
 
 
 def test_a_mixture_is_kept_renamed_moved_and_mixed_again(roster: Roster, tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "voices")
-    assert shelf.mix(" Luna ", Mix("Heart", "Emma"), roster) == "Luna"
-    assert shelf.rename("Luna", "Lena", roster) == "Lena"
-    file = shelf.export("Lena", tmp_path / "gift", roster)
-    shelf.remove("Lena", roster)
-    assert shelf.read_in(file, "Lina", roster) == "Lina"
-    entry = shelf.cards(roster)[-1]
+    shelf = Shelf(roster, tmp_path / "voices")
+    assert shelf.mix(" Luna ", Mix("Heart", "Emma")) == "Luna"
+    assert shelf.rename("Luna", "Lena") == "Lena"
+    file = shelf.export("Lena", tmp_path / "gift")
+    shelf.remove("Lena")
+    assert shelf.read_in(file, "Lina") == "Lina"
+    entry = shelf.cards()[-1]
     assert (entry.name, entry.usable, entry.own) == ("Lina", True, False)
     assert entry.description == "mixed of 50 % Heart, 50 % Emma"
-    shelf.mix("Both", Mix("lina", "Michael", 0.5), roster)
+    shelf.mix("Both", Mix("lina", "Michael", 0.5))
     (both,) = (each for each in voices.saved_voices(tmp_path / "voices") if each.name == "Both")
     wanted = (number_of("Heart") + number_of("Emma")) / 4 + number_of("Michael") / 2
     np.testing.assert_allclose(style_of(voices.load(both.path)), wanted, rtol=1e-5)
@@ -70,7 +70,7 @@ def test_what_cannot_be_mixed_is_said(
     mix: Mix, name: str, said: str, roster: Roster, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
-        Shelf(tmp_path / "voices").mix(name, mix, roster)
+        Shelf(roster, tmp_path / "voices").mix(name, mix)
     assert not (tmp_path / "voices").exists()
 
 

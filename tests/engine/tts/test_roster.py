@@ -1,5 +1,6 @@
 """Who a synthesiser is can be told from its files, and is what it says itself once loaded."""
 
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts.registry import load
-from engine.tts.roster import of_model, of_settings
+from engine.tts.roster import of_model, of_settings, usable
 from engine.tts.voxtream.files import place
 from tests.engine.tts.voxtream.small_pack import write_pack
 from tests.fakes_kokoro import write_kokoro
@@ -61,9 +62,9 @@ def test_a_voice_that_was_not_fetched_names_the_command() -> None:
 def test_listing_voices_imports_no_synthesiser(engine: str) -> None:
     write_kokoro()
     listing = (
-        "import sys; from engine.api import Settings, voice_library;"
+        "import sys; from engine.api import Settings, voices;"
         "from engine.settings import SpeechSettings;"
-        f"voice_library(Settings(speech=SpeechSettings(engine='{engine}'))).entries();"
+        f"voices(Settings(speech=SpeechSettings(engine='{engine}'))).cards();"
         "heavy = {'torch', 'moshi', 'onnx', 'onnxruntime', 'httpx', 'av'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -71,3 +72,19 @@ def test_listing_voices_imports_no_synthesiser(engine: str) -> None:
         [sys.executable, "-c", listing], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("engine", [SpeechSettings().engine, "voxtream2"])
+def test_the_formant_voice_stands_in_for_the_default_alone(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(place, "NAME", "no such pack")
+    settings = SpeechSettings(engine=engine)
+    if engine == "voxtream2":  # asked for by name
+        with pytest.raises(ModelError, match="not on this machine"):
+            usable(settings)
+        return
+    with caplog.at_level(logging.WARNING):
+        assert usable(settings).own[0] == "Alan"
+    assert "Until then espeak speaks." in caplog.text

@@ -33,17 +33,17 @@ def speech(seconds: float = 2.0) -> Clip:
 @pytest.fixture
 def shelf(tmp_path: Path) -> Shelf:
     voices.save(GRANDMA, tmp_path, speech())
-    return Shelf(tmp_path)
+    return Shelf(ROSTER, tmp_path)
 
 
 def names(shelf: Shelf) -> list[str]:
-    return [card.name for card in shelf.cards(ROSTER)]
+    return [card.name for card in shelf.cards()]
 
 
 def test_a_row_says_what_a_voice_is_made_of(shelf: Shelf) -> None:
     shelf.set_pace("grandma", 3.5)
     shelf.spoke("Grandma", "2026-11-22")
-    anton, _, card = shelf.cards(ROSTER)
+    anton, _, card = shelf.cards()
     assert (anton.own, anton.usable, anton.clip_s) == (True, True, None)
     assert (card.clip_s, card.pace, card.used, card.made_for) == (
         2.0,
@@ -59,10 +59,10 @@ def test_a_row_says_what_a_voice_is_made_of(shelf: Shelf) -> None:
 
 def test_a_voice_of_another_model_says_why_it_cannot_speak(shelf: Shelf, tmp_path: Path) -> None:
     voices.save(replace(GRANDMA, name="Bare", model="other"), tmp_path)
-    by_name = {card.name: card for card in shelf.cards(ROSTER)}
+    by_name = {card.name: card for card in shelf.cards()}
     assert not by_name["Bare"].usable
     assert "no recording was kept" in by_name["Bare"].why_not
-    (_, _, deaf) = shelf.cards(DEAF)
+    (_, _, deaf) = Shelf(DEAF, tmp_path).cards()
     assert not deaf.usable
     assert "cannot learn voices" in deaf.why_not
 
@@ -70,26 +70,26 @@ def test_a_voice_of_another_model_says_why_it_cannot_speak(shelf: Shelf, tmp_pat
 def test_a_voice_of_two_models_is_one_row_and_renamed_whole(shelf: Shelf, tmp_path: Path) -> None:
     voices.save(replace(GRANDMA, model="older"), tmp_path, speech())
     shelf.set_pace("Grandma", 2.0)
-    assert shelf.rename("grandma", " Oma ", ROSTER) == "Oma"
+    assert shelf.rename("grandma", " Oma ") == "Oma"
     assert names(shelf) == ["Anton", "Clara", "Oma"]
     assert {saved.model for saved in voices.saved_voices(tmp_path)} == {"neural", "older"}
     assert shelf.pace("Oma") == 2.0
-    assert shelf.rename("Oma", "OMA", ROSTER) == "OMA"  # its own name in another case is free
+    assert shelf.rename("Oma", "OMA") == "OMA"  # its own name in another case is free
     assert names(shelf)[-1] == "OMA"
 
 
 @pytest.mark.parametrize("new", ["anton", "", "a\nb", "x" * 81])
 def test_a_name_that_is_taken_or_none_is_refused(shelf: Shelf, new: str) -> None:
     with pytest.raises(InvalidInput):
-        shelf.rename("Grandma", new, ROSTER)
+        shelf.rename("Grandma", new)
     assert names(shelf) == ["Anton", "Clara", "Grandma"]
 
 
 def test_what_comes_with_the_synthesiser_stays(shelf: Shelf) -> None:
     with pytest.raises(InvalidInput, match="comes with"):
-        shelf.remove("anton", ROSTER)
+        shelf.remove("anton")
     with pytest.raises(InvalidInput, match="no voice called"):
-        shelf.remove("Nobody", ROSTER)
+        shelf.remove("Nobody")
 
 
 def test_a_rename_that_is_broken_off_loses_nothing(
@@ -100,7 +100,7 @@ def test_a_rename_that_is_broken_off_loses_nothing(
 
     monkeypatch.setattr(shelf_file, "_delete", killed)
     with pytest.raises(KeyboardInterrupt):
-        shelf.rename("Grandma", "Oma", ROSTER)
+        shelf.rename("Grandma", "Oma")
     assert names(shelf) == ["Anton", "Clara", "Grandma", "Oma"]
 
 
@@ -113,9 +113,9 @@ def test_a_full_disk_leaves_the_voice_as_it_was(
     before = sorted(tmp_path.iterdir())
     monkeypatch.setattr(os, "fsync", full)
     for change in (
-        lambda: shelf.rename("Grandma", "Oma", ROSTER),
+        lambda: shelf.rename("Grandma", "Oma"),
         lambda: shelf.set_pace("Grandma", 3.0),
-        lambda: shelf.export("Grandma", tmp_path / "out", ROSTER),
+        lambda: shelf.export("Grandma", tmp_path / "out"),
     ):
         with pytest.raises(ModelError, match="No space left"):
             change()
@@ -125,10 +125,10 @@ def test_a_full_disk_leaves_the_voice_as_it_was(
 
 def test_what_is_removed_comes_back_as_it_was(shelf: Shelf, tmp_path: Path) -> None:
     before = voices.load(path := voices.saved_voices(tmp_path)[0].path)
-    assert shelf.remove("grandma", ROSTER) == "Grandma"
+    assert shelf.remove("grandma") == "Grandma"
     assert (names(shelf), shelf.removed()) == (["Anton", "Clara"], ("Grandma",))
-    assert Shelf(tmp_path).removed() == ("Grandma",)  # also after the program was killed
-    assert shelf.restore("Grandma", ROSTER) == "Grandma"
+    assert Shelf(ROSTER, tmp_path).removed() == ("Grandma",)  # also after the program was killed
+    assert shelf.restore("Grandma") == "Grandma"
     assert (names(shelf)[-1], shelf.removed()) == ("Grandma", ())
     assert voices.load(path).metadata == before.metadata
 
@@ -136,25 +136,25 @@ def test_what_is_removed_comes_back_as_it_was(shelf: Shelf, tmp_path: Path) -> N
 def test_a_name_taken_meanwhile_keeps_the_removed_one_where_it_is(
     shelf: Shelf, tmp_path: Path
 ) -> None:
-    shelf.remove("Grandma", ROSTER)
+    shelf.remove("Grandma")
     voices.save(GRANDMA, tmp_path)
     with pytest.raises(InvalidInput, match="already"):
-        shelf.restore("Grandma", ROSTER)
+        shelf.restore("Grandma")
     assert shelf.removed() == ("Grandma",)
 
 
 def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path: Path) -> None:
     now = [1_000_000_000.0]
-    shelf = Shelf(tmp_path, now=lambda: now[0])
+    shelf = Shelf(ROSTER, tmp_path, now=lambda: now[0])
     voices.save(GRANDMA, tmp_path)
-    shelf.remove("Grandma", ROSTER)
+    shelf.remove("Grandma")
     now[0] += (KEPT_DAYS - 0.1) * DAY_S
     assert shelf.removed() == ("Grandma",)
     now[0] += 0.2 * DAY_S
     assert shelf.removed() == ()
     voices.save(GRANDMA, tmp_path)
     shelf.set_pace("Grandma", 5.0)
-    shelf.remove("Grandma", ROSTER)
+    shelf.remove("Grandma")
     shelf.discard("Grandma")
     assert (shelf.removed(), shelf.pace("Grandma")) == ((), None)
     with pytest.raises(InvalidInput, match="removed lately"):
@@ -165,29 +165,29 @@ def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
     shelf: Shelf, tmp_path: Path
 ) -> None:
     shelf.set_pace("Grandma", 4.5)
-    path = shelf.export("grandma", tmp_path / "out" / "gift", ROSTER)
+    path = shelf.export("grandma", tmp_path / "out" / "gift")
     assert path.name == "gift" + voices.SUFFIX
-    other = Shelf(tmp_path / "elsewhere")
-    assert other.read_in(path, "", ROSTER) == "Grandma"
-    (card,) = [card for card in other.cards(ROSTER) if not card.own]
+    other = Shelf(ROSTER, tmp_path / "elsewhere")
+    assert other.read_in(path, "") == "Grandma"
+    (card,) = [card for card in other.cards() if not card.own]
     assert (card.clip_s, card.pace, card.usable) == (2.0, 4.5, True)
     with pytest.raises(InvalidInput, match="already"):
-        other.read_in(path, "", ROSTER)
-    assert other.read_in(path, "Nana", ROSTER) == "Nana"
+        other.read_in(path, "")
+    assert other.read_in(path, "Nana") == "Nana"
 
 
 @pytest.mark.parametrize("name", ["../escape", "con", "a/b\\c:d*?"])
 def test_a_name_in_a_file_decides_no_path(tmp_path: Path, name: str) -> None:
     path = voices.save_as(replace(GRANDMA, name=name), tmp_path / "in.safetensors").path
-    shelf = Shelf(tmp_path / "shelf")
-    assert shelf.read_in(path, "", ROSTER) == name
+    shelf = Shelf(ROSTER, tmp_path / "shelf")
+    assert shelf.read_in(path, "") == name
     assert {each.parent for each in (tmp_path / "shelf").rglob("*") if each.is_file()} == {
         tmp_path / "shelf"
     }
 
 
 def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    shelf, folder = Shelf(tmp_path / "shelf"), tmp_path / "hostile"
+    shelf, folder = Shelf(ROSTER, tmp_path / "shelf"), tmp_path / "hostile"
     folder.mkdir()
     told = {"rubato.name": "X", "rubato.model": "neural"}
     whole = voices.save_as(GRANDMA, folder / "cut.safetensors", speech()).path
@@ -203,15 +203,15 @@ def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path)
     os.mkfifo(folder / "pipe")
     for path in (*sorted(folder.iterdir()), folder / "gone", folder):
         with pytest.raises(InvalidInput):
-            shelf.read_in(path, "", ROSTER)
-    assert shelf.cards(ROSTER) == Shelf(tmp_path / "empty").cards(ROSTER)
+            shelf.read_in(path, "")
+    assert shelf.cards() == Shelf(ROSTER, tmp_path / "empty").cards()
 
 
 def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = voices.save_as(GRANDMA, tmp_path / "v.safetensors").path
     monkeypatch.setattr(voices, "LARGEST_BYTES", 50)
     with pytest.raises(InvalidInput, match="MB large"):
-        Shelf(tmp_path / "shelf").read_in(path, "", ROSTER)
+        Shelf(ROSTER, tmp_path / "shelf").read_in(path, "")
 
 
 @pytest.mark.parametrize("pace", [0.5, 7.5, float("nan")])
@@ -234,7 +234,7 @@ def test_damaged_notes_are_set_aside_and_new_ones_begun(
 def test_nonsense_in_notes_counts_as_nothing(shelf: Shelf, tmp_path: Path) -> None:
     text = '{"voices": {"anton": {"pace": "fast", "used": "\\u001b[2J"}, "clara": {"pace": 99}}}'
     (tmp_path / voice_notes.FILE).write_text(text)
-    anton, clara, _ = shelf.cards(ROSTER)
+    anton, clara, _ = shelf.cards()
     assert (anton.pace, anton.used, clara.pace) == (None, "", None)
 
 
@@ -242,3 +242,17 @@ def test_nobody_else_may_read_what_is_kept(shelf: Shelf, tmp_path: Path) -> None
     shelf.set_pace("Grandma", 3.0)
     files = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert {each.stat().st_mode & 0o077 for each in files} == {0}
+
+
+def test_every_action_names_the_voice_as_it_is_written(shelf: Shelf, tmp_path: Path) -> None:
+    assert (shelf.find("GRANDMA"), shelf.find("anton")) == ("Grandma", "Anton")
+    path = shelf.export("grandma", tmp_path / "elsewhere" / "out")
+    assert shelf.rename("grandma", "Oma") == "Oma"
+    assert shelf.read_in(path, "") == "Grandma"
+    assert shelf.remove("OMA") == "Oma"
+    assert shelf.restore("oma") == "Oma"
+    assert shelf.discard(shelf.remove("oma")) == "Oma"
+    assert shelf.removed() == ()
+    assert [card.name for card in shelf.cards() if not card.own] == ["Grandma"]
+    with pytest.raises(InvalidInput, match="no voice called"):
+        shelf.find("Oma")

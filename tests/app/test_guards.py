@@ -4,13 +4,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 
-from app.watch import Watch
-from engine.api import upkeep
+from app.guards import Watch
+from engine.api import CrashNotes
 
 
 def test_a_complaint_of_qt_is_noted_without_its_words_and_passed_on(tmp_path: Path):
     heard: list[tuple[QtMsgType, str]] = []
-    notes = upkeep.CrashNotes(tmp_path)
+    notes = CrashNotes(tmp_path)
     before = qInstallMessageHandler(lambda kind, context, words: heard.append((kind, words)))
     try:
         watch = Watch(notes)

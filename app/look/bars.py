@@ -1,21 +1,21 @@
-"""A bar that shows how loud something is, so that one sees at a glance that the microphone works.
-
-Invariant: its accessible value is what it shows, in per cent of the scale.
-"""
+"""Bars: how loud something is, and how far it is."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from app.look.theme import Theme
 
 QUIET_DB, LOUD_DB = -60.0, -6.0  # the ends of the bar, dB full scale
 _FALL = 0.06  # of the bar, at most, for each level; about 20 levels come in a second
 _HEIGHT = 10
+_STEPS = 1000  # of a progress bar
 
 
 class LevelMeter(QWidget):
-    """Rises at once and falls slowly, so that a single word is visible."""
+    """Shows at a glance that the microphone works. Rises at once and falls slowly, so that a single
+    word is visible. Invariant: its accessible value is what it shows, in per cent of the scale.
+    """
 
     def __init__(self, name: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -48,3 +48,26 @@ class LevelMeter(QWidget):
             painter.setBrush(self._theme.colour("listening"))
             painter.drawRoundedRect(track, _HEIGHT / 2, _HEIGHT / 2)
         painter.end()
+
+
+class Progress(QProgressBar):
+    """How far something is, or only that it runs, as a thin line. Without animations it never moves
+    back and forth; the text beside it says that something is running.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._motion = theme.motion
+        self._share: float | None = 0.0  # None = the progress is not known
+        self.setTextVisible(False)
+        theme.motion.changed.connect(self._show)
+
+    def show_share(self, share: float | None) -> None:
+        """`share` is 0..1; None if it is not known."""
+        self._share = share
+        self._show()
+
+    def _show(self) -> None:
+        runs = self._share is None and not self._motion.is_still
+        self.setRange(0, 0 if runs else _STEPS)
+        self.setValue(round((self._share or 0.0) * _STEPS))

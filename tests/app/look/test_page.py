@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.look.returning import Returning
+from app.look.page import Returning
 from app.window import Window
 from engine.api import Command, ListConversations, ListModels, ListVoices, SettingChanged
 
