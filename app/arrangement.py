@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
 from app.conversation.composer import Composer
 from app.header import Header
-from app.look.layout import NO_MARGINS, Spring, card, column, row, wide
-from app.look.measure import Measured
+from app.look.layout import NO_MARGINS, Measured, Spring, card, column, row, wide
 from app.shelf import Shelf
 from app.stage.panel import Stage
 from app.status.banner import Banner

@@ -47,9 +47,7 @@ class Devices:
             action = group.addAction(one_line(name or tr(DEFAULT_LABEL)).replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(name == self.selected(part))
-            action.triggered.connect(lambda _=False, name=name: self._choose(part, name))
+            command = ChangeSetting(DEVICE_KEYS[part], name)
+            action.triggered.connect(lambda _=False, command=command: self._post(command))
             menu.addAction(action)
         return menu
-
-    def _choose(self, part: Part, name: str) -> None:
-        self._post(ChangeSetting(DEVICE_KEYS[part], name))

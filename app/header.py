@@ -16,15 +16,7 @@ from app.look.layout import Spring, fill, row
 from app.look.switch import Switch
 from app.look.theme import Mode, Theme
 from app.signs import PrivateSign, RecordingSign
-from engine.api import (
-    ChangeSetting,
-    ConversationOpened,
-    Event,
-    RecordingChanged,
-    SetHandsFree,
-    SettingChanged,
-    SetVolume,
-)
+from engine import api
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
@@ -50,7 +42,7 @@ class Header(QWidget):
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
         self.hands_free.setAccessibleName(tr("Hands-free"))
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
-        self.hands_free.toggled.connect(lambda on: post(SetHandsFree(on)))
+        self.hands_free.toggled.connect(lambda on: post(api.SetHandsFree(on)))
         self.microphone = MicrophoneButton(post, theme, self)
         self.mute = IconButton("loudspeaker", tr("Mute"), theme, self, self._on_mute)
         self.volume = self._make_volume()
@@ -75,16 +67,18 @@ class Header(QWidget):
         """
         return Mode.LIGHT if self._theme.is_dark else Mode.DARK
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case SettingChanged(key=str(key), value=bool(on)) if key == HANDS_FREE_KEY:
+            case api.SettingChanged(key=str(key), value=bool(on)) if key == HANDS_FREE_KEY:
                 self.show_hands_free(on)
-            case SettingChanged(key=str(key), value=int() | float() as gain) if key == VOLUME_KEY:
+            case api.SettingChanged(key=str(key), value=int() | float() as gain) if (
+                key == VOLUME_KEY
+            ):
                 self.show_volume(gain)
-            case RecordingChanged():
+            case api.RecordingChanged():
                 self.recording.on_event(event)
                 self._make_room()
-            case ConversationOpened():
+            case api.ConversationOpened():
                 self.private.on_event(event)
                 self._make_room()
 
@@ -134,7 +128,7 @@ class Header(QWidget):
 
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
-        self._post(SetVolume(percent / 100))
+        self._post(api.SetVolume(percent / 100))
 
     def _on_mute(self) -> None:
         if self.volume.value() > 0:
@@ -174,7 +168,7 @@ class MicrophoneButton(IconButton):
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__("microphone", "", theme, parent)
         self._is_muted = False
-        self.clicked.connect(lambda: post(ChangeSetting(MUTED_KEY, not self._is_muted)))
+        self.clicked.connect(lambda: post(api.ChangeSetting(MUTED_KEY, not self._is_muted)))
         self.show_muted(False)
 
     def show_muted(self, on: bool) -> None:

@@ -35,7 +35,7 @@ from app.history.panel import HistoryPanel
 from app.keys import Act, KeysCard, MoreMenu, Precedence
 from app.language.words import mark, tr
 from app.look.file_dialogs import ask_where
-from app.look.measure import room_for_window
+from app.look.layout import room_for_window
 from app.look.theme import Theme, mode_named
 from app.models.page import Models
 from app.settings.dialog import SettingsDialog

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from app.command import history, models, voices, wake
-from app.command.terminal import own_settings, redraw, tell, write, write_json
+from app.command.terminal import action, own_settings, redraw, tell, write, write_json
 from app.presence import remote
 from app.presence.remote import Message
 from engine import api
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--verbose", action="store_true", help="log what happens inside")
     parser.add_argument("--start-hidden", action="store_true", help="begin without the window")
     parser.add_argument("--no-tray", action="store_true", help="put no icon into the tray")
-    parser.set_defaults(command=_window)
+    parser.set_defaults(command=_window, json=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_say(commands)
     _add_converse(commands)
@@ -60,11 +60,11 @@ def _parser() -> argparse.ArgumentParser:
     history.add_command(commands)
     voices.add_command(commands)
     wake.add_command(commands)
-    bench = _add_simple(commands, "bench", _bench, "measure this machine")
+    bench = action(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
-    doctor = _add_simple(commands, "doctor", _doctor, "look at what is installed and missing")
+    doctor = action(commands, "doctor", _doctor, "look at what is installed and missing")
     doctor.epilog = "With --json nothing is the person's: no text, name, path or address."
-    _add_simple(commands, "licences", _licences, "what this is made of, and under which terms")
+    action(commands, "licences", _licences, "what this is made of, and under which terms")
     return parser
 
 
@@ -122,15 +122,6 @@ def _add_remote(commands: Any) -> None:
     ):
         parser = commands.add_parser(order.value, help=text)
         parser.set_defaults(command=lambda _, order=order: remote.tell(Message(order)))
-
-
-def _add_simple(
-    commands: Any, name: str, command: Callable[[argparse.Namespace], int], text: str
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text)
-    parser.add_argument("--json", action="store_true", help="print as JSON")
-    parser.set_defaults(command=command)
-    return parser
 
 
 # ------------------------------------------------------------------------ commands

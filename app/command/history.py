@@ -8,7 +8,7 @@ import dataclasses
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import tell, write, write_json
+from app.command.terminal import action, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 
@@ -21,23 +21,16 @@ _ALL = 1_000_000  # no limit: a terminal scrolls
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
     """Add `history` and its sub-commands to the command line."""
     history = commands.add_parser("history", help="conversations that were kept")
-    history.set_defaults(command=_list, json=False, words=[])
+    history.set_defaults(command=_list, words=[])
     actions = history.add_subparsers(title="actions", metavar="ACTION")
-    _add(actions, "list", _list, "all, newest first").set_defaults(words=[])
-    search = _add(actions, "search", _list, "those that have each of these words")
+    action(actions, "list", _list, "all, newest first").set_defaults(words=[])
+    search = action(actions, "search", _list, "those that have each of these words")
     search.add_argument("words", nargs="+", metavar="WORD", help="or how it begins")
-    show = _add(actions, "show", _show, "what was said in one")
+    show = action(actions, "show", _show, "what was said in one")
     show.add_argument("number", type=int, metavar="NUMBER")
-    remove = _add(actions, "remove", _remove, "delete for good")
+    remove = action(actions, "remove", _remove, "delete for good")
     remove.add_argument("numbers", type=int, nargs="*", metavar="NUMBER")
     remove.add_argument("--all", action="store_true", help="delete every conversation")
-
-
-def _add(actions: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
-    action: argparse.ArgumentParser = actions.add_parser(name, help=text)
-    action.add_argument("--json", action="store_true", help="print as JSON")
-    action.set_defaults(command=run)
-    return action
 
 
 def _list(options: argparse.Namespace) -> int:

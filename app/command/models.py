@@ -11,7 +11,7 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
-from app.command.terminal import own_settings, redraw, tell, write, write_json
+from app.command.terminal import action, as_json, own_settings, redraw, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 
@@ -21,32 +21,24 @@ TINY_EARS = "whisper-tiny"  # the one where only this is
 VOICE = "kokoro"  # the synthesiser that 'auto' means on machines where it is fast enough
 RECOMMENDED = "recommended"  # in place of a name: the set that fits this machine
 
-_ACTIONS = (
-    ("get", "fetch a model and what it needs, or 'recommended'; resumes where it stopped"),
-    ("verify", "compare every file with its hash"),
-    ("remove", "delete a fetched model, or forget an added one"),
-    ("use", "use a model from the next start on"),
-    ("add", "make a GGUF file or a Whisper folder of your own known"),
-)
-
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
     """Add `models` and its sub-commands to the command line."""
     models = commands.add_parser("models", help="fetch, verify, remove and choose models")
-    models.set_defaults(command=_list, json=False, servers=False)
+    models.set_defaults(command=_list, servers=False)
     actions = models.add_subparsers(title="actions", metavar="ACTION")
     listing = actions.add_parser("list", help="all models, and which of them are here")
     listing.add_argument(
         "--servers", action="store_true", help="look for Ollama, LM Studio and llama-server here"
     )
-    listing.set_defaults(command=_list)
-    runs = {"get": _get, "verify": _verify, "remove": _remove, "use": _use, "add": _add}
-    for name, text in _ACTIONS:
-        action = actions.add_parser(name, help=text)
-        action.add_argument("name", metavar="PATH" if name == "add" else "NAME")
-        action.set_defaults(command=runs[name])
-    for each in actions.choices.values():
-        each.add_argument("--json", action="store_true", help="print as JSON")
+    as_json(listing, _list)
+    get = "fetch a model and what it needs, or 'recommended'; resumes where it stopped"
+    action(actions, "get", _get, get, "NAME")
+    action(actions, "verify", _verify, "compare every file with its hash", "NAME")
+    action(actions, "remove", _remove, "delete a fetched model, or forget an added one", "NAME")
+    action(actions, "use", _use, "use a model from the next start on", "NAME")
+    own = "make a GGUF file or a Whisper folder of your own known"
+    action(actions, "add", _add, own, "PATH")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -147,7 +139,7 @@ def _use(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    names = _library().add(Path(options.name))
+    names = _library().add(Path(options.path))
     if options.json:
         write_json({"added": list(names)})
     else:

@@ -4,14 +4,19 @@ Invariant: text from a server, a model or a file is printed as plain text: it ca
 cursor, change colours or rename the window.
 """
 
+import argparse
 import dataclasses
 import json
 import logging
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from app.look.plain_text import plain
 from engine import api
 from engine.api import Settings
+
+Run = Callable[[argparse.Namespace], int]
 
 
 def write(line: str) -> None:
@@ -29,6 +34,29 @@ def write_json(value: object, *, ascii_only: bool = True) -> None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     write(json.dumps(value, indent=2, default=str, ensure_ascii=ascii_only))
+
+
+def action(
+    actions: Any,  # argparse names this type only privately
+    name: str,
+    run: Run,
+    text: str,
+    *arguments: str,
+) -> argparse.ArgumentParser:
+    """Add a command with --json to the command line. `arguments`: by their names in its help."""
+    made: argparse.ArgumentParser = actions.add_parser(name, help=text)
+    for each in arguments:
+        made.add_argument(each.lower(), metavar=each)
+    as_json(made, run)
+    return made
+
+
+def as_json(parser: argparse.ArgumentParser, run: Run) -> None:
+    """Let a command, which is carried out by `run`, have --json."""
+    # SUPPRESS, because a default here would undo a --json before the action
+    kept = argparse.SUPPRESS
+    parser.add_argument("--json", action="store_true", default=kept, help="print as JSON")
+    parser.set_defaults(command=run)
 
 
 def own_settings() -> Settings:

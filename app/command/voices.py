@@ -8,7 +8,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import own_settings, tell, write, write_json
+from app.command.terminal import action, own_settings, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 from engine.api import Manner, Mix, VoiceEntry
@@ -19,45 +19,29 @@ if TYPE_CHECKING:
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
     """Add `voices` and its sub-commands to the command line."""
-    voices = commands.add_parser("voices", help="list, hear and keep voices")
-    voices.add_argument("--json", action="store_true", help="print as JSON")
-    voices.set_defaults(command=_list)
+    voices = action(commands, "voices", _list, "list, hear and keep voices")
     actions = voices.add_subparsers(title="actions", metavar="ACTION")
-    _add(actions, "list", _list, "the voices that can be chosen, and those you made")
-    hear = _add(actions, "hear", _hear, "say a sentence in a voice", "NAME")
+    action(actions, "list", _list, "the voices that can be chosen, and those you made")
+    hear = action(actions, "hear", _hear, "say a sentence in a voice", "NAME")
     hear.add_argument("text", metavar="TEXT", nargs="?", default="", help="what to say")
     hear.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
-    mix = _add(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
+    mix = action(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
     mix.add_argument(
         "--share", type=float, default=0.5, metavar="0..1", help="of ONE in the mixture (0.5)"
     )
-    _add(actions, "rename", _rename, "call a voice otherwise", "NAME", "NEW")
-    remove = _add(actions, "remove", _remove, "remove a voice; `restore` brings it back", "NAME")
+    action(actions, "rename", _rename, "call a voice otherwise", "NAME", "NEW")
+    remove = action(actions, "remove", _remove, "remove a voice; `restore` brings it back", "NAME")
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
-    _add(actions, "restore", _restore, "bring back a voice that was removed lately", "NAME")
-    pace = _add(actions, "pace", _pace, "the pace a voice begins with when it is chosen", "NAME")
+    action(actions, "restore", _restore, "bring back a voice that was removed lately", "NAME")
+    pace = action(actions, "pace", _pace, "the pace a voice begins with when it is chosen", "NAME")
     pace.add_argument("pace", metavar="SPS|own", help="syllables a second, 1 to 7, or 'own'")
-    export = _add(
+    export = action(
         actions, "export", _export, "write a voice with its recording to one file", "NAME"
     )
     export.add_argument("file", type=Path, metavar="FILE")
-    take = _add(actions, "import", _import, "take a voice from such a file")
+    take = action(actions, "import", _import, "take a voice from such a file")
     take.add_argument("file", type=Path, metavar="FILE")
     take.add_argument("--name", default="", metavar="NAME", help="call it so")
-
-
-def _add(
-    actions: Any, name: str, command: Any, text: str, *arguments: str
-) -> argparse.ArgumentParser:
-    action: argparse.ArgumentParser = actions.add_parser(name, help=text)
-    for each in arguments:
-        action.add_argument(each.lower(), metavar=each)
-    # SUPPRESS, because a default here would undo a --json before the action
-    action.add_argument(
-        "--json", action="store_true", default=argparse.SUPPRESS, help="print as JSON"
-    )
-    action.set_defaults(command=command)
-    return action
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import argparse
 import json
 from typing import Any
 
-from app.command.terminal import own_settings, redraw, tell, write
+from app.command.terminal import action, own_settings, redraw, tell, write
 from app.look.plain_text import one_line
 from engine import api
 from engine.api import EngineError
@@ -17,10 +17,8 @@ from engine.api import EngineError
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
     """Add `wake` to the command line."""
-    wake = commands.add_parser("wake", help="teach the wake phrase, in some minutes")
+    wake = action(commands, "wake", _teach, "teach the wake phrase, in some minutes")
     wake.add_argument("phrase", nargs="?", help="the phrase; the one in the settings if left out")
-    wake.add_argument("--json", action="store_true", help="print as JSON")
-    wake.set_defaults(command=_teach)
 
 
 def _teach(options: argparse.Namespace) -> int:

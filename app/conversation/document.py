@@ -25,7 +25,7 @@ from app.conversation.document_text import LINE_END, characters, displayable, un
 from app.conversation.reply.blocks import Blocks, Places, alike, cells_from, columns_of
 from app.conversation.reply.paragraph import Paragraph, Shape
 from app.conversation.transcript import Exchange, Span
-from app.look.measure import COLUMN, GUTTER, gutter
+from app.look.layout import COLUMN, GUTTER, gutter
 from app.look.theme import Theme
 
 _NO_TEXT = "\u00a0"  # an empty block keeps its place with this
@@ -217,7 +217,7 @@ class ConversationDocument(QTextDocument):
         kind = Kind.PARTIAL if exchange.is_partial else Kind.SAID
         if place.said is None:
             self._insert_block(place, place.first_block)
-        elif place.said == exchange.said and self._kind(place.first_block) is kind:
+        elif (place.said, self._kind(place.first_block)) == (exchange.said, kind):
             return
         place.said = exchange.said
         self._write(place.first_block, kind, exchange.said)

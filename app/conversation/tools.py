@@ -83,7 +83,8 @@ class ReplyTools(QWidget):
             button.setProperty("kind", "small")
             button.setIconSize(_ICON)
         row(self.copy, self.again, on=self, spacing=2)
-        self._follow()
+        view.verticalScrollBar().valueChanged.connect(self.place)
+        view.document().documentLayout().documentSizeChanged.connect(self.place)
         self.hide()
 
     @property
@@ -104,11 +105,6 @@ class ReplyTools(QWidget):
         if exchange is not self._pointed:
             self._pointed = exchange
             self.place()
-
-    def _follow(self) -> None:
-        """Move with the reply from now on."""
-        self._view.verticalScrollBar().valueChanged.connect(self.place)
-        self._view.document().documentLayout().documentSizeChanged.connect(self.place)
 
     def place(self) -> None:
         """Move below the reply, next to its caption if it has one."""

@@ -9,33 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.language.words import mark, tr
-from engine.api import (
-    Ending,
-    Event,
-    Heard,
-    ModelWanted,
-    PartialTranscript,
-    PastTurn,
-    ReplayEnded,
-    ReplyDelta,
-    ReplyRetracted,
-    Thought,
-    TurnEnded,
-    WordHeard,
-    WordReplayed,
-)
+from engine import api
 
 KEYBOARD = "keyboard"  # the recogniser of a turn that was typed
 _THOUGHT_SHOWN = 120  # characters: enough to see that it goes on, and about what
 
 _CAUSES = {
-    Ending.INTERRUPTED_BY_SPEECH: mark("you spoke"),
-    Ending.INTERRUPTED_BY_TALK_KEY: mark("talk key"),
-    Ending.INTERRUPTED_BY_ESCAPE: mark("Esc"),
-    Ending.INTERRUPTED_BY_STOP: mark("stop button"),
-    Ending.INTERRUPTED_BY_TEXT: mark("you typed"),
-    Ending.SUPERSEDED: mark("you went on speaking"),
-    Ending.DEVICE_LOST: mark("a device is missing"),
+    api.Ending.INTERRUPTED_BY_SPEECH: mark("you spoke"),
+    api.Ending.INTERRUPTED_BY_TALK_KEY: mark("talk key"),
+    api.Ending.INTERRUPTED_BY_ESCAPE: mark("Esc"),
+    api.Ending.INTERRUPTED_BY_STOP: mark("stop button"),
+    api.Ending.INTERRUPTED_BY_TEXT: mark("you typed"),
+    api.Ending.SUPERSEDED: mark("you went on speaking"),
+    api.Ending.DEVICE_LOST: mark("a device is missing"),
 }
 
 
@@ -59,7 +45,7 @@ class Exchange:
     thought: str = ""  # the end of the language model's thoughts, until there is a reply
     heard_end: int = 0  # characters of `reply` that have begun to leave the loudspeaker
     word: Span | None = None  # being heard now; None = no word is
-    ending: Ending | None = None  # None = the turn goes on
+    ending: api.Ending | None = None  # None = the turn goes on
     was_left_open: bool = False  # the program ended in the middle of it
     wants_model: bool = False  # only a language model could have answered it
 
@@ -75,7 +61,7 @@ class Exchange:
     @property
     def unheard(self) -> Span | None:
         """What is left to hear; None when nothing is left, the turn ended normally or was typed."""
-        heard = self.ending is Ending.COMPLETE or self.heard_end >= len(self.reply)
+        heard = self.ending is api.Ending.COMPLETE or self.heard_end >= len(self.reply)
         done = heard or self.is_typed
         return None if done else Span(self.heard_end, len(self.reply))
 
@@ -97,7 +83,7 @@ class Exchange:
             return tr("thinking · …{thought}", thought=" ".join(self.thought.split()))
         if self.was_left_open:
             return tr("the program ended here")
-        if self.ending is Ending.FAILED:
+        if self.ending is api.Ending.FAILED:
             what = tr("interrupted · something failed") if self.reply else tr("no answer")
             return tr("{what}: see the message above", what=what)
         if self.ending is None or self.ending not in _CAUSES:
@@ -121,27 +107,27 @@ class Transcript:
         self.exchanges.clear()
         self.replayed = None
 
-    def load(self, turns: Sequence[PastTurn]) -> None:
+    def load(self, turns: Sequence[api.PastTurn]) -> None:
         """Show a saved conversation, which the next turns continue."""
         self.clear()
         self.exchanges += [_past(turn) for turn in turns]
 
-    def on_event(self, event: Event) -> Exchange | None:
+    def on_event(self, event: api.Event) -> Exchange | None:
         """Handle an event; return the exchange that changed, or None when none did."""
         match event:
-            case PartialTranscript(turn, text):
+            case api.PartialTranscript(turn, text):
                 return self._on_said(turn, text, is_partial=True)
-            case Heard():
+            case api.Heard():
                 return self._on_heard(event)
-            case ReplyDelta(turn, text):
+            case api.ReplyDelta(turn, text):
                 return self._on_delta(turn, text)
-            case Thought() | ReplyRetracted() | ModelWanted():
+            case api.Thought() | api.ReplyRetracted() | api.ModelWanted():
                 return self._on_aside(event)
-            case WordHeard(turn, start, end):
+            case api.WordHeard(turn, start, end):
                 return self._on_word(turn, Span(start, end))
-            case WordReplayed() | ReplayEnded():
+            case api.WordReplayed() | api.ReplayEnded():
                 return self._on_replayed(event)
-            case TurnEnded():
+            case api.TurnEnded():
                 return self._on_ended(event)
             case _:
                 return None
@@ -154,7 +140,7 @@ class Transcript:
         exchange.is_partial = is_partial
         return exchange
 
-    def _on_heard(self, event: Heard) -> Exchange | None:
+    def _on_heard(self, event: api.Heard) -> Exchange | None:
         exchange = self._on_said(event.turn, event.text, is_partial=False)
         if exchange is not None:
             exchange.is_typed = event.recogniser == KEYBOARD
@@ -166,17 +152,19 @@ class Transcript:
             exchange.reply += text
         return exchange
 
-    def _on_aside(self, event: Thought | ReplyRetracted | ModelWanted) -> Exchange | None:
+    def _on_aside(
+        self, event: api.Thought | api.ReplyRetracted | api.ModelWanted
+    ) -> Exchange | None:
         exchange = self._open_exchange(event.turn)
         if exchange is None:
             return None
         match event:
-            case Thought(text=text):
+            case api.Thought(text=text):
                 exchange.think(text)
-            case ReplyRetracted():
+            case api.ReplyRetracted():
                 exchange.think(exchange.reply)
                 exchange.reply, exchange.heard_end, exchange.word = "", 0, None
-            case ModelWanted():
+            case api.ModelWanted():
                 exchange.wants_model = True
         return exchange
 
@@ -188,22 +176,22 @@ class Transcript:
         exchange.heard_end = max(exchange.heard_end, word.end)
         return exchange
 
-    def _on_replayed(self, event: WordReplayed | ReplayEnded) -> Exchange | None:
+    def _on_replayed(self, event: api.WordReplayed | api.ReplayEnded) -> Exchange | None:
         exchange = self._find(event.turn)
         if exchange is None:
             return None
-        if isinstance(event, WordReplayed):
+        if isinstance(event, api.WordReplayed):
             self.replayed, exchange.word = exchange, Span(event.start, event.end)
         else:
             self.replayed = exchange.word = None
         return exchange
 
-    def _on_ended(self, event: TurnEnded) -> Exchange | None:
+    def _on_ended(self, event: api.TurnEnded) -> Exchange | None:
         exchange = self._open_exchange(event.turn)
         if exchange is None:
             return None
-        nothing_heard = event.ending is Ending.NOTHING_HEARD
-        rejoined = event.ending is Ending.SUPERSEDED and not event.said  # see the next turn
+        nothing_heard = event.ending is api.Ending.NOTHING_HEARD
+        rejoined = event.ending is api.Ending.SUPERSEDED and not event.said  # see the next turn
         exchange.said = "" if nothing_heard or rejoined else event.said or exchange.said
         exchange.is_partial = False
         exchange.reply = "" if rejoined else event.reply or exchange.reply
@@ -226,7 +214,7 @@ class Transcript:
         return next((each for each in reversed(self.exchanges) if each.turn == turn), None)
 
 
-def _past(turn: PastTurn) -> Exchange:
+def _past(turn: api.PastTurn) -> Exchange:
     """A turn as it was left."""
     heard = turn.heard if turn.reply.startswith(turn.heard) else ""
     return Exchange(
@@ -235,6 +223,6 @@ def _past(turn: PastTurn) -> Exchange:
         is_partial=False,
         reply=turn.reply,
         heard_end=len(heard),
-        ending=turn.ending or Ending.FAILED,
+        ending=turn.ending or api.Ending.FAILED,
         was_left_open=turn.ending is None,
     )

@@ -7,7 +7,6 @@ are back at its end; it never moves under someone who reads.
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFocusEvent,
-    QFont,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -136,7 +135,7 @@ class Conversation(QTextEdit):
 
     def rebuild(self) -> None:
         """Lay everything out again, after the colours or the font changed."""
-        self._document.start_afresh(self._reading_font())
+        self._document.start_afresh(scaled(self.font(), 1.12))
         for exchange in self.transcript.exchanges:
             if not exchange.is_blank:
                 self._document.show_exchange(exchange)
@@ -360,9 +359,6 @@ class Conversation(QTextEdit):
         data = QMimeData()
         data.setText(self.textCursor().selection().toPlainText())
         return data
-
-    def _reading_font(self) -> QFont:
-        return scaled(self.font(), 1.12)
 
     def _set_up_reading(self) -> None:
         self.setProperty("kind", "conversation")

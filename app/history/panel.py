@@ -28,20 +28,7 @@ from app.look.page import Returning
 from app.look.plain_text import one_line
 from app.look.switch import Switch
 from app.look.theme import Theme
-from engine.api import (
-    ChangeSetting,
-    ConversationOpened,
-    ConversationsChanged,
-    ConversationsListed,
-    Event,
-    ExportConversations,
-    ListConversations,
-    NewConversation,
-    OpenConversation,
-    RemoveConversations,
-    RenameConversation,
-    SettingChanged,
-)
+from engine import api
 
 KEEP_KEY = "history.keep"
 KEEPING = {"forever": mark("For ever"), "30 days": mark("30 days"), "never": mark("Not at all")}
@@ -79,7 +66,7 @@ class HistoryPanel(QWidget):
         self.private = Switch(tr("&Private"), theme, self)
         self.private.setAccessibleName(tr("Private conversation"))
         self.private.setToolTip(tr("Begin a conversation of which nothing is kept, or end it"))
-        self.private.clicked.connect(lambda on: post(NewConversation(private=on)))
+        self.private.clicked.connect(lambda on: post(api.NewConversation(private=on)))
         heading = Label(tr("Conversations"), self, size=1.1, strong=True)
         column(
             row(wide(heading), self.more),
@@ -94,15 +81,15 @@ class HistoryPanel(QWidget):
         # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
         Returning(parent.window()).returned.connect(self._on_returned)
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case ConversationsListed():
+            case api.ConversationsListed():
                 self._show_listed(event)
-            case ConversationsChanged() if self.isVisible():
+            case api.ConversationsChanged() if self.isVisible():
                 self._list()
-            case ConversationOpened(private=private):
+            case api.ConversationOpened(private=private):
                 self.private.setChecked(private)
-            case SettingChanged(key=str(key), value=str(keep)) if key == KEEP_KEY:
+            case api.SettingChanged(key=str(key), value=str(keep)) if key == KEEP_KEY:
                 self.show_keeping(keep)
 
     def show_keeping(self, keep: str) -> None:
@@ -122,7 +109,7 @@ class HistoryPanel(QWidget):
             tr("Export all conversations"),
             "conversations",
             _FORMATS,
-            lambda path: post(ExportConversations(path)),
+            lambda path: post(api.ExportConversations(path)),
         )
 
     def take_focus(self) -> None:
@@ -148,9 +135,9 @@ class HistoryPanel(QWidget):
     # ---------------------------------------------------------------- the list
 
     def _list(self) -> None:
-        self._post(ListConversations(self.search.text()))
+        self._post(api.ListConversations(self.search.text()))
 
-    def _show_listed(self, event: ConversationsListed) -> None:
+    def _show_listed(self, event: api.ConversationsListed) -> None:
         if event.search != self.search.text():
             return  # a result of an earlier search
         self.rows.show_all(event.conversations, event.current)
@@ -187,7 +174,7 @@ class HistoryPanel(QWidget):
         if len(selected) == 1:
             number = selected[0].id
             menu.addAction(tr("Open")).triggered.connect(
-                lambda: self._post(OpenConversation(number))
+                lambda: self._post(api.OpenConversation(number))
             )
             menu.addAction(tr("Rename\tF2")).triggered.connect(self.rows.rename_selected)
         menu.addAction(tr("Delete…\tDel")).triggered.connect(self._ask_removal)
@@ -215,12 +202,12 @@ class HistoryPanel(QWidget):
         self.confirmation.hide()
         self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
         if confirmed and numbers:
-            self._post(RemoveConversations(numbers))
+            self._post(api.RemoveConversations(numbers))
 
     # ------------------------------------------------------------------ making
 
     def _keep_for(self, keep: str) -> None:
-        self._post(ChangeSetting(KEEP_KEY, keep))
+        self._post(api.ChangeSetting(KEEP_KEY, keep))
         self.show_keeping(keep)
 
     def _make_search(self) -> QLineEdit:
@@ -233,8 +220,8 @@ class HistoryPanel(QWidget):
 
     def _make_rows(self, theme: Theme) -> Rows:
         post, rows = self._post, Rows(theme, self)
-        rows.chosen.connect(lambda number: post(OpenConversation(number)))
-        rows.renamed.connect(lambda number, title: post(RenameConversation(number, title)))
+        rows.chosen.connect(lambda number: post(api.OpenConversation(number)))
+        rows.renamed.connect(lambda number, title: post(api.RenameConversation(number, title)))
         rows.removal_asked.connect(self._ask_removal)
         rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         rows.customContextMenuRequested.connect(self._open_menu)

@@ -1,4 +1,6 @@
 """Rows and columns, each described in one call: what stands in it, in the order in which it stands.
+And sizes that several parts share: the measure of the conversation, which is the width of its lines
+and of what is shown above and below them, and what a screen has room for.
 
 Invariant: around a widget's own layout there is no margin unless one is given; where no spacing is
 given, it is the style's.
@@ -7,7 +9,8 @@ given, it is the style's.
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 Side = Qt.AlignmentFlag
@@ -17,6 +20,10 @@ NO_MARGINS: Final = (0, 0, 0, 0)
 _ANYWHERE: Final = Side(0)
 LEFT, CENTRE, RIGHT = Side.AlignLeft, Side.AlignHCenter, Side.AlignRight
 TOP, MIDDLE, BOTTOM = Side.AlignTop, Side.AlignVCenter, Side.AlignBottom
+
+COLUMN = 760.0  # the measure of the conversation; longer lines are tiring to read
+GUTTER = 12.0  # least space on each side of the column; the scroll bar is there
+_FRAME = QSize(8, 48)  # about what a desktop draws around a window
 
 
 @dataclass(frozen=True)
@@ -115,3 +122,35 @@ def card(
     frame.setProperty("kind", kind)
     column(*items, on=frame, margins=margins)
     return frame
+
+
+def room_for_window(widget: QWidget) -> QSize:
+    """The largest window that its screen shows whole, in logical pixels, without the frame."""
+    return widget.screen().availableSize() - _FRAME
+
+
+def gutter(width: float) -> float:
+    """The space on each side of the column for a total width in pixels."""
+    return max(GUTTER, (width - COLUMN) / 2)
+
+
+class Measured(QWidget):
+    """Some widgets in a column, in the measure: they begin and end where the bubbles do."""
+
+    def __init__(self, *widgets: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._left = 0
+        self._column = column(*widgets, on=self, margins=None, spacing=8)
+
+    def leave(self, left: int) -> None:
+        """Leave `left` pixels free, because something stands beside the conversation."""
+        self._left = left
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        side = int(gutter(self.width() - self._left))
+        self._column.setContentsMargins(self._left + side, 0, side, 0)

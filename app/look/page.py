@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QMenu, QVBoxLayout, QWidget
 from app.language.words import tr
 from app.look.icons import IconButton
 from app.look.label import WrappingLabel
-from app.look.layout import column, row, wide
-from app.look.measure import room_for_window
+from app.look.layout import column, room_for_window, row, wide
 from app.look.overlay import Scrolled, page_in
 from app.look.theme import Theme
 

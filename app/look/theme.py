@@ -28,6 +28,13 @@ class Mode(Enum):
     DARK = "dark"
 
 
+_SCHEMES = {
+    Mode.SYSTEM: Qt.ColorScheme.Unknown,  # whichever the system has
+    Mode.LIGHT: Qt.ColorScheme.Light,
+    Mode.DARK: Qt.ColorScheme.Dark,
+}
+
+
 @dataclass(frozen=True)
 class Colours:
     """One palette; every value is #rrggbb."""
@@ -143,14 +150,8 @@ class Theme(QObject):
     def choose(self, mode: Mode) -> None:
         """Follow the system, or always be light or dark."""
         self.mode = mode
-        hints = QGuiApplication.styleHints()
-        match mode:  # the native parts (title bar, file dialog) follow too
-            case Mode.SYSTEM:
-                hints.unsetColorScheme()
-            case Mode.LIGHT:
-                hints.setColorScheme(Qt.ColorScheme.Light)
-            case Mode.DARK:
-                hints.setColorScheme(Qt.ColorScheme.Dark)
+        # the native parts (title bar, file dialog) follow too
+        QGuiApplication.styleHints().setColorScheme(_SCHEMES[mode])
         self._apply()
 
     @property
@@ -168,7 +169,10 @@ class Theme(QObject):
             self._apply()
 
     def _apply(self) -> None:
-        self.colours = _colours_for(self.mode)
+        scheme = _SCHEMES[self.mode]
+        if self.mode is Mode.SYSTEM:
+            scheme = QGuiApplication.styleHints().colorScheme()
+        self.colours = DARK if scheme is Qt.ColorScheme.Dark else LIGHT
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.setPalette(palette(self.colours))
@@ -236,14 +240,3 @@ def scaled(font: QFont, factor: float, *, strong: bool = False, figures: bool = 
     if figures:
         result.setFeature(QFont.Tag("tnum"), 1)
     return result
-
-
-def _colours_for(mode: Mode) -> Colours:
-    match mode:
-        case Mode.LIGHT:
-            return LIGHT
-        case Mode.DARK:
-            return DARK
-        case Mode.SYSTEM:
-            dark = QGuiApplication.styleHints().colorScheme() is Qt.ColorScheme.Dark
-            return DARK if dark else LIGHT

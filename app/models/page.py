@@ -20,15 +20,7 @@ from app.look.page import Page, Returning, take_away
 from app.look.theme import Theme
 from app.models.recommended import RecommendedCard
 from app.models.row import KINDS, ModelRow
-from engine.api import (
-    AddModel,
-    Event,
-    ListModels,
-    ModelEntry,
-    ModelProgress,
-    ModelSettled,
-    ModelsListed,
-)
+from engine import api
 
 _ABOUT = mark(
     "What Rubato listens, thinks and speaks with. Nothing is fetched before you press a button that"
@@ -50,7 +42,9 @@ class ModelsPage(Page):
         kinds = QFileDialog.FileMode
         self.add_file = button(tr("Add a &file…"), self, lambda: self.choose(kinds.ExistingFile))
         self.add_folder = button(tr("Add a f&older…"), self, lambda: self.choose(kinds.Directory))
-        self.look = button(tr("Look for &servers"), self, lambda: post(ListModels(servers=True)))
+        self.look = button(
+            tr("Look for &servers"), self, lambda: post(api.ListModels(servers=True))
+        )
         self.add_file.setToolTip(tr("A GGUF file of your own; it stays where it is"))
         self.add_folder.setToolTip(tr("A folder with GGUF files or with a converted Whisper model"))
         self.look.setToolTip(tr("Ollama, LM Studio and llama-server on this computer"))
@@ -61,22 +55,22 @@ class ModelsPage(Page):
         self.body.addStretch(1)
         self.setAcceptDrops(True)
         # `rubato models`, or another program that uses these files, may have changed them meanwhile
-        Returning(self).returned.connect(lambda: post(ListModels()))
+        Returning(self).returned.connect(lambda: post(api.ListModels()))
 
     def open_beside(self) -> None:
-        self._post(ListModels(servers=True))
+        self._post(api.ListModels(servers=True))
         super().open_beside()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case ModelsListed(entries, recommendation, machine):
+            case api.ModelsListed(entries, recommendation, machine):
                 self._show_list(entries)
                 self.recommended.show_recommendation(recommendation, machine)
-            case ModelProgress(name=name):
+            case api.ModelProgress(name=name):
                 self.recommended.on_event(event)
                 if name in self.rows:
                     self.rows[name].show_progress(event)
-            case ModelSettled(name=name):
+            case api.ModelSettled(name=name):
                 self.recommended.on_event(event)
                 if name in self.rows:
                     self.rows[name].show_settled(event)
@@ -98,9 +92,9 @@ class ModelsPage(Page):
             self._add(Path(url.toLocalFile()))
 
     def _add(self, path: Path) -> None:
-        self._post(AddModel(path))
+        self._post(api.AddModel(path))
 
-    def _show_list(self, entries: Sequence[ModelEntry]) -> None:
+    def _show_list(self, entries: Sequence[api.ModelEntry]) -> None:
         """Show the list grouped by kind; rows that stay keep their texts."""
         before, self.rows = self.rows, {}
         for entry in entries:
@@ -142,6 +136,6 @@ class Models:
         self._page.open_beside()
         return self._page
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         if self._page is not None:
             self._page.on_event(event)

@@ -13,15 +13,7 @@ from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, column, row
 from app.look.theme import Theme
 from app.models import words
-from engine.api import (
-    Activity,
-    FetchRecommended,
-    ModelEvent,
-    ModelProgress,
-    ModelSettled,
-    PauseFetch,
-    Recommendation,
-)
+from engine import api
 
 
 class RecommendedCard(QFrame):
@@ -31,8 +23,8 @@ class RecommendedCard(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "card")
         self._post = post
-        self._shown = Recommendation()
-        self._going: dict[str, ModelProgress] = {}
+        self._shown = api.Recommendation()
+        self._going: dict[str, api.ModelProgress] = {}
         title = Label(tr("Recommended for this computer"), self, strong=True)
         self.machine = WrappingLabel("", self, kind="muted", size=0.92, figures=True)
         self.text = WrappingLabel("", self, size=0.92, figures=True)
@@ -43,21 +35,21 @@ class RecommendedCard(QFrame):
         self.act = button("", self, self._on_act)
         parts = (title, self.machine, self.text, self.warning, self.bar, 4)
         column(*parts, row(self.act, Spring()), on=self, margins=(14, 12, 12, 12), spacing=4)
-        self.show_recommendation(Recommendation(text=tr("Looking at this computer…")), "")
+        self.show_recommendation(api.Recommendation(text=tr("Looking at this computer…")), "")
 
-    def show_recommendation(self, recommendation: Recommendation, machine: str) -> None:
+    def show_recommendation(self, recommendation: api.Recommendation, machine: str) -> None:
         self._shown = recommendation
         self.machine.setText(machine)
         self.text.setText(recommendation.text)
         self.warning.say(recommendation.warning)
         self._show_action()
 
-    def on_event(self, event: ModelEvent) -> None:
+    def on_event(self, event: api.ModelEvent) -> None:
         match event:
-            case ModelProgress(name=name, activity=activity):
-                if name in self._shown.names and activity is not Activity.VERIFYING:
+            case api.ModelProgress(name=name, activity=activity):
+                if name in self._shown.names and activity is not api.Activity.VERIFYING:
                     self._going[name] = event
-            case ModelSettled(name=name):
+            case api.ModelSettled(name=name):
                 self._going.pop(name, None)
             case _:
                 return
@@ -88,6 +80,6 @@ class RecommendedCard(QFrame):
     def _on_act(self) -> None:
         if self._going:
             for name in tuple(self._going):
-                self._post(PauseFetch(name))
+                self._post(api.PauseFetch(name))
         else:
-            self._post(FetchRecommended())
+            self._post(api.FetchRecommended())

@@ -15,35 +15,24 @@ from app.look.page import CardRow
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from app.models import words
-from engine.api import (
-    FetchModels,
-    ModelEntry,
-    ModelProgress,
-    ModelSettled,
-    Origin,
-    PauseFetch,
-    Presence,
-    RemoveModel,
-    UseModel,
-    VerifyModel,
-)
+from engine import api
 
 
 class ModelRow(CardRow):
     """Shows an entry and, while something happens with it, the progress."""
 
-    def __init__(self, entry: ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, entry: api.ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self.entry = entry
         self._post = post
-        self._progress: ModelProgress | None = None  # None = nothing happens with it
+        self._progress: api.ModelProgress | None = None  # None = nothing happens with it
         self.remarks = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
         self.said = WrappingLabel("", self, size=0.9, figures=True)
         self.bar = Progress(theme, self)
         self.act = button("", self, self._on_act)
         actions = {
-            tr("Verify its files"): lambda: post(VerifyModel(self.entry.name)),
-            tr("Remove"): lambda: post(RemoveModel(self.entry.name)),
+            tr("Verify its files"): lambda: post(api.VerifyModel(self.entry.name)),
+            tr("Remove"): lambda: post(api.RemoveModel(self.entry.name)),
         }
         self.verify, self.remove = self.offer(actions).values()
         self.say("")
@@ -59,7 +48,7 @@ class ModelRow(CardRow):
         """Whether something happens with it or is queued."""
         return self._progress is not None
 
-    def show_entry(self, entry: ModelEntry) -> None:
+    def show_entry(self, entry: api.ModelEntry) -> None:
         self.entry = entry
         in_use = tr("  ·  in use") if entry.in_use else ""
         self.title.setText(one_line(entry.title) + in_use)
@@ -71,7 +60,7 @@ class ModelRow(CardRow):
         self.title.setToolTip(tool_tip(f"{entry.name}: {entry.attribution}{where}"))
         self._show_actions()
 
-    def show_progress(self, progress: ModelProgress) -> None:
+    def show_progress(self, progress: api.ModelProgress) -> None:
         self._progress = progress
         total = progress.total_bytes
         self.bar.show_share(progress.done_bytes / total if total else None)
@@ -79,7 +68,7 @@ class ModelRow(CardRow):
         self.said.show()
         self._show_actions()
 
-    def show_settled(self, settled: ModelSettled) -> None:
+    def show_settled(self, settled: api.ModelSettled) -> None:
         """Show that nothing happens with it any more."""
         self._progress = None
         self.say(settled.text, failed=settled.failed)
@@ -92,15 +81,15 @@ class ModelRow(CardRow):
         self.said.say(text)
 
     def _show_actions(self) -> None:
-        entry, fetched = self.entry, self.entry.state is Presence.COMPLETE
+        entry, fetched = self.entry, self.entry.state is api.Presence.COMPLETE
         self.bar.setVisible(self.is_busy)
         self.act.setText(self._act_words())
         self.act.setVisible(bool(self.act.text()))
         self.act.setEnabled(self.is_busy or not fetched or not entry.obstacle)
         self.act.setAccessibleName(plain(f"{self.act.text()}: {entry.title}"))
-        listed = entry.origin is Origin.LISTED and entry.state is not Presence.MISSING
+        listed = entry.origin is api.Origin.LISTED and entry.state is not api.Presence.MISSING
         self.verify.setVisible(listed and fetched)
-        self.remove.setVisible(listed or entry.origin is Origin.ADDED)
+        self.remove.setVisible(listed or entry.origin is api.Origin.ADDED)
         self.more.setVisible(self.remove.isVisible() and not self.is_busy)
 
     def _act_words(self) -> str:
@@ -108,10 +97,10 @@ class ModelRow(CardRow):
         entry = self.entry
         if self.is_busy:
             return tr("Pause")
-        if entry.origin is Origin.LISTED and entry.state is not Presence.COMPLETE:
+        if entry.origin is api.Origin.LISTED and entry.state is not api.Presence.COMPLETE:
             fetch = tr("Fetch {size}", size=words.size(entry.megabytes))
-            return tr("Resume") if entry.state is Presence.PARTIAL else fetch
-        if entry.origin is Origin.MADE and entry.state is not Presence.COMPLETE:
+            return tr("Resume") if entry.state is api.Presence.PARTIAL else fetch
+        if entry.origin is api.Origin.MADE and entry.state is not api.Presence.COMPLETE:
             return ""  # hours of training are no button's matter: the remarks name the command
         return "" if entry.in_use or entry.kind not in KINDS else tr("Use")
 
@@ -119,11 +108,11 @@ class ModelRow(CardRow):
         name = self.entry.name
         self.say("")
         if self.is_busy:
-            self._post(PauseFetch(name))
-        elif self.entry.state is Presence.COMPLETE:
-            self._post(UseModel(name))
+            self._post(api.PauseFetch(name))
+        elif self.entry.state is api.Presence.COMPLETE:
+            self._post(api.UseModel(name))
         else:
-            self._post(FetchModels((name,)))
+            self._post(api.FetchModels((name,)))
 
 
 # The kinds that can be chosen, in the order of the page, with their headings; the rest are parts of

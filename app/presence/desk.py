@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 
 from app.language.words import tr
+from app.look.page import bring_to_front
 from app.presence.remote import Message, Order, State
 from app.window import Window
 from engine.api import Command, Phase, Speak, StopReply
@@ -94,6 +95,4 @@ class Desk:
             os.environ["XDG_ACTIVATION_TOKEN"] = token  # Qt reads it when it asks for the focus
         if self._window.isMinimized():
             self._window.showNormal()
-        self._window.show()
-        self._window.raise_()
-        self._window.activateWindow()
+        bring_to_front(self._window)

@@ -95,10 +95,7 @@ class Instance(QObject):
         channel.setReadBufferSize(LONGEST_MESSAGE + 1)
         channel.readyRead.connect(lambda: self._on_bytes(channel))
         channel.disconnected.connect(lambda: self._forget(channel))
-        limit = QTimer(channel)
-        limit.setSingleShot(True)
-        limit.timeout.connect(lambda: channel.abort())
-        limit.start(_PATIENCE_MS)
+        QTimer.singleShot(_PATIENCE_MS, channel, lambda: channel.abort())
         self._on_bytes(channel)
 
     def _on_bytes(self, channel: QLocalSocket) -> None:

@@ -88,8 +88,7 @@ class Tray(QObject):
         self.destroyed.connect(self.menu.deleteLater)
         self._fill()
         self.menu.aboutToShow.connect(self._show)
-        self._looking = QTimer(self)
-        self._looking.setInterval(_LOOK_MS)
+        self._looking = QTimer(self, interval=_LOOK_MS)
         self._looking.timeout.connect(self.look)
 
     @property

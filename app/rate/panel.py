@@ -15,15 +15,7 @@ from app.look.plain_text import tool_tip
 from app.look.theme import Theme
 from app.rate.slider import RateSlider
 from app.rate.trace import RateTrace
-from engine.api import (
-    Event,
-    Phase,
-    PhaseChanged,
-    RateMeasured,
-    SetRate,
-    SettingChanged,
-    VoicesChanged,
-)
+from engine import api
 
 RATE_KEY = "speech.rate"
 
@@ -33,7 +25,6 @@ class RatePanel(QWidget):
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._post = post
         self._measured: float | None = None
         self.slider = RateSlider(theme, self)
         self.trace = RateTrace(theme, self)
@@ -45,24 +36,24 @@ class RatePanel(QWidget):
         self.unit.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._top = row(self.heading, wide(self.readout))
         column(self._top, self.slider, self.unit, self.trace, on=self, spacing=6)
-        self.slider.rate_changed.connect(self._on_rate)
+        self.slider.rate_changed.connect(lambda rate: post(api.SetRate(rate)))
         self.slider.shown_changed.connect(self._show_readout)
         self.be_compact(False)
         self._show_readout()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case RateMeasured(_, target, measured):
+            case api.RateMeasured(_, target, measured):
                 self._measured = measured
                 self.slider.show_measured(measured)
                 self.trace.add(target, measured)
                 self._show_readout()
-            case SettingChanged(key, value) if key == RATE_KEY:
+            case api.SettingChanged(key, value) if key == RATE_KEY:
                 self.show_rate(value if isinstance(value, int | float) else None)
-            case VoicesChanged(has_rate=has_rate):
+            case api.VoicesChanged(has_rate=has_rate):
                 self.slider.setEnabled(has_rate)
                 self._show_readout()
-            case PhaseChanged(_, Phase.THINKING):
+            case api.PhaseChanged(_, api.Phase.THINKING):
                 self._measured = None  # the last reply's rate says nothing about the next
                 self._show_readout()
 
@@ -80,9 +71,6 @@ class RatePanel(QWidget):
         )
         self._top.setSpacing(1 if on else 6)
         self._top.setDirection(directions.TopToBottom if on else directions.LeftToRight)
-
-    def _on_rate(self, rate: float | None) -> None:
-        self._post(SetRate(rate))
 
     def _show_readout(self) -> None:
         rate = self.slider.rate

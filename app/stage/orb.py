@@ -36,6 +36,8 @@ _POINTS = 40  # corners of the blob's outline before smoothing
 _REST_MS = 200
 _BREATHES_S = 60.0  # at rest, before it stands still
 _FRAME_MS = {Mood.LISTENING: 33, Mood.THINKING: 33, Mood.SPEAKING: 16}
+_RESTLESS = {Mood.LISTENING: 0.20, Mood.THINKING: 0.45, Mood.SPEAKING: 0.35}
+_AT_REST = 0.08  # how much the outline moves in silence, as above
 _PAINT_SHARE = 4  # a frame lasts at least this many times as long as painting it took
 _COLOUR = {
     Mood.LISTENING: "listening",
@@ -203,7 +205,7 @@ class Orb(QWidget):
         colour.setAlphaF(layer.opacity * (_CALM if self._mood.rests else 1.0))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
-        swing = layer.swing * (self._energy + _restlessness(self._mood))
+        swing = layer.swing * (self._energy + _RESTLESS.get(self._mood, _AT_REST))
         turn = self._seconds * layer.speed * (0.35 if self._mood.rests else 1.0)
         painter.drawPath(_blob(centre, radius * layer.radius, swing, layer.waves, turn))
 
@@ -245,19 +247,6 @@ class Orb(QWidget):
 
 def _loudness(level_db: float) -> float:
     return min(1.0, max(0.0, (level_db - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)))
-
-
-def _restlessness(mood: Mood) -> float:
-    """How much the outline moves in silence."""
-    match mood:
-        case Mood.LISTENING:
-            return 0.20
-        case Mood.THINKING:
-            return 0.45
-        case Mood.SPEAKING:
-            return 0.35
-        case _:
-            return 0.08
 
 
 def _blob(centre: QPointF, radius: float, swing: float, waves: int, turn: float) -> QPainterPath:

@@ -13,18 +13,7 @@ from app.language.words import tr
 from app.look.icons import paint_icon
 from app.look.theme import Theme, scaled
 from app.status.parts import Parts
-from engine.api import (
-    Event,
-    Failed,
-    Levels,
-    Loading,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    Ready,
-    ReleaseTalk,
-    SleepChanged,
-)
+from engine import api
 
 _HEIGHT = 44
 _QUIET_DB = -60.0  # levels below this show as nothing
@@ -45,7 +34,7 @@ class TalkButton(QAbstractButton):
         self._is_asleep = False
         self._is_muted = False
         self._is_compact = False
-        self._phase = Phase.IDLE
+        self._phase = api.Phase.IDLE
         self._level = 0.0
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -60,7 +49,7 @@ class TalkButton(QAbstractButton):
         """The button's current text."""
         if self._is_held:
             return tr("Release to send")
-        if self._phase is Phase.LISTENING:
+        if self._phase is api.Phase.LISTENING:
             return tr("Listening")
         if self._is_muted:
             return tr("Muted")
@@ -82,7 +71,7 @@ class TalkButton(QAbstractButton):
         if down is self._is_held:
             return
         self._is_held = down
-        self._post(PressTalk() if down else ReleaseTalk())
+        self._post(api.PressTalk() if down else api.ReleaseTalk())
         self._describe()
 
     def name_key(self, label: str) -> None:
@@ -104,24 +93,24 @@ class TalkButton(QAbstractButton):
         self.updateGeometry()
         self.update()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case PhaseChanged(_, phase):
+            case api.PhaseChanged(_, phase):
                 self._phase = phase
                 self._level = 0.0
                 self._describe()
-            case SleepChanged(asleep=asleep):
+            case api.SleepChanged(asleep=asleep):
                 self._is_asleep = asleep
                 self._describe()
-            case Loading() | Ready() | Failed():
+            case api.Loading() | api.Ready() | api.Failed():
                 self._describe()
-            case Levels(microphone_db=level_db) if self._is_listening:
+            case api.Levels(microphone_db=level_db) if self._is_listening:
                 self._level = (max(_QUIET_DB, level_db) - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)
                 self.update()
 
     @property
     def _is_listening(self) -> bool:
-        return self._is_held or self._phase is Phase.LISTENING
+        return self._is_held or self._phase is api.Phase.LISTENING
 
     def _describe(self) -> None:
         self.setAccessibleName(tr("Talk: {words}", words=self.words))

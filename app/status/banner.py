@@ -56,7 +56,8 @@ class Banner(QFrame):
         self.icon = Label("", self)
         self.message = FoldingLabel("", self, strong=True)
         self.hint = FoldingLabel("", self)
-        self.fix = button(tr("&Fix…"), self, self._on_fix, kind="sign", by_tab=True)
+        self.fix = button(tr("&Fix…"), self, kind="sign", by_tab=True)
+        self.fix.clicked.connect(lambda: self.fix_wanted.emit(self._faults[self._index].part))
         self.counter = Label("", self)
         earlier, later, dismiss = tr("Earlier fault"), tr("Later fault"), tr("Dismiss this fault")
         self.earlier = IconButton("chevron-left", earlier, theme, self, lambda: self._leaf(-1))
@@ -158,9 +159,6 @@ class Banner(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show()
-
-    def _on_fix(self) -> None:
-        self.fix_wanted.emit(self._faults[self._index].part)
 
     def _tint(self) -> None:
         ratio = self.devicePixelRatioF()

@@ -14,9 +14,8 @@ from app.look.layout import column
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme, scaled
 from app.status.latency import LatencyDialog
-from app.status.names import NAMES
 from app.status.parts import Parts, State
-from app.status.row import PartRow, SummaryRow
+from app.status.row import NAMES, PartRow, SummaryRow
 from app.status.turn_times import STAGES, TurnTimes, stages
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 

@@ -1,20 +1,48 @@
-"""The rows of the status: one for each part, and a summary row.
+"""The rows of the status: one for each part, with the name of what is running as people know it
+("Whisper base, on this computer"), and a summary row.
 
-Invariant: a row always shows the newest state of its part; pressing it lets one change the part.
+Invariant: a row always shows the newest state of its part; pressing it lets one change the part. A
+name that is not in the table is shown unchanged.
 """
+
+from pathlib import PurePath
+from urllib.parse import urlsplit
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.language.words import tr
+from app.language.words import mark, tr
 from app.look.bars import Progress
 from app.look.icons import paint_icon
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
-from app.status.names import DOES, NAMES, for_people
-from engine.api import Part
+from engine.api import SYSTEMS, Part
 
+NAMES = {
+    Part.MICROPHONE: mark("Microphone"),
+    Part.RECOGNISER: mark("Recogniser"),
+    Part.LANGUAGE_MODEL: mark("Language model"),
+    Part.SYNTHESISER: mark("Voice"),
+    Part.LOUDSPEAKER: mark("Loudspeaker"),
+}
+DOES = {
+    **NAMES,
+    Part.RECOGNISER: mark("Listens"),
+    Part.LANGUAGE_MODEL: mark("Thinks"),
+    Part.SYNTHESISER: mark("Speaks"),
+}
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_KNOWN = {
+    "sphinx": mark("Sphinx, on this computer"),
+    "skills": mark("Built-in skills"),
+    "starter": mark("Rubato's own, on this computer"),
+    "rubato-starter": mark("Rubato's own, on this computer"),
+    "kokoro": mark("Kokoro, on this computer"),
+    "espeak": mark("eSpeak NG, on this computer"),
+    "voxtream2": mark("VoXtream2, on this computer"),
+}
+_MADE = {system.name: system.title for system in SYSTEMS}
 _ICONS = {
     Part.MICROPHONE: "microphone",
     Part.RECOGNISER: "waveform",
@@ -152,3 +180,28 @@ class SummaryRow(StatusRow):
     def _on_toggled(self, on: bool) -> None:
         self._icon = "chevron-up" if on else "chevron-down"
         self.update()
+
+
+def for_people(part: Part, name: str, detail: str) -> str:
+    """`name` and `detail` come from Ready; devices keep the system's names."""
+    if part in (Part.MICROPHONE, Part.LOUDSPEAKER):
+        return name
+    match name:
+        case "whisper":
+            model = detail.split(":")[0] if ":" in detail else name
+            return _here(model.replace("-", " ").capitalize())
+        case "llama":
+            return _here(PurePath(detail or name).stem)
+        case name if name in _MADE:
+            return _here(_MADE[name])
+        case "server" if " at " in detail:
+            model, address = detail.rsplit(" at ", 1)
+            host = urlsplit(address).hostname or address
+            elsewhere = tr("{model}, on {host}", model=model, host=host)
+            return _here(model) if host in _LOCAL else elsewhere
+        case _:
+            return tr(_KNOWN.get(name, name))
+
+
+def _here(model: str) -> str:
+    return tr("{model}, on this computer", model=model)

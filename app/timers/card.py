@@ -3,22 +3,22 @@
 Invariant: it only asks and shows; nothing changes until the engine says so.
 """
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QDate, QDateTime, QLocale, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
+from app.language.words import tr, tr_n
 from app.look.button import button
 from app.look.icons import IconButton, pixmap
 from app.look.label import Label
 from app.look.layout import row, wide
-from app.look.plain_text import tool_tip
+from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme
-from app.timers import words
 from engine.api import CancelTimers, ExtendTimers, PauseTimers, TimerKind, TimerSet
 
 MINUTE_S = 60.0
+_DAY_S = 86400
 _ICON = QSize(20, 20)
 
 
@@ -48,11 +48,11 @@ class TimerCard(QFrame):
     def show_timer(self, timer: TimerSet, now: float) -> None:
         """Show the timer's new state; `now` is seconds since 1970."""
         self.timer = timer
-        name, paused = words.name(timer), timer.paused_s is not None
+        name, paused = name_of(timer), timer.paused_s is not None
         self._elide()
-        self.title.setToolTip(tool_tip(words.title(timer)))
-        self.detail.setText(words.detail(timer))
-        self.detail.setVisible(bool(words.detail(timer)))
+        self.title.setToolTip(tool_tip(title_of(timer)))
+        self.detail.setText(detail_of(timer))
+        self.detail.setVisible(bool(detail_of(timer)))
         self.setAccessibleName(name)
         self.more.setAccessibleName(tr("One minute more: {name}", name=name))
         counts = timer.kind is TimerKind.TIMER
@@ -67,7 +67,7 @@ class TimerCard(QFrame):
         self.show_left(now)
 
     def show_left(self, now: float) -> None:
-        shown = words.left(self.timer.left_s(now))
+        shown = time_left(self.timer.left_s(now))
         if shown != self.left.text():
             self.left.setText(shown)
             self.left.setAccessibleName(tr("{time} left", time=shown))
@@ -78,7 +78,7 @@ class TimerCard(QFrame):
 
     def _elide(self) -> None:
         """Show the title, shortened if there is not enough room."""
-        whole = words.title(self.timer)
+        whole = title_of(self.timer)
         width = self.title.width() if self.isVisible() else 10_000
         metrics = self.title.fontMetrics()
         self.title.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width))
@@ -104,3 +104,47 @@ def _show(button: IconButton, icon: str, label: str) -> None:
     """The label contains a person's words, which a tool tip must not interpret as markup."""
     button.show_as(icon, label)
     button.setToolTip(tool_tip(label))
+
+
+def title_of(timer: TimerSet) -> str:
+    """ "Pasta", "Timer", "Alarm", "Call your mother"."""
+    label = one_line(timer.label)
+    if timer.kind is TimerKind.ALARM:
+        return tr("Alarm")
+    return f"{label[:1].upper()}{label[1:]}" if label else tr("Timer")
+
+
+def name_of(timer: TimerSet) -> str:
+    """The same for a screen reader, with the kind of timer."""
+    if timer.kind is TimerKind.ALARM:
+        return tr("Alarm, {time}", time=when(timer.due))
+    if timer.kind is TimerKind.REMINDER:
+        return tr("Reminder: {task}", task=title_of(timer))
+    return tr("{name} timer", name=title_of(timer)) if timer.label else tr("Timer")
+
+
+def time_left(seconds: float) -> str:
+    """ "4:10", "1:02:05", "2 days 3:00:00": rounded up, so that 0:00 is the end."""
+    whole = -int(-seconds // 1)
+    days, rest = divmod(whole, _DAY_S)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    face = f"{hours}:{minutes:02d}:{rest:02d}" if hours or days else f"{minutes}:{rest:02d}"
+    return f"{tr_n('{count} day', '{count} days', days)} {face}" if days else face
+
+
+def when(due: float) -> str:
+    """The time of day, with the day unless it is today, in the format of the current language."""
+    moment, locale = QDateTime.fromSecsSinceEpoch(int(due)), QLocale()
+    face = locale.toString(moment.time(), QLocale.FormatType.ShortFormat)
+    today = moment.date() == QDate.currentDate()
+    return face if today else f"{locale.toString(moment.date(), 'ddd')} {face}"
+
+
+def detail_of(timer: TimerSet) -> str:
+    """Further details: that it is paused, or when it rings."""
+    if timer.paused_s is not None:
+        return tr("paused")
+    if timer.kind is TimerKind.TIMER:
+        return ""
+    return when(timer.due)

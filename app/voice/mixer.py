@@ -15,7 +15,7 @@ from app.look.elided_box import ElidedBox
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, column, row
 from app.look.plain_text import one_line
-from app.voice.consent import name_field
+from app.voice.clip import name_field
 from engine.api import Mix, MixVoices, PreviewState, PreviewVoice, StopPreview
 
 STEP = 5  # percent of the share: a mixture takes seconds to get ready

@@ -19,21 +19,7 @@ from app.look.theme import Theme
 from app.voice.mixer import VoiceMixer
 from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
-from engine.api import (
-    DiscardVoice,
-    Event,
-    Failed,
-    ImportVoice,
-    ListVoices,
-    Notice,
-    PreviewChanged,
-    PreviewState,
-    RestoreVoice,
-    StopPreview,
-    VoiceEntry,
-    VoicesChanged,
-    VoicesListed,
-)
+from engine import api
 
 _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")
 
@@ -48,8 +34,8 @@ class VoicesPage(Page):
         self._chosen = ""
         self.rows: dict[str, VoiceRow] = {}
         self._removed: list[QWidget] = []  # one line for each
-        self._listed: VoicesListed | None = None  # None = nothing was listed yet
-        self._preview: PreviewChanged | None = None  # None = none was asked for
+        self._listed: api.VoicesListed | None = None  # None = nothing was listed yet
+        self._preview: api.PreviewChanged | None = None  # None = none was asked for
         self.text = QLineEdit(self)
         self.text.setMaxLength(1_000)
         self.text.setPlaceholderText(
@@ -71,25 +57,25 @@ class VoicesPage(Page):
         fill(self.body, self._recorder_card, self._mixer_card, self._list, self._bin, Spring())
         fill(self.foot, self.record, self.take_in, self.mix, Spring())
         # `rubato voices` may have changed them meanwhile
-        Returning(self).returned.connect(lambda: post(ListVoices()))
+        Returning(self).returned.connect(lambda: post(api.ListVoices()))
 
     def open_beside(self) -> None:
-        self._post(ListVoices())
+        self._post(api.ListVoices())
         super().open_beside()
 
-    def takes(self, event: Event) -> bool:
+    def takes(self, event: api.Event) -> bool:
         """Show an event; True if it is about a recording made here, so that nobody else handles
         it."""
         match event:
-            case VoicesListed():
+            case api.VoicesListed():
                 self._show_list(event)
-            case VoicesChanged(selected=selected):
+            case api.VoicesChanged(selected=selected):
                 self.show_chosen(selected)
-            case PreviewChanged(name, state):
+            case api.PreviewChanged(name, state):
                 self._show_preview(name, state)
-            case Failed(message=message, hint=hint, part=None) if self.isVisible():
+            case api.Failed(message=message, hint=hint, part=None) if self.isVisible():
                 self.say(f"{message} {hint}")
-            case Notice(text) if self.isVisible():
+            case api.Notice(text) if self.isVisible():
                 self.say(text)
         return self.recorder.takes(event)
 
@@ -108,7 +94,7 @@ class VoicesPage(Page):
         return ask_for(
             self,
             tr("Import a voice"),
-            lambda path: self._post(ImportVoice(path)),
+            lambda path: self._post(api.ImportVoice(path)),
             filters=tr("Voices (*.safetensors);;All files (*)"),
         )
 
@@ -130,8 +116,8 @@ class VoicesPage(Page):
         super().hideEvent(event)
         if event.spontaneous():
             return  # minimised
-        if self._preview is not None and self._preview.state is not PreviewState.OVER:
-            self._post(StopPreview())
+        if self._preview is not None and self._preview.state is not api.PreviewState.OVER:
+            self._post(api.StopPreview())
         self.recorder.give_up()
         self._recorder_card.hide()
         self._mixer_card.hide()
@@ -153,7 +139,7 @@ class VoicesPage(Page):
 
         return button(words, self, show), frame
 
-    def _show_list(self, listed: VoicesListed) -> None:
+    def _show_list(self, listed: api.VoicesListed) -> None:
         if listed == self._listed:
             return
         self._listed = listed
@@ -161,7 +147,9 @@ class VoicesPage(Page):
         self.mixer.show_voices(listed.mixable)
         before, self.rows = self.rows, {}
         for at, entry in enumerate(listed.voices):
-            self.rows[entry.name] = line = before.pop(entry.name, None) or self._make_row(entry)
+            line = before.pop(entry.name, None)
+            line = line or VoiceRow(entry, self._post, self.text.text, self._theme, self)
+            self.rows[entry.name] = line
             line.show_entry(entry, self._chosen)
             self._list.insertWidget(at, line)
         for gone in (*before.values(), *self._removed):
@@ -169,23 +157,20 @@ class VoicesPage(Page):
         self._removed = [self._make_removed(name) for name in listed.removed]
         fill(self._bin, *self._removed)
 
-    def _make_row(self, entry: VoiceEntry) -> VoiceRow:
-        return VoiceRow(entry, self._post, self.text.text, self._theme, self)
-
     def _make_removed(self, name: str) -> QWidget:
         line = QWidget(self)
         post, shown = self._post, one_line(name)
         label = WrappingLabel(tr("{name} was removed", name=shown), line, kind="muted")
-        back = button(tr("Bring back"), line, lambda: post(RestoreVoice(name)))
+        back = button(tr("Bring back"), line, lambda: post(api.RestoreVoice(name)))
         back.setAccessibleName(tr("Bring back {name}", name=shown))
-        gone = button(tr("Delete now"), line, lambda: post(DiscardVoice(name)))
+        gone = button(tr("Delete now"), line, lambda: post(api.DiscardVoice(name)))
         gone.setAccessibleName(tr("Delete {name} for good", name=shown))
         row(wide(label), back, gone, on=line, margins=(14, 2, 10, 2))
         return line
 
-    def _show_preview(self, name: str, state: PreviewState) -> None:
-        self._preview = PreviewChanged(name, state)
-        self.mixer.show_preview(PreviewState.OVER if name else state)
+    def _show_preview(self, name: str, state: api.PreviewState) -> None:
+        self._preview = api.PreviewChanged(name, state)
+        self.mixer.show_preview(api.PreviewState.OVER if name else state)
         for each in self.rows.values():
             same = each.entry.name.casefold() == name.casefold()
-            each.show_preview(state if same else PreviewState.OVER)
+            each.show_preview(state if same else api.PreviewState.OVER)

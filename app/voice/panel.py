@@ -28,14 +28,7 @@ from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.voice.page import VoicesPage
 from app.voice.sheet import ClipSheet
-from engine.api import (
-    AddVoice,
-    ChangeSetting,
-    ClipInspected,
-    Event,
-    Failed,
-    VoicesChanged,
-)
+from engine import api
 
 VOICE_KEY = "speech.voice"
 # What the dialog offers first. Any other file can be chosen too; the engine says whether it can
@@ -64,7 +57,9 @@ class VoiceArea(QWidget):
         self.names = ElidedBox(self)
         self.names.setAccessibleName(tr("Voice"))
         self.names.setEnabled(False)
-        self.names.activated.connect(self._on_chosen)
+        self.names.activated.connect(
+            lambda index: post(api.ChangeSetting(VOICE_KEY, self._known[index]))
+        )
         by_file, all_voices = (
             tr("Choose a recording (Ctrl+O)"),
             tr("Voices: hear, rename, record, remove"),
@@ -80,16 +75,16 @@ class VoiceArea(QWidget):
         top = row(heading, 12, wide(self.names), self.choose, self.manage)
         column(top, self.target, on=self, spacing=10)
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         if self.page is not None and self.page.takes(event):
             return
         match event:
-            case VoicesChanged(names, selected, can_clone, resembles=resembles):
+            case api.VoicesChanged(names, selected, can_clone, resembles=resembles):
                 self._show_names(names, selected)
                 self.target.tell(can_clone=can_clone, resembles=resembles)
-            case ClipInspected():
+            case api.ClipInspected():
                 self.sheet.show_clip(event)
-            case Failed(code="unreadable-clip", message=message):
+            case api.Failed(code="unreadable-clip", message=message):
                 self.sheet.show_failure(message)
 
     def open_page(self) -> "VoicesPage":
@@ -103,7 +98,7 @@ class VoiceArea(QWidget):
     def add_file(self, clip: Path) -> None:
         """Let the engine inspect a recording."""
         self.sheet.show_waiting(clip)
-        self._post(AddVoice(clip))
+        self._post(api.AddVoice(clip))
 
     def choose_file(self) -> None:
         """Ask for a file in a dialog that does not block the program."""
@@ -123,9 +118,6 @@ class VoiceArea(QWidget):
         if clip is not None:
             event.acceptProposedAction()
             self.add_file(clip)
-
-    def _on_chosen(self, index: int) -> None:
-        self._post(ChangeSetting(VOICE_KEY, self._known[index]))
 
     def _show_names(self, names: tuple[str, ...], selected: str) -> None:
         self._selected = selected

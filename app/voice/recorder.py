@@ -12,8 +12,7 @@ from app.look.button import button
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, column, row
 from app.look.theme import Theme
-from app.voice.consent import Consent
-from app.voice.part import PartChoice
+from app.voice.clip import Consent, PartChoice
 from engine.api import ClipInspected, ClipRecording, DropClip, Event, Failed, Levels, RecordClip
 
 TO_READ = (

@@ -16,19 +16,8 @@ from app.look.layout import TOP, Spring, column, placed, row, wide
 from app.look.page import CardRow
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.voice.consent import LONGEST_NAME
-from engine.api import (
-    ChangeSetting,
-    ExportVoice,
-    PreviewState,
-    PreviewVoice,
-    RemakeVoice,
-    RemoveVoice,
-    RenameVoice,
-    SetVoicePace,
-    StopPreview,
-    VoiceEntry,
-)
+from app.voice.clip import LONGEST_NAME
+from engine import api
 
 SLOWEST, FASTEST, STEP = 1.0, 7.0, 0.5  # SPS
 _AS_THE_SLIDER = SLOWEST - STEP  # the value that means no pace of its own
@@ -38,7 +27,12 @@ class VoiceRow(CardRow):
     """`text` returns the sentence to be heard; empty = the fixed sentence."""
 
     def __init__(
-        self, entry: VoiceEntry, post: Post, text: Callable[[], str], theme: Theme, parent: QWidget
+        self,
+        entry: api.VoiceEntry,
+        post: Post,
+        text: Callable[[], str],
+        theme: Theme,
+        parent: QWidget,
     ) -> None:
         super().__init__(theme, parent)
         self.entry = entry
@@ -53,14 +47,14 @@ class VoiceRow(CardRow):
         self.actions_of = self.offer(
             {
                 tr("Rename"): self.rename,
-                tr("Make again from its recording"): lambda: post(RemakeVoice(self.entry.name)),
+                tr("Make again from its recording"): lambda: post(api.RemakeVoice(self.entry.name)),
                 tr("Export…"): self.export,
-                tr("Remove"): lambda: post(RemoveVoice(self.entry.name)),
+                tr("Remove"): lambda: post(api.RemoveVoice(self.entry.name)),
             }
         )
         self.hear = button(tr("Hear"), self, self._on_hear)
         self.use = button(
-            tr("Use"), self, lambda: post(ChangeSetting("speech.voice", self.entry.name))
+            tr("Use"), self, lambda: post(api.ChangeSetting("speech.voice", self.entry.name))
         )
         self.pace = _pace_box(self)
         self.pace.valueChanged.connect(self._on_pace)
@@ -70,7 +64,7 @@ class VoiceRow(CardRow):
         column(top, bottom, on=self, margins=(14, 10, 10, 10), spacing=6)
         self.show_entry(entry, chosen="")
 
-    def show_entry(self, entry: VoiceEntry, chosen: str) -> None:
+    def show_entry(self, entry: api.VoiceEntry, chosen: str) -> None:
         """Show the voice's current details; `chosen` is the name of the voice that speaks."""
         self.entry = entry
         shown = one_line(entry.name)
@@ -91,10 +85,10 @@ class VoiceRow(CardRow):
         with QSignalBlocker(self.pace):
             self.pace.setValue(_AS_THE_SLIDER if entry.pace is None else entry.pace)
 
-    def show_preview(self, state: PreviewState) -> None:
+    def show_preview(self, state: api.PreviewState) -> None:
         """Show the state of its preview."""
-        self._previewed = state is not PreviewState.OVER
-        waits = state is PreviewState.WAITING
+        self._previewed = state is not api.PreviewState.OVER
+        waits = state is api.PreviewState.WAITING
         self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))
         self.hear.setToolTip(tr("It plays once the reply is over") if waits else "")
 
@@ -116,12 +110,14 @@ class VoiceRow(CardRow):
             tr("Export the voice"),
             f"{safe}.voice.safetensors",
             {mark("Voices (*.safetensors)"): ""},  # the person may call it otherwise
-            lambda path: post(ExportVoice(name, path)),
+            lambda path: post(api.ExportVoice(name, path)),
         )
 
     def _on_hear(self) -> None:
         text = self._text()
-        self._post(StopPreview() if self._previewed else PreviewVoice(self.entry.name, text))
+        self._post(
+            api.StopPreview() if self._previewed else api.PreviewVoice(self.entry.name, text)
+        )
 
     def _on_renamed(self) -> None:
         if not self.new_name.isVisibleTo(self):
@@ -130,13 +126,13 @@ class VoiceRow(CardRow):
         self.new_name.hide()
         self.title.show()
         if new and new != self.entry.name:
-            self._post(RenameVoice(self.entry.name, new))
+            self._post(api.RenameVoice(self.entry.name, new))
 
     def _on_pace(self, value: float) -> None:
-        self._post(SetVoicePace(self.entry.name, None if value < SLOWEST else value))
+        self._post(api.SetVoicePace(self.entry.name, None if value < SLOWEST else value))
 
 
-def _facts(entry: VoiceEntry) -> str:
+def _facts(entry: api.VoiceEntry) -> str:
     facts = [one_line(entry.description)] if entry.description else []
     if entry.own and not facts:
         facts = [tr("comes with the program")]

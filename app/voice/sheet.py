@@ -16,8 +16,7 @@ from app.look.button import button
 from app.look.label import WrappingLabel
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import plain
-from app.voice.consent import Consent
-from app.voice.part import PartChoice
+from app.voice.clip import Consent, PartChoice
 from engine.api import CancelClip, ClipInspected
 
 _MARGIN = 10  # logical pixels between the sheet and the edges of the window

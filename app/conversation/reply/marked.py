@@ -11,8 +11,17 @@ from itertools import accumulate
 from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
 
-from app.conversation.reply.paragraph import ROWS, Align, Cell, Paragraph, Run, Shape, Style
-from app.conversation.reply.pieces import alone, pieces
+from app.conversation.reply.paragraph import (
+    ROWS,
+    Align,
+    Cell,
+    Paragraph,
+    Run,
+    Shape,
+    Style,
+    alone,
+    pieces,
+)
 from app.conversation.reply.start import Start, Starts
 
 _BULLETS = ("•", "◦", "▪")

@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from app.conversation.reply.paragraph import Paragraph
-from app.conversation.reply.pieces import alone, pieces
+from app.conversation.reply.paragraph import Paragraph, alone, pieces
 from app.conversation.reply.start import Start
 
 if TYPE_CHECKING:

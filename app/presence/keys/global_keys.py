@@ -72,16 +72,14 @@ class GlobalKeys(QObject):
         source.setParent(self)
         source.pressed.connect(lambda action: self._desk.do(_PRESSED[action]))
         source.released.connect(self._on_released)
-        source.lost.connect(self._on_lost)
+        fault = tr("A global key does not work.")
+        source.lost.connect(lambda reason: self.failed.emit(fault, reason))
         source.bound.connect(self.told)
         return source
 
     def _on_released(self, action: Action) -> None:
         if action is Action.TALK:
             self._desk.do(Order.RELEASE)
-
-    def _on_lost(self, reason: str) -> None:
-        self.failed.emit(tr("A global key does not work."), reason)
 
 
 def source_here(bus: Bus) -> KeySource:

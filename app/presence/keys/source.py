@@ -4,7 +4,7 @@ Invariant: a pressed key is released or lost before it is pressed again. A sourc
 says why in one sentence; the command line always works.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
@@ -74,6 +74,15 @@ class KeySource(QObject):
         """Treat all keys as released, whatever the keyboard says."""
         for action in list(self._down):
             self.release(action)
+
+    def report_taken(self, actions: Sequence[Action]) -> None:
+        """Other programs have the keys of these actions."""
+        if actions:
+            names = ", ".join(f"'{action.value}'" for action in actions)
+            told = tr(
+                "Another program has the key for {names} already: choose another.", names=names
+            )
+            self.lost.emit(told)
 
 
 class NoKeys(KeySource):

@@ -11,7 +11,6 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractNativeEventFilter, QByteArray, QCoreApplication, QObject, QTimer
 
-from app.language.words import tr
 from app.presence.keys.chord import Chord
 from app.presence.keys.source import Action, KeySource
 
@@ -31,8 +30,7 @@ class WindowsKeys(KeySource):
         self._user32 = user32 or getattr(ctypes, "windll").user32  # noqa: B009 - not on Linux
         self._chords: dict[Action, Chord] = {}
         self._filter = _HotKeyFilter(self._on_hot_key)
-        self._held = QTimer(self)
-        self._held.setInterval(_LOOK_MS)
+        self._held = QTimer(self, interval=_LOOK_MS)
         self._held.timeout.connect(self._look)
         application = QCoreApplication.instance()
         if application is not None:
@@ -46,12 +44,8 @@ class WindowsKeys(KeySource):
             if self._user32.RegisterHotKey(None, _number(action), modifiers, chord.virtual_key):
                 self._chords[action] = chord
             else:
-                taken.append(f"'{action.value}'")
-        if taken:
-            names = ", ".join(taken)
-            self.lost.emit(
-                tr("Another program has the key for {names} already: choose another.", names=names)
-            )
+                taken.append(action)
+        self.report_taken(taken)
 
     def close(self) -> None:
         self._unregister()

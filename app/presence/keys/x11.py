@@ -34,15 +34,7 @@ class X11Keys(KeySource):
         self._ungrab()
         self._wanted = dict(chords)
         if chords and self._is_connected():
-            taken = [action for action, chord in chords.items() if not self._take(action, chord)]
-            if taken:
-                names = ", ".join(f"'{action.value}'" for action in taken)
-                self.lost.emit(
-                    tr(
-                        "Another program has the key for {names} already: choose another.",
-                        names=names,
-                    )
-                )
+            self.report_taken([each for each in chords if not self._take(each, chords[each])])
 
     def close(self) -> None:
         self._ungrab()

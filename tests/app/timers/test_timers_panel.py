@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from app.look.theme import Theme
-from app.timers import words
+from app.timers.card import time_left, when
 from app.timers.panel import SHOWN, TimersPanel
 from app.window import Window
 from engine.api import (
@@ -107,7 +107,7 @@ def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel: TimersPanel) -
     panel.on_event(TimersChanged((ALARM,)))
     (card,) = panel.cards
     assert card.title.text() == "Alarm"
-    assert card.detail.text() == words.when(ALARM.due)
+    assert card.detail.text() == when(ALARM.due)
     assert (card.more.isHidden(), card.pause.isHidden(), card.cancel.isHidden()) == (
         True,
         True,
@@ -128,11 +128,11 @@ def test_many_timers_take_no_more_room_than_a_few(panel: TimersPanel) -> None:
     [(0.0, "0:00"), (0.2, "0:01"), (59.9, "1:00"), (250.0, "4:10"), (3725.0, "1:02:05")],
 )
 def test_what_is_left_is_rounded_up_so_that_nought_is_the_end(seconds: float, face: str) -> None:
-    assert words.left(seconds) == face
+    assert time_left(seconds) == face
 
 
 def test_what_is_left_of_days_is_told_in_days() -> None:
-    assert words.left(2 * 86400 + 10800) == "2 days 3:00:00"
+    assert time_left(2 * 86400 + 10800) == "2 days 3:00:00"
 
 
 def test_a_label_is_shown_as_it_is_written(panel: TimersPanel) -> None:

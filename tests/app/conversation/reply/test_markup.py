@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation.reply.markup import Markup
-from app.conversation.reply.paragraph import Align, Paragraph, Run, Shape, Style
-from app.conversation.reply.pieces import LONGEST
+from app.conversation.reply.paragraph import LONGEST, Align, Paragraph, Run, Shape, Style
 from app.conversation.reply.start import Start
 from app.conversation.transcript import Span
 
@@ -236,8 +235,8 @@ CUT = ("**", "*", "_", "`", "```", "# ", "- ", "> ", "a", "a. b ", "cc dd ee ", 
 @given(st.lists(st.sampled_from(CUT), max_size=40))
 def test_nor_does_it_matter_where_long_paragraphs_are_cut(pieces: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.conversation.reply.pieces.LEAST", 4)
-        patch.setattr("app.conversation.reply.pieces.LONGEST", 12)
+        patch.setattr("app.conversation.reply.paragraph.LEAST", 4)
+        patch.setattr("app.conversation.reply.paragraph.LONGEST", 12)
         markup = Markup()
         source = ""
         for piece in pieces:

@@ -7,8 +7,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QTextCursor, QTextTable
 from PySide6.QtWidgets import QApplication
 
-from app.conversation.reply.paragraph import ROWS
-from app.conversation.reply.pieces import LONGEST
+from app.conversation.reply.paragraph import LONGEST, ROWS
 from app.conversation.view import Conversation
 from engine.api import Ending, Heard, ReplyDelta, WordHeard
 from tests.benchmarks.long_reply import SHAPES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.status.names import for_people
+from app.status.row import for_people
 from engine.api import Part
 
 HEARS, THINKS, SPEAKS = Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER
