@@ -11,9 +11,9 @@ import re
 from engine.llm.base import Role
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     Intent,
     Occasion,
+    Skill,
     Slots,
     last_answer,
     sentence,
@@ -163,7 +163,7 @@ def _explain(topic: str) -> tuple[str, ...]:
 
 _WHAT = "(what|which) [(kind[s]|type[s]|sort[s]) of] [questions|things|stuff|subjects|topics]"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "abilities",

@@ -10,7 +10,7 @@ from engine.llm.base import RememberName
 from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_person
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots, sentence
+from engine.llm.skills.matching.intent import Answer, Intent, Occasion, Skill, Slots, sentence
 
 MOST_CHARS = 40
 
@@ -87,7 +87,7 @@ def _name(said: str, occasion: Occasion) -> str | None:
     return " ".join(word if word != word.lower() else word.capitalize() for word in words)
 
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "remember name",
@@ -138,5 +138,5 @@ FAMILY = Family(
             forget,
         ),
     ),
-    open_lists={"person": ("martin", "anna", "lucy", "ben", "maria", "thomas")},
+    examples={"person": ("martin", "anna", "lucy", "ben", "maria", "thomas")},
 )

@@ -14,10 +14,9 @@ from typing import Final
 from hassil import Intents, recognize_all
 
 from engine.llm.base import ChangeRate, Situation
-from engine.llm.skills.control import pace
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Intent, Occasion
-from engine.llm.skills.matching.matcher import compiled, templates_of
+from engine.llm.skills.matching.repertoire import repertoire
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
@@ -78,16 +77,16 @@ def may_become_pace_wish(said: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _intents() -> dict[str, Intent]:
-    return {each.name: each for each in pace.FAMILY.intents if each.name in _NAMES}
+    return {each.name: each for each in repertoire().intents if each.name in _NAMES}
 
 
 @lru_cache(maxsize=1)
 def _compiled() -> Intents:
-    return compiled(templates_of(_intents().values()))
+    return repertoire().compiled(_intents().values())
 
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> frozenset[str]:
     sentences = " ".join(" ".join(intent.sentences) for intent in _intents().values())
-    numbers = " ".join(pace.FAMILY.open_lists["rate"])
+    numbers = " ".join(repertoire().examples["rate"])
     return frozenset(_WORD.findall(f"{sentences} {numbers}")) | _AROUND

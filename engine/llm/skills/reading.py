@@ -9,7 +9,7 @@ import re
 from pathlib import Path, PurePath
 
 from engine.llm.skills.matching.fillings import is_name
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Intent, Occasion, Skill, Slots
 from engine.llm.skills.repeating import announced
 
 MAX_FILE_BYTES = 100_000  # nearly two hours of speech
@@ -149,7 +149,7 @@ _TEXT = (
     "read [the] text {text}",
 )
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "read file",
@@ -177,5 +177,5 @@ FAMILY = Family(
         Intent("read text", _TEXT, announced(read_text), verbatim=True),
         Intent("perhaps read text", _TEXT, read_text, verbatim=True, certain=False),
     ),
-    open_lists={"file": ("notes", "shopping list", "letter", "story", "diary", "speech")},
+    examples={"file": ("notes", "shopping list", "letter", "story", "diary", "speech")},
 )

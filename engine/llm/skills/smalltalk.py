@@ -6,11 +6,11 @@ Invariant: every intent here is uncertain: where there is a language model, it a
 from engine.llm.base import Role
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
     Responder,
+    Skill,
     Slots,
     last_answer,
 )
@@ -72,7 +72,7 @@ def say(text: str) -> Responder:
     return respond
 
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "greeting",
@@ -283,7 +283,7 @@ FAMILY = Family(
             certain=False,
         ),
     ),
-    open_lists={"thing": ("some music", "the radio"), "list": ("calendar", "shopping list")},
+    examples={"thing": ("some music", "the radio"), "list": ("calendar", "shopping list")},
     lists={
         "language": tuple(
             (each, each)

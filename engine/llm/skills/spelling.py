@@ -10,12 +10,8 @@ from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_change_of_subject, is_word
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
-    FollowUp,
-    Intent,
     Occasion,
     Slots,
-    Tool,
 )
 from engine.text.unit_table import UNITS
 
@@ -69,7 +65,7 @@ def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
     return Answer(f'"{word}" has {count} {letter.upper()}{"" if count == 1 else "s"}.')
 
 
-def _is_spelled(said: str) -> bool:
+def is_spelled(said: str) -> bool:
     words = _enumerated(said)
     return 0 < len(words) <= MAX_WORDS and all(map(is_word, words))
 
@@ -85,91 +81,3 @@ def _bare(word: str) -> str:
 
 def _character(character: str) -> str:
     return _NAMED.get(character, character.upper())
-
-
-_HOW = (
-    "(how ((do|can|should|would|does) (you|i|one|we)|to|is)"
-    "|(i do not|i don't|i am not sure|i'm not sure) [know] how to|remind me how to)"
-)
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "spell",
-            (
-                "spell [out] [[the] (word|words|name)] {word}",
-                f"{_HOW} spell [out] [the] [word|name] {{word}}",
-                "(how is|how's) [the] [word] {word} (spelled|spelt)",
-                "how [the] [word] {word} is (spelled|spelt)",
-                "[(what is|what's)] the [correct|proper|complete|right] spelling (of|for) "
-                "[the] [word] {word}",
-                "(what is|what's) the (correct|proper|right) way (to spell|of spelling) "
-                "[the] [word] {word}",
-                "i need help [with] spelling [the] [word] {word}",
-            ),
-            spell,
-            verbatim=True,
-        ),
-        Intent(
-            "count letters",
-            (
-                "how many letters [(are|are there)] in [[the] word] {word}",
-                "how many letters does [[the] word] {word} have",
-            ),
-            count_letters,
-            verbatim=True,
-        ),
-        Intent(
-            "count one letter",
-            (
-                "how many {letter} [(are|are there)] in [the] [word] {word}",
-                "how (often|many times) (does|is) [the letter] {letter} [(appear|occur|stand)] "
-                "in [the] [word] {word}",
-            ),
-            count_letter,
-            verbatim=True,
-        ),
-    ),
-    follow_ups=(
-        FollowUp(
-            ("spell",),
-            ("(and|now|and now) {word}", "(what|how) about {word}"),
-            slots=another_word,
-            verbatim=True,
-        ),
-        FollowUp(
-            ("spell",),
-            (
-                "how many letters [(is|are) (that|it|there)]",
-                "how many letters (has it|does it have)",
-            ),
-            "count letters",
-            verbatim=True,
-        ),
-    ),
-    tools=(Tool("spell", "Spell a word letter by letter.", spell, {"word": "the word to spell"}),),
-    fits={"word": _is_spelled},
-    open_lists={
-        "letter": ("rs", "es", "ss"),
-        "word": (
-            "necessary",
-            "rhythm",
-            "beautiful",
-            "accommodate",
-            "separate",
-            "definitely",
-            "receive",
-            "restaurant",
-            "calendar",
-            "business",
-            "government",
-            "february",
-            "neighbor",
-            "schedule",
-            "vacuum",
-            "wednesday",
-            "weird",
-            "yacht",
-        ),
-    },
-)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     Tool,
 )
@@ -222,7 +222,7 @@ _MEASURE = (
     "i am {amount} [tall] (what|how much) is that in {target}",
 )
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "convert",
@@ -241,10 +241,10 @@ FAMILY = Family(
         FollowUp(
             ("convert", "measure"),
             ("[(what|how) about] (in|to|into) {target}", "how (many|much) {target} [is that]"),
-            slots=into_other,
+            combine=into_other,
         ),
         FollowUp(("convert without a unit",), ("[(in|to|into)] {target}",), asks="convert"),
-        FollowUp(("convert", "measure"), ("[(what|how) about] {amount}",), slots=convert_other),
+        FollowUp(("convert", "measure"), ("[(what|how) about] {amount}",), combine=convert_other),
     ),
     tools=(
         Tool(
@@ -258,7 +258,7 @@ FAMILY = Family(
             },
         ),
     ),
-    open_lists={
+    examples={
         "amount": (
             "ten miles",
             "a mile",

@@ -10,10 +10,10 @@ from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_name, is_person
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     Tool,
     sentence,
@@ -123,7 +123,7 @@ def _listed(voices: tuple[str, ...]) -> str:
     return f"I have {len(voices)} voices, for example {enumeration(voices[:MAX_NAMED])}."
 
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "choose voice",
@@ -217,5 +217,5 @@ FAMILY = Family(
         ),
         Tool("list_voices", "The names of the voices there are.", list_voices),
     ),
-    open_lists={"name": ("anna", "david", "emma", "george", "maria", "thomas")},
+    examples={"name": ("anna", "david", "emma", "george", "maria", "thomas")},
 )

@@ -6,7 +6,7 @@ Invariant: both are read as numbers; the rest of arithmetic is that of sums.
 from collections.abc import Callable
 
 from engine.llm.skills.arithmetic.sums import WHAT, work_out
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Intent, Occasion, Skill, Slots
 from engine.llm.skills.matching.quantities import parse_number
 
 
@@ -28,7 +28,7 @@ def _operand(value: float) -> str:
 
 _LEFT, _RIGHT = "{number:left}", "{number:right}"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "add",

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from engine.llm.skills.arithmetic.sums import without_currency
-from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots
 from engine.llm.skills.matching.quantities import figure, parse_number
 
 LARGEST_FACTORIAL = 170  # the largest that a float can hold
@@ -105,7 +105,7 @@ def _amount(said: str) -> Amount | None:
 
 _PERCENT = "{number:percent} percent"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "percentage",
@@ -157,7 +157,7 @@ FAMILY = Family(
             ("tip",),
             ("split (it|that) [(between|among|by)] {number:people} [(people|ways|of us)]",),
             asks="split",
-            slots=bill_with_tip,
+            combine=bill_with_tip,
         ),
         FollowUp(
             ("split",),
@@ -165,7 +165,7 @@ FAMILY = Family(
         ),
         FollowUp(("factorial",), ("[(what|how) about] {number}",)),
     ),
-    open_lists={
+    examples={
         "money": ("fifty dollars", "forty two euros", "sixty", "a hundred and twenty dollars"),
         "parts": ("ninety six dollars four", "sixty three"),
         "numbers": ("ten twenty and thirty", "three and five"),

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.llm.skills.clock.moments import clock_face, parse_moment
-from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
 
 # Places that no zone is named after, and countries with a zone that all others mean.
@@ -203,7 +203,7 @@ _AT = "it is {moment} [now] ([in] {place:first}|here)"
 _IS = "(is it|time is it|is|will it be|would it be)"
 _THERE = "(in {place:second}|here)"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "time elsewhere",
@@ -267,5 +267,5 @@ FAMILY = Family(
             asks="time elsewhere",
         ),
     ),
-    open_lists={"place": ("london", "new york", "tokyo", "paris", "berlin", "sydney")},
+    examples={"place": ("london", "new york", "tokyo", "paris", "berlin", "sydney")},
 )

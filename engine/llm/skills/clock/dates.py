@@ -21,10 +21,10 @@ from engine.llm.skills.clock.days import (
 from engine.llm.skills.clock.hours import tell_time
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     Tool,
 )
@@ -188,7 +188,7 @@ def _count(number: int, unit: str) -> str:
 _FALL = "(fall|land|be) [on] [this year]"
 _OF = "(of the (week|month)|this year)"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "week",
@@ -316,7 +316,7 @@ FAMILY = Family(
         ),
     ),
     follow_ups=(
-        FollowUp(("date", "day"), ("the day {side} [that]",), asks="day", slots=the_day_beside),
+        FollowUp(("date", "day"), ("the day {side} [that]",), asks="day", combine=the_day_beside),
         FollowUp(
             ("date", "day", "week"),
             ("[(what|how) about] {day}", "what (is|was) {day}"),
@@ -341,7 +341,7 @@ FAMILY = Family(
         ),
         FollowUp(("weeks until",), ("how many days [is (that|it)]",), asks="days until"),
         FollowUp(("days since",), ("[(what|how) about] [since] {day}",)),
-        FollowUp(("day", "days until"), ("[in] {beside}",), slots=in_another_year),
+        FollowUp(("day", "days until"), ("[in] {beside}",), combine=in_another_year),
         FollowUp(("month length",), ("[(what|how) about] [in] {month}",)),
         FollowUp(("leap year",), ("[(what|how) about] {year}",)),
     ),
@@ -352,7 +352,7 @@ FAMILY = Family(
         "side": (("after", "after"), ("before", "before")),
         "weekday": tuple((name, name) for name in WEEKDAYS),
     },
-    open_lists={
+    examples={
         "year": ("2028", "2030"),
         "away": ("thirty days from today", "two weeks from friday", "a week after easter"),
         "day": (

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from engine.llm.skills.clock.days import MAX_DAYS
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Intent, Occasion, Skill, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
 
 
@@ -50,7 +50,7 @@ def _seconds(slots: Slots) -> float | None:
 
 _TIME = "(the [current|exact|correct|local]|current|exact|correct|local) time [check]"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "time",

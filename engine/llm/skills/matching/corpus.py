@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from hassil import Intents, SlotList, TextSlotList, sample_expression
 
-from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled, templates_of
+from engine.llm.skills.matching.repertoire import repertoire
 from engine.text.unit_table import UNITS
 
 # The acoustic search gets slower and less certain with every sentence that nobody says; loading
@@ -39,7 +39,8 @@ def sentences() -> tuple[str, ...]:
 
 def expand() -> tuple[str, ...]:
     """What sentences() should return, expanded from the templates."""
-    intents = compiled(templates_of(INTENTS))
+    skills = repertoire()
+    intents = skills.compiled(skills.intents)
     lists = _spoken_lists()
     by_template = [
         _thinned(sample_expression(template.expression, lists), MAX_PER_TEMPLATE)
@@ -91,13 +92,28 @@ def _templates(intents: Intents) -> Iterator[Any]:
 
 def _spoken_lists() -> dict[str, SlotList]:
     """Every slot as a list of what people say in it."""
-    lists: dict[str, SlotList] = {}
-    for family in FAMILIES:
-        for name, examples in family.open_lists.items():
-            lists[name] = TextSlotList.from_strings(examples)
-        for name in family.lists:
-            lists[name] = TextSlotList.from_strings([form for form, _ in family.lists[name]])
-    return lists
+    skills = repertoire()
+    said = skills.examples | {
+        name: [form for form, _ in forms] for name, forms in skills.lists.items()
+    }
+    said["expression"] = (*_sums(), *said["expression"])
+    return {name: TextSlotList.from_strings(forms) for name, forms in said.items()}
+
+
+def _sums() -> Iterator[str]:
+    for left in range(1, 101):
+        yield f"{left} plus {101 - left}"
+    for left in range(1, 101, 3):
+        yield f"{left} times {(left * 7) % 20 + 1}"
+    for left in range(1, 50, 4):
+        yield f"{100 - left} minus {left}"
+    for left in range(1, 25, 2):
+        yield f"{left * 4} divided by {left % 12 + 1}"
+    for left in range(5, 101, 5):
+        yield f"{left} percent of {left * 3 % 100 + 1}"
+    yield "the square root of (2|9|16|25|49|64|81|100|144)"
+    yield "(3|5|8|11|12|15) squared"
+    yield "half of (10|25|50|90)"
 
 
 def _conversions() -> Iterator[str]:

@@ -12,10 +12,10 @@ from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     last_answer,
 )
@@ -169,7 +169,7 @@ def _rung(occasion: Occasion) -> str:
 _CANCEL = "(cancel|stop|delete|clear|remove|turn off|disable|get rid of)"
 _ALARM = "(alarm [clock]|wake up call)"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "alarm",
@@ -233,7 +233,7 @@ FAMILY = Family(
             ("alarm", "wake", "move alarm"),
             ("(make|change|move|set) (it|that|at) [(to|for)] {moment}", "[at] {moment}"),
             asks="move alarm",
-            slots=another_moment,
+            combine=another_moment,
         ),
         FollowUp(
             ("alarm", "wake"),
@@ -241,7 +241,7 @@ FAMILY = Family(
             asks="alarm",
         ),
     ),
-    open_lists={
+    examples={
         "moment": ("7 am", "half past 6", "noon", "5 pm", "8 tonight", "9 tomorrow"),
     },
 )

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from engine.llm.base import Action, Timer
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     Tool,
 )
@@ -190,10 +190,10 @@ _ABOUT_ONE = (
 )
 _BY = (
     *("cancel timer", "pause timer", "resume timer", "add time", "take time", "restart timer"),
-    *("add named time", "take named time"),
+    "add named time",
 )
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "cancel all timers",
@@ -267,7 +267,7 @@ FAMILY = Family(
             optional=("label",),
         ),
     ),
-    open_lists={
+    examples={
         "gift": ("pasta two more minutes", "tea timer another minute"),
         "extra": ("one more minute", "five more minutes"),
     },
@@ -276,12 +276,12 @@ FAMILY = Family(
             ("start timer", "start timer in minutes", "change length", "add time", "take time"),
             (f"{_TAKE} {{duration}} (off|from (it|that)) [it|that]",),
             asks="take time",
-            slots=in_its_unit,
+            combine=in_its_unit,
         ),
         FollowUp(
             _BY,
             ("[the|my] {label} [(one|1|timer)]", "[the] (one|1) (for|called|with) [the] {label}"),
-            slots=which_one,
+            combine=which_one,
             answered=WHICH,
         ),
         FollowUp(

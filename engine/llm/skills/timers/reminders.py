@@ -13,10 +13,10 @@ from engine.llm.skills.clock.moments import moment_phrase, parse_moment
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     Tool,
 )
@@ -199,7 +199,7 @@ def _told_back(task: str) -> str:
 
 _FORGET = "(do not let me forget to|i do not want to forget to|i need to be reminded to)"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "reminder",
@@ -287,7 +287,7 @@ FAMILY = Family(
             ("reminder without a time", "reminder about"),
             ("[(in|at)] {when}",),
             asks="reminder when told",
-            slots=told_when,
+            combine=told_when,
             answered=WHEN,
         ),
         FollowUp(
@@ -302,18 +302,18 @@ FAMILY = Family(
         FollowUp(
             ("cancel reminder",),
             ("[the (one|1)] [to] {task}",),
-            slots=which_reminder,
+            combine=which_reminder,
             answered=WHICH_REMINDER,
         ),
         FollowUp(
             ("reminder without a task",),
             ("[to] {task}",),
             asks="reminder when told",
-            slots=told_what,
+            combine=told_what,
             answered=WHAT,
         ),
     ),
-    open_lists={
+    examples={
         "task": ("call my mother", "check the oven", "drink some water", "take a break"),
         "errand": ("call my mother at five pm", "check the oven in ten minutes"),
         "matter": ("the meeting", "the laundry"),

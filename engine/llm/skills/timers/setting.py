@@ -8,10 +8,10 @@ import re
 from engine.llm.base import StartTimer
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     Tool,
 )
@@ -137,7 +137,7 @@ def another_timer(before: Slots, now: Slots, occasion: Occasion) -> Slots | None
     return changed and {**changed, "label": now.get("label", "")}
 
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "start timer",
@@ -208,7 +208,7 @@ FAMILY = Family(
     ),
     follow_ups=(
         FollowUp(
-            ("timer without a time",), ("[for] {duration}",), asks="start timer", slots=in_minutes
+            ("timer without a time",), ("[for] {duration}",), asks="start timer", combine=in_minutes
         ),
         FollowUp(
             ("start timer", "start timer in minutes", "change length", "add time", "take time"),
@@ -217,7 +217,7 @@ FAMILY = Family(
                 "[no] [i meant|i mean|make it] {duration}",
             ),
             asks="change length",
-            slots=another_length,
+            combine=another_length,
         ),
         FollowUp(
             ("start timer", "start timer in minutes", "start named timer", "change length"),
@@ -232,10 +232,10 @@ FAMILY = Family(
                 "(called|named|for) {label}",
             ),
             asks="start timer",
-            slots=another_timer,
+            combine=another_timer,
         ),
     ),
-    open_lists={
+    examples={
         "timed": ("three minute tea", "ten minute egg", "the oven twenty minutes"),
         "durations": ("five and ten minutes", "two minutes and five minutes"),
         "duration": (

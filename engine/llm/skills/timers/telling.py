@@ -7,10 +7,10 @@ from engine.llm.base import Timer
 from engine.llm.skills.clock.moments import moment_phrase
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
+    Skill,
     Slots,
     Tool,
 )
@@ -108,7 +108,7 @@ _SET = "[that] [(i have|i|are|have been)] [currently] [set [up]|listed|active|on
 _HAVE = "(are|[are|is] there|[(do|did|have)] (i|you) [have|got|set])"
 _REMINDERS = "(reminders|reminder[s] list|list of reminders)"
 
-FAMILY = Family(
+SKILL = Skill(
     intents=(
         Intent(
             "time left",

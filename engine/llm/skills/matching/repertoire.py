@@ -1,0 +1,93 @@
+"""All skills together, and their templates compiled for hassil.
+
+Invariant: a name stands for one intent, one list or one slot, whichever skill it comes from; the
+order of the intents is their precedence.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from importlib import import_module
+from typing import Any, Final
+
+import hassil.intents
+from hassil import IntentData, Intents
+
+from engine.llm.skills.matching.intent import FollowUp, Intent, Skill
+from engine.llm.skills.matching.skill_files import load
+from engine.resources import resource
+from engine.typed_values import WrongValue
+
+PACKAGE: Final = "engine.llm.skills"  # has the functions that resources/skills names
+_SLOT: Final = re.compile(r"\{(\w+)")
+
+# Sums come last, because their "{expression}" matches everything that is left.
+_ORDER: Final = (
+    *("control/pace", "control/volume", "reading", "repeating", "spelling", "voices", "names"),
+    *("clock/hours", "clock/dates", "clock/cities"),
+    *("timers/setting", "timers/changing", "timers/alarms", "timers/reminders", "timers/telling"),
+    *("chance", "units", "abilities", "smalltalk"),
+    *("arithmetic/shares", "arithmetic/pairs", "arithmetic/sums"),
+)
+
+
+class Repertoire:
+    """What a set of skills understands and offers. hassil's types are not annotated."""
+
+    def __init__(self, skills: tuple[Skill, ...]) -> None:
+        self.skills = skills
+        self.intents = tuple(intent for skill in skills for intent in skill.intents)
+        self.follow_ups = tuple(each for skill in skills for each in skill.follow_ups)
+        self.tools = tuple(tool for skill in skills for tool in skill.tools)
+        self.lists = {name: forms for skill in skills for name, forms in skill.lists.items()}
+        self.examples = {slot: said for skill in skills for slot, said in skill.examples.items()}
+        self.fits = {slot: fits for skill in skills for slot, fits in skill.fits.items()}
+        self._check()
+
+    def _check(self) -> None:
+        """WrongValue where an intent is there twice, or a name stands for nothing."""
+        names = [intent.name for intent in self.intents]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise WrongValue(f"there are two intents '{twice[0]}'")
+        for follow_up in self.follow_ups:
+            named = {*follow_up.after, *filter(None, [follow_up.asks])}
+            if unknown := named.difference(names):
+                raise WrongValue(f"there is no intent '{min(unknown)}' to follow or to ask")
+        sayable: list[Intent | FollowUp] = [*self.intents, *self.follow_ups]
+        slots = set(_SLOT.findall(" ".join(said for each in sayable for said in each.sentences)))
+        if unknown := slots - self.lists.keys() - self.examples.keys():
+            raise WrongValue(f"there is neither a list nor an example of '{min(unknown)}'")
+
+    def compiled(self, intents: Iterable[Intent]) -> Intents:
+        return self.compiled_templates({each.name: each.sentences for each in intents})
+
+    def compiled_templates(self, templates: dict[str, tuple[str, ...]]) -> Intents:
+        """Templates by the name of their intent; they are parsed when they are first matched."""
+        intents = {
+            name: hassil.intents.Intent(
+                name, [IntentData(list(sentences), wildcard_list_names=set(self.examples))]
+            )
+            for name, sentences in templates.items()
+        }
+        return replace(self._lists, intents=intents)
+
+    @cached_property
+    def _lists(self) -> Intents:
+        """The lists of all skills, and no intents yet."""
+        lists: dict[str, Any] = {slot: {"wildcard": True} for slot in self.examples}
+        for name, forms in self.lists.items():
+            lists[name] = {"values": [{"in": form, "out": value} for form, value in forms]}
+        return Intents.from_dict({"language": "en", "intents": {}, "lists": lists})
+
+
+@lru_cache(maxsize=1)
+def repertoire() -> Repertoire:
+    """The built-in skills, read at the first call."""
+    read = {skill.name: skill for skill in load(resource("skills"), PACKAGE)}
+    return Repertoire(tuple(read.get(name) or _written_in_python(name) for name in _ORDER))
+
+
+def _written_in_python(name: str) -> Skill:
+    skill: Skill = import_module(f"{PACKAGE}.{name.replace('/', '.')}").SKILL
+    return replace(skill, name=name)

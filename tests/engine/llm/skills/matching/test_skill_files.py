@@ -1,0 +1,191 @@
+"""A skill is one YAML file and one function: what its file says, and what a wrong file is told."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from engine.llm.base import Message, Role, Situation
+from engine.llm.skills.matching.intent import Answer, Occasion, Skill
+from engine.llm.skills.matching.matcher import Matcher
+from engine.llm.skills.matching.repertoire import Repertoire
+from engine.llm.skills.matching.skill_files import load
+from engine.typed_values import WrongValue
+
+MOON = """
+examples:
+  planet: [mars, venus]
+expansion_rules:
+  far: "how (far|distant)"
+intents:
+  distance of a planet:
+    respond: tell_distance
+    slots: {unit: light minutes}
+    sentences:
+      - <far> is {planet}
+follow_ups:
+  - after: [distance of a planet]
+    sentences: ["[and] {planet}"]
+tools:
+  distance:
+    respond: tell_distance
+    description: How far away a planet is.
+    parameters: {planet: its name}
+"""
+MODULE = """
+from engine.llm.skills.matching.intent import Answer
+
+def tell_distance(slots, occasion):
+    light = {"mars": 12, "venus": 8}.get(slots["planet"])
+    return Answer(f"{light} {slots['unit']}.") if light else None
+"""
+
+
+Add = Callable[[str], tuple[Skill, ...]]
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
+    """Adds a skill called planets.yaml with this text to an empty folder, and loads the folder."""
+
+    def add(text: str) -> tuple[Skill, ...]:
+        package = tmp_path / "added_skills"
+        package.mkdir()
+        (package / "planets.py").write_text(MODULE, encoding="utf-8")
+        (package / "planets.yaml").write_text(text, encoding="utf-8")
+        return load(package, "added_skills")
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "added_skills.planets", raising=False)
+    monkeypatch.delitem(sys.modules, "added_skills", raising=False)
+    return add
+
+
+def said(skills: tuple[Skill, ...], *sentences: str) -> str:
+    """What these skills answer to the last of the sentences; empty where they do not understand."""
+    matcher, text = Matcher(Repertoire(skills)), ""
+    history: list[Message] = []
+    for asked in sentences:
+        history.append(Message(Role.USER, asked))
+        occasion = replace(nothing_said(), history=tuple(history))
+        answer = matcher.answer(asked, occasion, certain_only=True)
+        text = answer.text if answer else ""
+        history.append(Message(Role.ASSISTANT, text))
+    return text
+
+
+def test_a_skill_is_one_file_of_sentences_and_one_function(added: Add) -> None:
+    skills = added(MOON)
+
+    assert said(skills, "How distant is Mars?") == "12 light minutes."
+    assert said(skills, "how far is mars", "and venus?") == "8 light minutes."
+    assert said(skills, "how far is berlin") == ""
+
+
+def test_a_skill_is_a_tool_of_language_models_too(added: Add) -> None:
+    (tool,) = Repertoire(added(MOON)).tools
+
+    assert tool.parameters == {"planet": "its name"}
+    answer = tool.respond({"planet": "venus", "unit": "minutes"}, nothing_said())
+    assert answer == Answer("8 minutes.")
+
+
+def test_fixed_answers_need_no_function(added: Add) -> None:
+    skills = added(
+        "intents:\n"
+        "  moon: {sentences: ['is it full'], answer: 'It is not.'}\n"
+        "  phase: {sentences: ['describe the {phase} moon'], answers: ['It is {phase}.']}\n"
+        "lists:\n  phase: [new, {in: half, out: waxing}]\n"
+    )
+
+    assert said(skills, "is it full") == "It is not."
+    assert said(skills, "describe the new moon") == "It is new."
+    assert said(skills, "describe the half moon") == "It is waxing."
+
+
+def test_of_several_answers_the_last_one_is_not_given_again(added: Add) -> None:
+    skills = added("intents:\n  moon: {sentences: [again], answers: [First., Second.]}\n")
+
+    first = said(skills, "again")
+    assert {first, said(skills, "again", "again")} <= {"First.", "Second."}
+    history = (Message(Role.USER, "again"), Message(Role.ASSISTANT, first))
+    occasion = replace(nothing_said(), history=(*history, Message(Role.USER, "again")))
+    answer = Matcher(Repertoire(skills)).answer("again", occasion, certain_only=True)
+    assert answer is not None
+    assert answer.text != first
+
+
+def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None:
+    for name, precedence in (("b", 0), ("c", 0), ("a", 1), ("d", -1)):
+        (tmp_path / f"{name}.yaml").write_text(f"precedence: {precedence}\n", encoding="utf-8")
+
+    assert [skill.name for skill in load(tmp_path, "nowhere")] == ["d", "b", "c", "a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("intents: [", "expected"),
+        ("[1, 2]", "'the file' is [1, 2]"),
+        ("verbs: {}", "unknown section 'verbs'"),
+        ("intents:\n  a: {sentences: [b], answer: c, colour: red}", "'intents.a.colour'"),
+        ("intents:\n  a: {sentences: b, answer: c}", "'intents.a.sentences'"),
+        ("intents:\n  a: {sentences: [off], answer: c}", "'intents.a.sentences' is False"),
+        ("intents:\n  a: {sentences: [b], answer: c, slots: {d: 1}}", "'intents.a.slots.d' is 1"),
+        ("intents:\n  a: {answer: c}", "'sentences'"),
+        ("intents:\n  a: {sentences: [b]}", "either"),
+        ("intents:\n  a: {sentences: [b], respond: tell_distance, answer: c}", "either"),
+        ("intents:\n  a: {sentences: [b], respond: tell_time}", "no function 'tell_time'"),
+        ("intents:\n  a: {sentences: ['<c>'], answer: c}", "no expansion rule <c>"),
+        (
+            "expansion_rules: {d: <e>, e: <d>}\nintents:\n  a: {sentences: [<d>], answer: c}",
+            "contains itself",
+        ),
+        ("intents:\n  a: {sentences: [b], answer: c}\n  a: {}", "'a' is there twice"),
+        ("lists:\n  a: [{in: b}]", "'lists.a'"),
+        ("lists:\n  a: [1]", "'lists.a'"),
+        ("examples:\n  a: text", "'examples.a'"),
+        ("follow_ups: [{after: [b]}]", "'sentences'"),
+        ("!!python/object/apply:os.getcwd []", "python/object"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_place(added: Add, text: str, wrong: str) -> None:
+    with pytest.raises(WrongValue) as raised:
+        added(text)
+
+    assert str(raised.value).startswith("planets.yaml: ")
+    assert wrong in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("intents:\n  a: {sentences: ['{b}'], answer: c}", "'b'"),
+        ("follow_ups: [{after: [b], sentences: [c]}]", "no intent 'b'"),
+        (
+            "intents:\n  a: {sentences: [b], answer: c}\n"
+            "follow_ups: [{after: [a], asks: d, sentences: [e]}]",
+            "no intent 'd'",
+        ),
+    ],
+)
+def test_a_name_that_stands_for_nothing_is_found_before_anything_is_said(
+    added: Add, text: str, wrong: str
+) -> None:
+    with pytest.raises(WrongValue, match=wrong):
+        Repertoire(added(text))
+
+
+def test_two_skills_cannot_have_an_intent_of_the_same_name(added: Add) -> None:
+    skills = added("intents:\n  a: {sentences: [b], answer: c}")
+
+    with pytest.raises(WrongValue, match="two intents 'a'"):
+        Repertoire((*skills, *skills))
+
+
+def nothing_said() -> Occasion:
+    nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
+    return Occasion(lambda: datetime(2026, 1, 5), lambda: nowhere, Path("nowhere"))
