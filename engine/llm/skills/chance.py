@@ -7,11 +7,7 @@ import re
 
 from engine.llm.skills.matching.canonical import digits_for_words
 from engine.llm.skills.matching.fillings import is_name
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Occasion,
-    Slots,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
 
 MAX_DICE = 20  # more would be a list of numbers that nobody listens to

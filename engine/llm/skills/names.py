@@ -10,7 +10,7 @@ from engine.llm.base import RememberName
 from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_person
-from engine.llm.skills.matching.intent import Answer, Intent, Occasion, Skill, Slots, sentence
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 
 MOST_CHARS = 40
 
@@ -85,58 +85,3 @@ def _name(said: str, occasion: Occasion) -> str | None:
     if not _NO_NAME.isdisjoint(word.lower().strip(".'") for word in words):
         return None
     return " ".join(word if word != word.lower() else word.capitalize() for word in words)
-
-
-SKILL = Skill(
-    intents=(
-        Intent(
-            "remember name",
-            (
-                "(my name is|my name's|i am called|i'm called|(they|people|my friends) call me) "
-                "{person}",
-            ),
-            remember,
-            verbatim=True,
-        ),
-        Intent(
-            "call by name",
-            (
-                "[(you (can|may|shall)|please|just|feel free to|always|only)] [only|always] "
-                "(call|refer to|address) me [as|by the name [of]] {person}",
-                "[just] start (calling|referring to|addressing) me [as] {person}",
-                "i go by the name [of] {person}",
-                "(change|set) my name to {person}",
-                "(i want|i would like|i'd like|i prefer|i like) to be called {person}",
-            ),
-            call,
-            verbatim=True,
-        ),
-        Intent(
-            "tell name",
-            (
-                "[(what is|what)] my name [(again|is)]",
-                "who (am i|i am)",
-                "(do you know|do you remember|remember) (my name|who i am|what my name is)",
-                "(what|how) (do|will) you (call|refer to|address|reference) me [as|by]",
-                "what do you know me (as|by)",
-                "what you (call me|refer to me as)",
-                "(what do you think my name is|my name is what)",
-                "what do you have (me saved (as|under)|for my name)",
-                "what is my name (in|on) (your (system|file|records)|file)",
-                "what am i (called|known as [to you])",
-                "(what do you have|what is|how is) my name saved [as|under]",
-                "what name (do you (call me|know me|have|use|refer to me [as]) [by|saved|listed]"
-                "|am i under)",
-                "[what is] (the|your) name [that] you (have|would use|call me)",
-                "(do you have|i want to hear|say) my name",
-            ),
-            tell,
-        ),
-        Intent(
-            "forget name",
-            ("(forget|delete|erase|remove) (my name|who i am|what i am called)",),
-            forget,
-        ),
-    ),
-    examples={"person": ("martin", "anna", "lucy", "ben", "maria", "thomas")},
-)

@@ -9,13 +9,7 @@ from dataclasses import replace
 from engine.llm.base import ChangeRate, Role
 from engine.llm.skills.control.pace import STEP
 from engine.llm.skills.matching.fillings import goes_on
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Occasion,
-    Responder,
-    Slots,
-    sentence,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Responder, Slots, sentence
 
 # Requests to say it in other words, which takes a language model.
 _CHANGED = re.compile(

@@ -8,11 +8,7 @@ import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_change_of_subject, is_word
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Occasion,
-    Slots,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.text.unit_table import UNITS
 
 MAX_WORDS = 4  # more are a list that nobody can follow letter by letter

@@ -19,15 +19,7 @@ from engine.llm.skills.clock.days import (
     month_named,
 )
 from engine.llm.skills.clock.hours import tell_time
-from engine.llm.skills.matching.intent import (
-    Answer,
-    FollowUp,
-    Intent,
-    Occasion,
-    Skill,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots, Tool
 
 _AWAY = re.compile(r" (?:from|after|before|ago)\b")
 

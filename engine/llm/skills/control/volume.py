@@ -8,12 +8,7 @@ import re
 
 from engine.llm.base import ChangeVolume, StopSpeaking
 from engine.llm.skills.control.pace import NEARLY
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Occasion,
-    Slots,
-    sentence,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.llm.skills.matching.quantities import figure, parse_number
 
 VOLUME_STEP = 0.2

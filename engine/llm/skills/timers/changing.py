@@ -7,15 +7,7 @@ import re
 from collections.abc import Callable
 
 from engine.llm.base import Action, Timer
-from engine.llm.skills.matching.intent import (
-    Answer,
-    FollowUp,
-    Intent,
-    Occasion,
-    Skill,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots, Tool
 from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
 from engine.llm.skills.timers.choosing import (
     ALL,

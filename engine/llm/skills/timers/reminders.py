@@ -11,15 +11,7 @@ from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.moments import moment_phrase, parse_moment
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
-from engine.llm.skills.matching.intent import (
-    Answer,
-    FollowUp,
-    Intent,
-    Occasion,
-    Skill,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots, Tool
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import running
 from engine.llm.skills.timers.setting import MAX_TIMER_S, SET

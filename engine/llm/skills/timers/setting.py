@@ -6,15 +6,7 @@ Invariant: a skill starts one by an action and never waits.
 import re
 
 from engine.llm.base import StartTimer
-from engine.llm.skills.matching.intent import (
-    Answer,
-    FollowUp,
-    Intent,
-    Occasion,
-    Skill,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots, Tool
 from engine.llm.skills.matching.quantities import (
     duration_phrase,
     enumeration,

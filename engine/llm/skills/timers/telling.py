@@ -5,15 +5,7 @@ from datetime import timedelta
 
 from engine.llm.base import Timer
 from engine.llm.skills.clock.moments import moment_phrase
-from engine.llm.skills.matching.intent import (
-    Answer,
-    FollowUp,
-    Intent,
-    Occasion,
-    Skill,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots, Tool
 from engine.llm.skills.matching.quantities import enumeration
 from engine.llm.skills.timers.alarms import alarms_at
 from engine.llm.skills.timers.choosing import (
