@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from engine.llm.skills.arithmetic.sums import without_currency
-from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import figure, parse_number
 
 LARGEST_FACTORIAL = 170  # the largest that a float can hold
@@ -101,73 +101,3 @@ def _amount(said: str) -> Amount | None:
     bare, currency = without_currency(said)
     count = parse_number(re.sub(r"^(?:a bill of|an? bill of) ", "", bare))
     return None if count is None or currency is None else Amount(count, currency)
-
-
-_PERCENT = "{number:percent} percent"
-
-SKILL = Skill(
-    intents=(
-        Intent(
-            "percentage",
-            (
-                "what (percent|percentage) of {number:whole} is {number:share}",
-                "{number:share} is what (percent|percentage) of {number:whole}",
-                "what (percent|percentage) is {number:share} of {number:whole}",
-            ),
-            tell_percentage,
-        ),
-        Intent(
-            "tip",
-            (
-                f"[(what is|how much is)] [a|an|the] {_PERCENT} tip (on|for|of) {{money}}",
-                f"[what is] [a|the] tip (on|for) {{money}} (at|with|of) {_PERCENT}",
-                f"(how much|what) (is|should) [i] [the] tip [at] {_PERCENT} (on|for) {{money}}",
-            ),
-            tell_tip,
-        ),
-        Intent(
-            "split",
-            (
-                "split {money} (between|among|by) {number:people} [people|persons|friends|of us]",
-                "divide {money} (between|among) {number:people} [people|persons|friends|of us]",
-            ),
-            split,
-        ),
-        Intent("split ways", ("(split|divide) {parts} ways",), split_ways),
-        Intent(
-            "factorial",
-            ("[what is] {number} factorial", "[what is] [the] factorial of {number}"),
-            tell_factorial,
-        ),
-        Intent(
-            "remainder",
-            (
-                "[what is] [the] remainder of {number:left} (divided by|over) {number:right}",
-                "[what is] [the] remainder (when|if) {number:left} is divided by {number:right}",
-            ),
-            tell_remainder,
-        ),
-        Intent(
-            "average", ("[what is|find|calculate] [the] (average|mean) of {numbers}",), tell_average
-        ),
-    ),
-    follow_ups=(
-        FollowUp(("tip",), (f"[(what|how) about] [(with|at)] {_PERCENT}",)),
-        FollowUp(
-            ("tip",),
-            ("split (it|that) [(between|among|by)] {number:people} [(people|ways|of us)]",),
-            asks="split",
-            combine=bill_with_tip,
-        ),
-        FollowUp(
-            ("split",),
-            ("[(what|how) about] [(between|among|for|by)] {number:people} [people|ways|of us]",),
-        ),
-        FollowUp(("factorial",), ("[(what|how) about] {number}",)),
-    ),
-    examples={
-        "money": ("fifty dollars", "forty two euros", "sixty", "a hundred and twenty dollars"),
-        "parts": ("ninety six dollars four", "sixty three"),
-        "numbers": ("ten twenty and thirty", "three and five"),
-    },
-)

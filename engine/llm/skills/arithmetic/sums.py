@@ -265,6 +265,3 @@ def _aloud(expression: str) -> str:
     for symbol, word in _SPOKEN:
         expression = symbol.sub(word, expression)
     return re.sub(r"\s+", " ", expression).strip()
-
-
-WHAT = "(what is|calculate|compute|work out|solve|find|provide|give me)"

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.llm.skills.clock.moments import clock_face, parse_moment
-from engine.llm.skills.matching.intent import Answer, FollowUp, Intent, Occasion, Skill, Slots
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
 
 # Places that no zone is named after, and countries with a zone that all others mean.
@@ -196,76 +196,3 @@ def _titled(place: str) -> str:
     if _ABBREVIATED.match(_bare(place)):
         return _bare(place).upper()
     return " ".join(word if word in _SMALL else word.capitalize() for word in place.split())
-
-
-_IF = "(if|when|given)"
-_AT = "it is {moment} [now] ([in] {place:first}|here)"
-_IS = "(is it|time is it|is|will it be|would it be)"
-_THERE = "(in {place:second}|here)"
-
-SKILL = Skill(
-    intents=(
-        Intent(
-            "time elsewhere",
-            (
-                "what time is it in {place}",
-                "what is the time in {place}",
-                "what (time|hour) (is it|it is|is) [now] [over] (in|at) {place}",
-                "what (time|hour) is it [now] {place}",
-                "[what is] [the] [current|local|exact] time [[right] now] "
-                "[[over] (in|at|for|of)] {place}",
-                "in {place} (what time is it|what is the [current] time)",
-                "what time (would it be|will it be|is it over there) in {place}",
-                "what time in {place}",
-                "[what is the] [current] {place} time",
-            ),
-            tell_time_there,
-        ),
-        Intent(
-            "time zone",
-            (
-                "what time zone is {place} in",
-                "what is [the] (time zone|timezone) (of|for|in|at) {place}",
-                "[in] (what|which) (time zone|timezone) (is|does|would) {place} "
-                "[be|reside|lie|use] [in]",
-                "[the] (time zone|timezone) [(of|for|in)|that|where] {place} [is [in|what]]",
-                "[in] what (time zone|timezone) {place} is [in|located [in]]",
-                "[in] what (time zone|timezone) is {place} located [in]",
-                "what (time zone|timezone) does {place} have",
-                "{place} is in (what|which) (time zone|timezone)",
-                "{place} (time zone|timezone) [is what]",
-                "what (time zone|timezone) do they (use|have) in {place}",
-                "what is {place} (time zone|timezone)",
-            ),
-            tell_zone,
-        ),
-        Intent(
-            "time conversion",
-            (
-                f"[{_IF}] {_AT} what [time] {_IS} {_THERE}",
-                f"what [time] {_IS} {_THERE} (if|when) {_AT}",
-            ),
-            convert_time,
-        ),
-        Intent(
-            "time difference",
-            (
-                "[what is|how much is] [the] time difference (between|from) {place:first} "
-                "(and|to) {place:second}",
-                "how many hours [of difference] (are|is) [there] between {place:first} "
-                "and {place:second}",
-                "how many hours is {place:first} (ahead of|behind|from) {place:second}",
-            ),
-            tell_difference,
-        ),
-    ),
-    follow_ups=(
-        FollowUp(("time elsewhere",), ("[(what|how) about] here",), asks="time"),
-        FollowUp(
-            ("time", "time elsewhere"),
-            ("[(what|how) about] [in] {place}",),
-            asks="time elsewhere",
-        ),
-    ),
-    examples={"place": ("london", "new york", "tokyo", "paris", "berlin", "sydney")},
-)

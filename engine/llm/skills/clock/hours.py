@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from engine.llm.skills.clock.days import MAX_DAYS
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
-from engine.llm.skills.matching.intent import Answer, Intent, Occasion, Skill, Slots
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
 
 
@@ -46,49 +46,3 @@ def tell_time_until(slots: Slots, occasion: Occasion) -> Answer | None:
 def _seconds(slots: Slots) -> float | None:
     seconds = parse_duration(slots["duration"])
     return None if seconds is None or seconds > MAX_DAYS * 86400 else seconds
-
-
-_TIME = "(the [current|exact|correct|local]|current|exact|correct|local) time [check]"
-
-SKILL = Skill(
-    intents=(
-        Intent(
-            "time",
-            (
-                "(what|which) (time|hour) (is it|it is)",
-                f"[what is] {_TIME}",
-                "time [check]",
-                "check the time",
-                "(got|do you have|have you got|[do] you happen to know) the time",
-                "how late is it",
-                "what time do (we|you) have",
-                "do you have the time",
-                "what [time] does (the|your) clock say",
-                "what time do you have [on your (watch|clock)]",
-            ),
-            tell_time,
-        ),
-        Intent(
-            "later time",
-            (
-                "what time (is it|will it be|is it going to be) in {duration}",
-                "what (is|will) the time [be] in {duration}",
-                "what time (is it|will it be|is it going to be) {duration} from [now]",
-            ),
-            tell_later_time,
-        ),
-        Intent(
-            "earlier time",
-            ("what time was it {duration} ago", "what was the time {duration} ago"),
-            tell_earlier_time,
-        ),
-        Intent(
-            "time until",
-            (
-                "how (long|many hours|many minutes|much time) "
-                "[(is it|is there|is left)] (until|till|to) {moment}",
-            ),
-            tell_time_until,
-        ),
-    ),
-)

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from random import randint
+from typing import Final
 
 from engine.llm.base import Action, Message, Role, Situation
 
 Slots = Mapping[str, str]
+PRECEDENCE: Final = 50  # of a skill that names none: after those for a purpose, before small talk
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,8 @@ class Skill:
     the intent's does.
     """
 
-    name: str = ""
-    precedence: int = 0
+    name: str
+    precedence: int = PRECEDENCE
     intents: tuple[Intent, ...] = ()
     follow_ups: tuple[FollowUp, ...] = ()
     tools: tuple[Tool, ...] = ()

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from importlib import import_module
 from typing import Any, Final
 
 import hassil.intents
@@ -21,15 +20,6 @@ from engine.typed_values import WrongValue
 
 PACKAGE: Final = "engine.llm.skills"  # has the functions that resources/skills names
 _SLOT: Final = re.compile(r"\{(\w+)")
-
-# Sums come last, because their "{expression}" matches everything that is left.
-_ORDER: Final = (
-    *("control/pace", "control/volume", "reading", "repeating", "spelling", "voices", "names"),
-    *("clock/hours", "clock/dates", "clock/cities"),
-    *("timers/setting", "timers/changing", "timers/alarms", "timers/reminders", "timers/telling"),
-    *("chance", "units", "abilities", "smalltalk"),
-    *("arithmetic/shares", "arithmetic/pairs", "arithmetic/sums"),
-)
 
 
 class Repertoire:
@@ -84,10 +74,4 @@ class Repertoire:
 @lru_cache(maxsize=1)
 def repertoire() -> Repertoire:
     """The built-in skills, read at the first call."""
-    read = {skill.name: skill for skill in load(resource("skills"), PACKAGE)}
-    return Repertoire(tuple(read.get(name) or _written_in_python(name) for name in _ORDER))
-
-
-def _written_in_python(name: str) -> Skill:
-    skill: Skill = import_module(f"{PACKAGE}.{name.replace('/', '.')}").SKILL
-    return replace(skill, name=name)
+    return Repertoire(load(resource("skills"), PACKAGE))

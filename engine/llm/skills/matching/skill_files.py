@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 import yaml
 
 from engine.llm.skills.matching.intent import (
+    PRECEDENCE,
     Answer,
     Combine,
     FollowUp,
@@ -110,7 +111,7 @@ def _skill(name: str, content: object, module: str) -> Skill:
     function = partial(_function, module)
     return Skill(
         name,
-        typed(int, sections.get("precedence", 0), "precedence"),
+        typed(int, sections.get("precedence", PRECEDENCE), "precedence"),
         intents=tuple(_intents(tables["intents"], tables["defaults"], function)),
         follow_ups=tuple(_follow_ups(sections.get("follow_ups", []), function)),
         tools=tuple(_tools(tables["tools"], function)),

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine.llm.base import Message, Role, Situation
-from engine.llm.skills.matching.intent import Answer, Occasion, Skill
+from engine.llm.skills.matching.intent import PRECEDENCE, Answer, Occasion, Skill
 from engine.llm.skills.matching.matcher import Matcher
-from engine.llm.skills.matching.repertoire import Repertoire
+from engine.llm.skills.matching.repertoire import Repertoire, repertoire
 from engine.llm.skills.matching.skill_files import load
 from engine.typed_values import WrongValue
 
@@ -119,10 +119,19 @@ def test_of_several_answers_the_last_one_is_not_given_again(added: Add) -> None:
 
 
 def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None:
-    for name, precedence in (("b", 0), ("c", 0), ("a", 1), ("d", -1)):
+    for name, precedence in (("b", 1), ("c", 1), ("a", 2), ("d", 0)):
         (tmp_path / f"{name}.yaml").write_text(f"precedence: {precedence}\n", encoding="utf-8")
 
-    assert [skill.name for skill in load(tmp_path, "nowhere")] == ["d", "b", "c", "a"]
+    (tmp_path / "e.yaml").write_text("intents: {}", encoding="utf-8")
+
+    names = [skill.name for skill in load(tmp_path, "nowhere")]
+    assert names == ["d", "b", "c", "a", "e"]
+
+
+def test_a_new_skill_is_asked_before_small_talk_and_sums() -> None:
+    later = [each.name for each in repertoire().skills if each.precedence > PRECEDENCE]
+
+    assert later == ["smalltalk", "arithmetic/shares", "arithmetic/pairs", "arithmetic/sums"]
 
 
 @pytest.mark.parametrize(
