@@ -1,6 +1,6 @@
 """Example sentences for the recogniser's language model, expanded from the skills' own templates.
 
-Expanding them takes 2 s of CPU time, so they are kept in sentences.txt, and a test fails when
+Expanding them takes 5 s of CPU time, so they are kept in sentences.txt, and a test fails when
 that file is older than the templates: `python -m engine.llm.skills.matching.corpus` writes it
 again. Invariant: the same sentences in the same order every time; only lower-case words,
 apostrophes and spaces, numbers in words.
@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Final
 
 from hassil import Intents, SlotList, TextSlotList, sample_expression
 
 from engine.llm.skills.matching.repertoire import repertoire
+from engine.resources import resource
 from engine.text.unit_table import UNITS
 
 # The acoustic search gets slower and less certain with every sentence that nobody says; loading
 # takes 40 ms more for every thousand. Five thousand are about a dozen of each template.
+FILE: Final = "sentences.txt"  # beside the skills' own files
 MAX_SENTENCES = 5000
 MAX_PER_TEMPLATE = 200  # to choose from
 _MAX_EXPANSIONS = 20_000  # of one template; then they are thinned out evenly
 
-FILE: Final = Path(__file__).with_name("sentences.txt")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _NOT_WORDS = re.compile(r"[^a-z' ]+")
 
@@ -34,7 +34,7 @@ _NOT_WORDS = re.compile(r"[^a-z' ]+")
 def sentences() -> tuple[str, ...]:
     """At most MAX_SENTENCES sentences a person may say to the built-in skills, without
     duplicates."""
-    return tuple(FILE.read_text(encoding="ascii").splitlines())
+    return tuple(resource("skills", FILE).read_text(encoding="ascii").splitlines())
 
 
 def expand() -> tuple[str, ...]:
@@ -153,4 +153,5 @@ def _spoken(sentence: str) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text("".join(f"{sentence}\n" for sentence in expand()), encoding="ascii")
+    kept = resource("skills") / FILE
+    kept.write_text("".join(f"{sentence}\n" for sentence in expand()), encoding="ascii")

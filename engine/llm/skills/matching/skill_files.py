@@ -1,8 +1,23 @@
 """Skills as their files describe them: a YAML file has the sentences, lists and answers of a skill
 and names functions of the Python module that has the same path.
 
-README says how to add one. Invariant: a file is data, read with the safe loader; what is unknown,
-missing or of another type in it is a WrongValue that names the file and the place.
+README says how to add one. The sections of a file, all of them optional:
+
+    precedence         when it is asked: lower numbers first, 50 if there is none
+    defaults           keys that all its intents have
+    expansion_rules    parts of its sentences, <name> in them; those of shared.yaml are everybody's
+    intents            by name: sentences, in hassil's template syntax; respond, a function, with
+                       constant slots for it (slots), or else answer or answers, with the slots in
+                       braces; verbatim, certain, aside (see Intent)
+    follow_ups         after, sentences, asks, combine, a function, with constant slots for it
+                       (slots), answered, verbatim (see FollowUp)
+    tools              by name: respond, description, parameters, optional, verbatim (see Tool)
+    lists              slots with known values: words, or {in: words, out: value}
+    examples           slots that take any words, with examples of them
+    fits               functions that decide whether words fit a slot (see Skill)
+
+Invariant: a file is data, read with the safe loader; what is unknown, missing or of another type in
+it is a WrongValue that names the file and the place.
 """
 
 import re
