@@ -9,6 +9,7 @@ Invariant: every example sentence spoken here is understood by a skill (a test s
 import re
 
 from engine.llm.base import Role
+from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
 
 EXAMPLES = (
@@ -23,26 +24,21 @@ EXAMPLES = (
     "what can you do",
 )
 
-
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
 _UNKNOWN = "I can't answer that"
 # Of a hundred sentences heard with less confidence, by either recogniser, some seventy were wrong.
 MISHEARD = 0.5
 _HINT_EVERY = 4  # questions: who asks on and on is told again what works
 # Words that are common in a language, and in no English sentence that a skill leaves.
 _OTHER_LANGUAGES = {
-    "Ohne Sprachmodell verstehe ich nur Englisch.": _words(
+    "Ohne Sprachmodell verstehe ich nur Englisch.": word_set(
         "ist wie was der das den einen eine und du ich mir es auf nicht heute bitte danke guten "
         "hallo wer wo warum sprichst kannst mach spiel musik"
     ),
-    "Sans modèle de langage, je ne comprends que l'anglais.": _words(
+    "Sans modèle de langage, je ne comprends que l'anglais.": word_set(
         "est est-il quelle quel le la les une je tu il vous dans pour comment pourquoi heure ça "
         "bonjour bonsoir salut merci beaucoup peux parles parlez-vous français"
     ),
-    "Sin un modelo de lenguaje solo entiendo inglés.": _words(
+    "Sin un modelo de lenguaje solo entiendo inglés.": word_set(
         "que qué es el los las una por para como cómo cuál dónde hora estás estas está puedes "
         "hablas hola gracias buenos buenas dias días"
     ),

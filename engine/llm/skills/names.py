@@ -9,40 +9,17 @@ import re
 from engine.llm.base import RememberName
 from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching.canonical import without_courtesy
-from engine.llm.skills.matching.fillings import is_person
+from engine.llm.skills.matching.fillings import is_person, word_set
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 
 MOST_CHARS = 40
 
 _NAME = re.compile(r"^[^\W\d_][\w'\u2019.-]*(?: [^\W\d_][\w'\u2019.-]*)*$")
 # What follows "call me" or "my name is" in sayings.
-_NO_NAME = frozenset(
-    (
-        *("anytime", "crazy", "old", "mad", "stupid", "lazy", "names", "whatever", "mud", "legion"),
-        *("hard", "easy", "difficult", "very", "wrong", "naive", "paranoid", "picky", "silly"),
-        *(
-            *WEEKDAYS,
-            "asap",
-            "sometimes",
-            "anyway",
-            "upon",
-            "private",
-            "secret",
-            "common",
-            "taken",
-            "nobody",
-            "unique",
-            "lucky",
-            "happy",
-            "weird",
-            "insane",
-            "sorry",
-            "cheap",
-            "uber",
-            "collect",
-            "unusual",
-        ),
-    )
+_NO_NAME = frozenset(WEEKDAYS) | word_set(
+    "anytime crazy old mad stupid lazy names whatever mud legion hard easy difficult very wrong "
+    "naive paranoid picky silly asap sometimes anyway upon private secret common taken nobody "
+    "unique lucky happy weird insane sorry cheap uber collect unusual"
 )
 
 

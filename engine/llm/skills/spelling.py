@@ -7,7 +7,7 @@ read the letter "A" as the article.
 import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
-from engine.llm.skills.matching.fillings import is_change_of_subject, is_word
+from engine.llm.skills.matching.fillings import is_change_of_subject, is_word, word_set
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.text.unit_table import UNITS
 
@@ -17,12 +17,9 @@ _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 _ENUMERATED = re.compile(r",?\s+and\s+|,\s*")
 # Of these, alphabets are meant.
-_LANGUAGES = frozenset(
-    (
-        *("english", "german", "french", "spanish", "italian", "dutch", "chinese", "japanese"),
-        *("korean", "russian", "greek", "hebrew", "arabic", "latin", "hindi", "hawaiian"),
-        *("turkish", "polish", "swedish", "norwegian", "danish", "finnish", "welsh"),
-    )
+_LANGUAGES = word_set(
+    "english german french spanish italian dutch chinese japanese korean russian greek hebrew "
+    "arabic latin hindi hawaiian turkish polish swedish norwegian danish finnish welsh"
 )
 _UNITS = frozenset(form for unit in UNITS for form in unit.forms)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Final
 
-from hassil import Intents, SlotList, TextSlotList, sample_expression
+from hassil import SlotList, TextSlotList, sample_expression
 
 from engine.llm.skills.matching.repertoire import repertoire
 from engine.resources import resource
@@ -40,11 +40,10 @@ def sentences() -> tuple[str, ...]:
 def expand() -> tuple[str, ...]:
     """What sentences() should return, expanded from the templates."""
     skills = repertoire()
-    intents = skills.compiled(skills.intents)
     lists = _spoken_lists()
     by_template = [
-        _thinned(sample_expression(template.expression, lists), MAX_PER_TEMPLATE)
-        for template in _templates(intents)
+        _thinned(sample_expression(expression, lists), MAX_PER_TEMPLATE)
+        for expression in skills.templates(skills.intents).expressions()
     ]
     # A template begins with its commonest words.
     certain = chain(_conversions(), _counting(), (each[0] for each in by_template))
@@ -82,12 +81,6 @@ def _steps(sentence: str) -> set[tuple[str, ...]]:
     """Each word, and the end, after the two before it: what the recogniser's model knows."""
     words = ("", *sentence.split(), "")
     return {words[max(0, at - 2) : at + 1] for at in range(1, len(words))}
-
-
-def _templates(intents: Intents) -> Iterator[Any]:
-    for intent in intents.intents.values():
-        for data in intent.data:
-            yield from data.sentences
 
 
 def _spoken_lists() -> dict[str, SlotList]:

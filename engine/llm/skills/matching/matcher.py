@@ -8,9 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
-
-from hassil import Intents, recognize_all
 
 from engine.llm.base import Role
 from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
@@ -25,11 +22,8 @@ from engine.llm.skills.matching.intent import (
     sentence,
 )
 from engine.llm.skills.matching.repertoire import Repertoire, repertoire
+from engine.llm.skills.matching.templates import MAX_PATTERN_CHARS, Templates
 
-# hassil tries every way in which an open slot can end, which takes too long for longer sentences.
-# Apart from texts to be read aloud, no skill has such long ones.
-MAX_PATTERN_CHARS = 300
-MAX_CANDIDATES = 50
 MAX_BACK = 10  # sentences that follow-ups may look back, including this one
 MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
 _GOES_ON = re.compile(
@@ -66,14 +60,14 @@ class Matcher:
     def __init__(self, skills: Repertoire) -> None:
         self._fits = skills.fits
         self._by_name = {intent.name: intent for intent in skills.intents}
-        self._verbatim = skills.compiled(each for each in skills.intents if each.verbatim)
-        self._canonical = skills.compiled(each for each in skills.intents if not each.verbatim)
+        self._verbatim = skills.templates([each for each in skills.intents if each.verbatim])
+        self._canonical = skills.templates([each for each in skills.intents if not each.verbatim])
         self._following = {each.name: _Following(each.name, skills) for each in skills.intents}
 
     def prepare(self) -> None:
         """Parse the templates now (0.1 s), not at the first sentence."""
-        for intents in (self._verbatim, self._canonical):
-            list(recognize_all("what", intents))
+        for templates in (self._verbatim, self._canonical):
+            list(templates.matches("what"))
 
     def answer(self, text: str, occasion: Occasion, *, certain_only: bool) -> Answer | None:
         """The answer of the first skill that understands the text; None when none does."""
@@ -101,17 +95,13 @@ class Matcher:
         return understood
 
     def _first(
-        self, intents: Intents, text: str, occasion: Occasion, certain_only: bool
+        self, templates: Templates[Intent], text: str, occasion: Occasion, certain_only: bool
     ) -> Understanding | None:
-        head = text[:MAX_PATTERN_CHARS]
-        for match, _ in zip(recognize_all(head, intents), range(MAX_CANDIDATES), strict=False):
-            intent = self._by_name[match.intent.name]
-            if certain_only and not intent.certain:
-                continue
-            slots = _slots(match.entities, head, text)
-            answer = intent.respond(slots, occasion) if self._fit(slots, occasion) else None
-            if answer is not None:
-                return Understanding(intent, slots, answer)
+        for intent, slots in templates.matches(text):
+            if intent.certain or not certain_only:
+                answer = intent.respond(slots, occasion) if self._fit(slots, occasion) else None
+                if answer is not None:
+                    return Understanding(intent, slots, answer)
         return None
 
     def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
@@ -164,9 +154,8 @@ class Matcher:
         self, follow_up: FollowUp, before: Understanding, said: Slots, occasion: Occasion
     ) -> Understanding | None:
         """The answer to a follow-up; None when it does not follow that sentence."""
-        if not last_answer(occasion).startswith(follow_up.answered) or not self._fit(
-            said, occasion
-        ):
+        answered = last_answer(occasion).startswith(follow_up.answered)
+        if not answered or not self._fit(said, occasion):
             return None
         intent = self._by_name[follow_up.asks] if follow_up.asks else before.intent
         slots = follow_up.combine(before.slots, said, occasion)
@@ -184,8 +173,8 @@ class _Following:
     """The follow-ups of one intent, compiled when they are first needed."""
 
     def __init__(self, after: str, skills: Repertoire) -> None:
+        self._after = after
         self._skills = skills
-        self._follow_ups = [each for each in skills.follow_ups if after in each.after]
 
     def matches(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
         """All follow-ups that match the text, with their slots; then those that match what it
@@ -197,29 +186,17 @@ class _Following:
             yield from self._matching(corrected)
 
     def _matching(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
-        for verbatim, intents in self._compiled:
-            said = (
-                text.strip(" \t\n.?!") if verbatim else canonical(_MISHEARD_AND.sub("and ", text))
-            )
-            for match, _ in zip(recognize_all(said, intents), range(MAX_CANDIDATES), strict=False):
-                follow_up = self._follow_ups[int(match.intent.name)]
-                yield follow_up, _slots(match.entities, said, said)
+        verbatim, others = self._templates
+        yield from verbatim.matches(text.strip(" \t\n.?!"))
+        yield from others.matches(canonical(_MISHEARD_AND.sub("and ", text)))
 
     @cached_property
-    def _compiled(self) -> tuple[tuple[bool, Intents], ...]:
-        """(whether they are verbatim, their compiled form) of each kind."""
-        kinds = {
-            verbatim: {
-                str(at): each.sentences
-                for at, each in enumerate(self._follow_ups)
-                if each.verbatim is verbatim
-            }
-            for verbatim in (True, False)
-        }
-        return tuple(
-            (verbatim, self._skills.compiled_templates(templates))
-            for verbatim, templates in kinds.items()
-            if templates
+    def _templates(self) -> tuple[Templates[FollowUp], Templates[FollowUp]]:
+        """Of the verbatim ones, and of all others."""
+        after = [each for each in self._skills.follow_ups if self._after in each.after]
+        return (
+            self._skills.templates([each for each in after if each.verbatim]),
+            self._skills.templates([each for each in after if not each.verbatim]),
         )
 
 
@@ -236,25 +213,3 @@ def _before(occasion: Occasion) -> Occasion | None:
         if history[end - 1].role is Role.USER:
             return replace(occasion, history=history[:end])
     return None
-
-
-def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
-    """Slot values. An open slot gets whole words as they stand in the text, with the punctuation
-    that hassil leaves out of its spans (as at the beginning of "../notes.txt"). hassil saw only the
-    `head`: a text to be read aloud that reaches the end of the head goes on to the end of the text.
-    """
-    slots = {}
-    for name, entity in entities.items():
-        start, end = entity.text_span
-        if end >= len(head.rstrip()):
-            end = len(text)
-        slots[name] = _whole_words(text, start, end) if entity.is_wildcard else str(entity.value)
-    return slots
-
-
-def _whole_words(text: str, start: int, end: int) -> str:
-    while start > 0 and not text[start - 1].isspace():
-        start -= 1
-    while end < len(text) and not text[end].isspace():
-        end += 1
-    return text[start:end]

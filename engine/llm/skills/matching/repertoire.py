@@ -1,20 +1,19 @@
-"""All skills together, and their templates compiled for hassil.
+"""All skills together.
 
 Invariant: a name stands for one intent, one list or one slot, whichever skill it comes from; the
 order of the intents is their precedence.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-import hassil.intents
-from hassil import IntentData, Intents
+from hassil import Intents
 
 from engine.llm.skills.matching.intent import FollowUp, Intent, Skill
 from engine.llm.skills.matching.skill_files import load
+from engine.llm.skills.matching.templates import Sayable, Templates
 from engine.resources import resource
 from engine.typed_values import WrongValue
 
@@ -23,7 +22,7 @@ _SLOT: Final = re.compile(r"\{(\w+)")
 
 
 class Repertoire:
-    """What a set of skills understands and offers. hassil's types are not annotated."""
+    """What a set of skills understands and offers."""
 
     def __init__(self, skills: tuple[Skill, ...]) -> None:
         self.skills = skills
@@ -49,22 +48,13 @@ class Repertoire:
         if unknown := slots - self.lists.keys() - self.examples.keys():
             raise WrongValue(f"there is neither a list nor an example of '{min(unknown)}'")
 
-    def compiled(self, intents: Iterable[Intent]) -> Intents:
-        return self.compiled_templates({each.name: each.sentences for each in intents})
-
-    def compiled_templates(self, templates: dict[str, tuple[str, ...]]) -> Intents:
-        """Templates by the name of their intent; they are parsed when they are first matched."""
-        intents = {
-            name: hassil.intents.Intent(
-                name, [IntentData(list(sentences), wildcard_list_names=set(self.examples))]
-            )
-            for name, sentences in templates.items()
-        }
-        return replace(self._lists, intents=intents)
+    def templates(self, sayables: Sequence[Sayable]) -> Templates[Sayable]:
+        """The sentences of some of the intents, or of the follow-ups, to match texts with."""
+        return Templates(sayables, self._lists, set(self.examples))
 
     @cached_property
     def _lists(self) -> Intents:
-        """The lists of all skills, and no intents yet."""
+        """The lists of all skills for hassil, whose types are not annotated, and no intents."""
         lists: dict[str, Any] = {slot: {"wildcard": True} for slot in self.examples}
         for name, forms in self.lists.items():
             lists[name] = {"values": [{"in": form, "out": value} for form, value in forms]}

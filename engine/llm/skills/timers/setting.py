@@ -20,9 +20,8 @@ MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
 TOO_LONG = "That is too long for me. I can count for up to a week."
 
 _ENUMERATED = re.compile(r" and |, ?")
-_SAYINGS = frozenset(
-    ("even", "quits", "day", "night", "square", "off", "done", "good")
-)  # "call it"
+# After "call it".
+_SAYINGS = frozenset(("even", "quits", "day", "night", "square", "off", "done", "good"))
 _UNIT = re.compile(r"(\w+)$")
 
 

@@ -195,6 +195,15 @@ def test_two_skills_cannot_have_an_intent_of_the_same_name(added: Add) -> None:
         Repertoire((*skills, *skills))
 
 
+@pytest.mark.parametrize("kind", ["intents", "follow_ups"])
+def test_every_template_of_the_built_in_skills_is_well_formed(kind: str) -> None:
+    sayables = getattr(repertoire(), kind)
+
+    assert len(list(repertoire().templates(sayables).expressions())) == sum(
+        len(each.sentences) for each in sayables
+    )
+
+
 def nothing_said() -> Occasion:
     nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
     return Occasion(lambda: datetime(2026, 1, 5), lambda: nowhere, Path("nowhere"))
