@@ -24,8 +24,9 @@ _CHOICES = re.compile(r",? or |,? and |, ")
 _ASKS_WHY = re.compile(r" and (?:explain|tell|justify|say|give|show|defend)\b", re.IGNORECASE)
 
 
-def flip_coin(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer("Heads." if occasion.draw(1, 2) == 1 else "Tails.")
+def flip(slots: Slots, occasion: Occasion) -> Slots:
+    """One of the two `sides`."""
+    return {"side": slots["sides"].split(" or ")[occasion.draw(1, 2) - 1]}
 
 
 def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -47,18 +48,18 @@ def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"{enumeration([str(roll) for roll in rolls])}: {sum(rolls)} together.")
 
 
-def draw_number(slots: Slots, occasion: Occasion) -> Answer | None:
+def draw_number(slots: Slots, occasion: Occasion) -> Slots | None:
     """A whole number in a range, both ends included; from 1 to 100 where none is given."""
     ends = [parse_number(slots.get(name, default)) for name, default in _ENDS.items()]
     if any(end is None or end != int(end) or abs(end) > LARGEST for end in ends):
         return None
     low, high = sorted(int(end) for end in ends if end is not None)
-    return Answer(f"{figure(occasion.draw(low, high))}.")
+    return {"number": figure(occasion.draw(low, high))}
 
 
-def choose(slots: Slots, occasion: Occasion) -> Answer | None:
+def choose(slots: Slots, occasion: Occasion) -> Slots:
     things = _things(slots["things"])
-    return Answer(f"{things[occasion.draw(1, len(things)) - 1].capitalize()}.")
+    return {"chosen": things[occasion.draw(1, len(things)) - 1].capitalize()}
 
 
 def _things(said: str) -> list[str]:
@@ -68,10 +69,6 @@ def _things(said: str) -> list[str]:
 def is_choice(said: str) -> bool:
     things = _things(said)
     return len(things) > 1 and all(map(is_name, things)) and not _ASKS_WHY.search(said)
-
-
-def say_yes_or_no(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer("Yes." if occasion.draw(1, 2) == 1 else "No.")
 
 
 _ENDS = {"low": "1", "high": "100"}

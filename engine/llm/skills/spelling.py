@@ -8,7 +8,7 @@ import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_change_of_subject, is_word, word_set
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Occasion, Slots
 from engine.text.unit_table import UNITS
 
 MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
@@ -25,27 +25,26 @@ _UNITS = frozenset(form for unit in UNITS for form in unit.forms)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
 
-def spell(slots: Slots, _occasion: Occasion) -> Answer:
+def spell(slots: Slots, _occasion: Occasion) -> Slots:
     words = [word for each in _enumerated(slots["word"]) for word in each.split()]
-    spelled = "; ".join(", ".join(_character(c) for c in word) for word in words)
-    return Answer(f"{spelled}.")
+    return {"spelled": "; ".join(", ".join(_character(c) for c in word) for word in words)}
 
 
 def another_word(_before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     return None if is_change_of_subject(_bare(now["word"])) else now
 
 
-def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
+def count_letters(slots: Slots, _occasion: Occasion) -> Slots | None:
     word = _bare(slots["word"])
     if word.lower() in _LANGUAGES:
         return None
     letters = sum(character.isalpha() for character in word)
     if not letters or len(word.split()) > 1:
         return None
-    return Answer(f'"{word}" has {letters} letter{"" if letters == 1 else "s"}.')
+    return {"word": word, "letters": f"{letters} letter{'' if letters == 1 else 's'}"}
 
 
-def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
+def count_letter(slots: Slots, _occasion: Occasion) -> Slots | None:
     """How often a letter occurs in a word."""
     letter, word = _bare(slots["letter"]), _bare(slots["word"])
     if len(letter) > 1:
@@ -55,7 +54,7 @@ def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
     if {letter.lower(), word.lower()} <= _UNITS:  # "how many m in km"
         return None
     count = word.casefold().count(letter.casefold())
-    return Answer(f'"{word}" has {count} {letter.upper()}{"" if count == 1 else "s"}.')
+    return {"word": word, "letters": f"{count} {letter.upper()}{'' if count == 1 else 's'}"}
 
 
 def is_spelled(said: str) -> bool:

@@ -18,21 +18,22 @@ from engine.llm.skills.clock.days import (
     feast_named,
     month_named,
 )
-from engine.llm.skills.clock.hours import tell_time
+from engine.llm.skills.clock.moments import clock_face
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 
 _AWAY = re.compile(r" (?:from|after|before|ago)\b")
 
 
-def tell_week(slots: Slots, occasion: Occasion) -> Answer | None:
+def week(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
     """Weeks as ISO 8601 counts them: from Monday, the first with a Thursday in it."""
     today = occasion.now().date()
+    day = day_named(slots.get("day", "today"), today)
+    if day is None:
+        return None
+    number = str(day.isocalendar().week)
     if "day" not in slots:
-        return Answer(f"It's week {today.isocalendar().week}.")
-    day = day_named(slots["day"], today)
-    return (
-        Answer(f"{_name(slots['day'], day)} is in week {day.isocalendar().week}.") if day else None
-    )
+        return Answer(f"It's week {number}.")
+    return {"name": _name(slots["day"], day), "week": number}
 
 
 def count_weeks(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -56,14 +57,22 @@ def tell_leap_year(slots: Slots, occasion: Occasion) -> Answer | None:
     )
 
 
-def tell_date(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(f"Today is {date_phrase(occasion.now().date())}.")
+def now_in_words(_slots: Slots, occasion: Occasion) -> Slots:
+    """Everything about now: time, date, month and year, and the days left in it."""
+    now = occasion.now()
+    days_left = (date(now.year, 12, 31) - now.date()).days
+    return {
+        "time": clock_face(now.hour, now.minute),
+        "date": date_phrase(now.date()),
+        "month": MONTHS[now.month - 1].capitalize(),
+        "year": str(now.year),
+        "days_left": _count(days_left, "day"),  # not counting today
+    }
 
 
-def tell_whether(slots: Slots, occasion: Occasion) -> Answer:
-    today = WEEKDAYS[occasion.now().weekday()]
-    said = "Yes" if today == slots["weekday"] else "No"
-    return Answer(f"{said}, it's {today.capitalize()}.")
+def is_weekday(slots: Slots, occasion: Occasion) -> Slots:
+    now = WEEKDAYS[occasion.now().weekday()]
+    return {"verdict": "Yes" if now == slots["weekday"] else "No", "today": now.capitalize()}
 
 
 def tell_day(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -114,18 +123,11 @@ def count_days_since(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"{_count((today - day).days, 'day')} since {_name(slots['day'], day)}.")
 
 
-def count_days_between(slots: Slots, occasion: Occasion) -> Answer | None:
-    today = occasion.now().date()
-    first, last = (day_named(slots[name], today) for name in ("first", "last"))
+def days_between(slots: Slots, occasion: Occasion) -> Slots | None:
+    first, last = (day_named(slots[name], occasion.now().date()) for name in ("first", "last"))
     if first is None or last is None:
         return None
-    return Answer(f"{_count(abs((last - first).days), 'day')}.")
-
-
-def count_days_left(_slots: Slots, occasion: Occasion) -> Answer:
-    """Days left in this year, not counting today."""
-    today = occasion.now().date()
-    return Answer(f"{_count((date(today.year, 12, 31) - today).days, 'day')} are left this year.")
+    return {"days": _count(abs((last - first).days), "day")}
 
 
 def tell_month_length(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -140,15 +142,6 @@ def tell_month_length(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"{MONTHS[month - 1].capitalize()}{in_year} has {days} days.")
 
 
-def tell_month(_slots: Slots, occasion: Occasion) -> Answer:
-    now = occasion.now()
-    return Answer(f"It's {MONTHS[now.month - 1].capitalize()} {now.year}.")
-
-
-def tell_year(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(f"It's {occasion.now().year}.")
-
-
 def the_day_beside(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
     """ "And the day after?" """
     return {"day": f"the day {now['side']} {before.get('day', 'today')}"}
@@ -158,10 +151,6 @@ def in_another_year(before: Slots, now: Slots, _occasion: Occasion) -> Slots | N
     """ "And next year?" after a feast."""
     named = before["day"]
     return {"day": f"{named} {now['beside']}"} if named in FEASTS else None
-
-
-def tell_time_and_date(slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(f"{tell_time(slots, occasion).text} {tell_date(slots, occasion).text}")
 
 
 def _told(day: date | None) -> Answer | None:

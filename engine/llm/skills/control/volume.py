@@ -58,8 +58,8 @@ def mute(_slots: Slots, _occasion: Occasion) -> Answer:
     return Answer("Muted.", (ChangeVolume(to=0.0),))
 
 
-def tell_volume(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(f"The volume is at {round(100 * occasion.situation().volume)} percent.")
+def volume(_slots: Slots, occasion: Occasion) -> Slots:
+    return {"percent": str(round(100 * occasion.situation().volume))}
 
 
 def stop(_slots: Slots, _occasion: Occasion) -> Answer:

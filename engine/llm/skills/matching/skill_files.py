@@ -6,9 +6,11 @@ README says how to add one. The sections of a file, all of them optional:
     precedence         when it is asked: lower numbers first, 50 if there is none
     defaults           keys that all its intents have
     expansion_rules    parts of its sentences, <name> in them; those of shared.yaml are everybody's
-    intents            by name: sentences, in hassil's template syntax; respond, a function, with
-                       constant slots for it (slots), or else answer or answers, with the slots in
-                       braces; verbatim, certain, aside (see Intent)
+    intents            by name: sentences, in hassil's template syntax; answer (or answers, one of
+                       which is drawn), with slots and values in braces; respond, a function, with
+                       constant slots for it (slots), that gives the values, a whole Answer, or
+                       None where the sentence means something else; verbatim, certain, aside (see
+                       Intent)
     follow_ups         after, sentences, asks, combine, a function, with constant slots for it
                        (slots), answered, verbatim (see FollowUp)
     tools              by name: respond, description, parameters, optional, verbatim (see Tool)
@@ -100,7 +102,7 @@ def _read(file: Path, folder: Path, package: str) -> Skill:
         content = _Loader(file.read_text(encoding="utf-8")).get_single_data()
         return _skill(path.as_posix(), content, ".".join((package, *path.parts)))
     # A TypeError comes from a key too many or too few.
-    except (yaml.YAMLError, WrongValue, TypeError) as error:
+    except (yaml.YAMLError, WrongValue, TypeError, ModuleNotFoundError) as error:
         raise WrongValue(f"{path.as_posix()}.yaml: {error}") from error
 
 
@@ -164,14 +166,16 @@ def _tools(tables: Mapping[str, object], function: Callable[[str], Any]) -> Iter
 
 
 def _responder(entry: dict[str, Any], function: Callable[[str], Responder]) -> Responder:
-    """Takes out of an entry what it answers with: fixed answers, or a function and constant slots
-    for it.
+    """Takes out of an entry what it answers with: a function and constant slots for it, answers, or
+    both.
     """
     respond, constants = entry.pop("respond", ""), entry.pop("slots", {})
     answers = (*entry.pop("answers", ()), *filter(None, [entry.pop("answer", "")]))
-    if bool(answers) is bool(respond):
-        raise WrongValue("an intent needs either a function that responds or answers")
-    return partial(_said, answers) if answers else partial(_responded, function(respond), constants)
+    if not respond and not answers:
+        raise WrongValue("an intent needs a function that responds, or answers")
+    if not respond:
+        return partial(_said, answers)
+    return partial(_responded, function(respond), constants, answers)
 
 
 def _said(answers: tuple[str, ...], slots: Slots, occasion: Occasion) -> Answer:
@@ -182,9 +186,18 @@ def _said(answers: tuple[str, ...], slots: Slots, occasion: Occasion) -> Answer:
 
 
 def _responded(
-    respond: Responder, constants: Slots, slots: Slots, occasion: Occasion
+    respond: Callable[[Slots, Occasion], Answer | Slots | None],
+    constants: Slots,
+    answers: tuple[str, ...],
+    slots: Slots,
+    occasion: Occasion,
 ) -> Answer | None:
-    return respond({**slots, **constants}, occasion)
+    given = {**slots, **constants}
+    found = respond(given, occasion)
+    if found is None or isinstance(found, Answer):
+        return found
+    assert answers, "a function that gives values needs an answer to put them in"
+    return _said(answers, {**given, **found}, occasion)
 
 
 def _combined(

@@ -22,8 +22,9 @@ expansion_rules:
   far: "how (far|distant)"
 intents:
   distance of a planet:
-    respond: tell_distance
+    respond: distance
     slots: {unit: light minutes}
+    answer: "{planet} is {light} {unit} away."
     sentences:
       - <far> is {planet}
 follow_ups:
@@ -31,16 +32,19 @@ follow_ups:
     sentences: ["[and] {planet}"]
 tools:
   distance:
-    respond: tell_distance
+    respond: distance
+    answer: "{light} light minutes."
     description: How far away a planet is.
     parameters: {planet: its name}
 """
 MODULE = """
 from engine.llm.skills.matching.intent import Answer
 
-def tell_distance(slots, occasion):
+def distance(slots, occasion):
+    if slots["planet"] == "earth":
+        return Answer("You are there.")
     light = {"mars": 12, "venus": 8}.get(slots["planet"])
-    return Answer(f"{light} {slots['unit']}.") if light else None
+    return {"light": light} if light else None
 """
 
 
@@ -80,8 +84,9 @@ def said(skills: tuple[Skill, ...], *sentences: str) -> str:
 def test_a_skill_is_one_file_of_sentences_and_one_function(added: Add) -> None:
     skills = added(MOON)
 
-    assert said(skills, "How distant is Mars?") == "12 light minutes."
-    assert said(skills, "how far is mars", "and venus?") == "8 light minutes."
+    assert said(skills, "How distant is Mars?") == "mars is 12 light minutes away."
+    assert said(skills, "how far is mars", "and venus?") == "venus is 8 light minutes away."
+    assert said(skills, "how far is earth") == "You are there."
     assert said(skills, "how far is berlin") == ""
 
 
@@ -89,8 +94,7 @@ def test_a_skill_is_a_tool_of_language_models_too(added: Add) -> None:
     (tool,) = Repertoire(added(MOON)).tools
 
     assert tool.parameters == {"planet": "its name"}
-    answer = tool.respond({"planet": "venus", "unit": "minutes"}, nothing_said())
-    assert answer == Answer("8 minutes.")
+    assert tool.respond({"planet": "venus"}, nothing_said()) == Answer("8 light minutes.")
 
 
 def test_fixed_answers_need_no_function(added: Add) -> None:
@@ -145,8 +149,7 @@ def test_a_new_skill_is_asked_before_small_talk_and_sums() -> None:
         ("intents:\n  a: {sentences: [off], answer: c}", "'intents.a.sentences' is False"),
         ("intents:\n  a: {sentences: [b], answer: c, slots: {d: 1}}", "'intents.a.slots.d' is 1"),
         ("intents:\n  a: {answer: c}", "'sentences'"),
-        ("intents:\n  a: {sentences: [b]}", "either"),
-        ("intents:\n  a: {sentences: [b], respond: tell_distance, answer: c}", "either"),
+        ("intents:\n  a: {sentences: [b]}", "a function that responds, or answers"),
         ("intents:\n  a: {sentences: [b], respond: tell_time}", "no function 'tell_time'"),
         ("intents:\n  a: {sentences: ['<c>'], answer: c}", "no expansion rule <c>"),
         (
@@ -167,6 +170,13 @@ def test_a_wrong_file_is_named_with_the_place(added: Add, text: str, wrong: str)
 
     assert str(raised.value).startswith("planets.yaml: ")
     assert wrong in str(raised.value)
+
+
+def test_a_file_without_its_module_is_named(tmp_path: Path) -> None:
+    (tmp_path / "stars.yaml").write_text("fits: {star: is_star}", encoding="utf-8")
+
+    with pytest.raises(WrongValue, match=r"stars\.yaml: No module named"):
+        load(tmp_path, "no_such_package")
 
 
 @pytest.mark.parametrize(
