@@ -9,15 +9,11 @@ from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 _PRONOUNS = frozenset(("it", "that", "this", "me", "him", "her", "them", "us"))
 
 
-def greet(_slots: Slots, occasion: Occasion) -> Answer:
+def greeting(_slots: Slots, occasion: Occasion) -> Slots:
     hour = occasion.now().hour
-    if hour < 5:
-        return Answer("Hello! What can I do for you?")
     if 5 <= hour < 12:
-        return Answer("Good morning! What can I do for you?")
-    if 12 <= hour < 18:
-        return Answer("Hello! What can I do for you?")
-    return Answer("Good evening! What can I do for you?")
+        return {"greeting": "Good morning"}
+    return {"greeting": "Good evening" if hour >= 18 else "Hello"}
 
 
 def decline(slots: Slots, _occasion: Occasion) -> Answer | None:

@@ -69,7 +69,7 @@ _ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$"
 _REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Pacific")
 
 
-def tell_time_there(slots: Slots, occasion: Occasion) -> Answer | None:
+def time_there(slots: Slots, occasion: Occasion) -> Slots | None:
     place = slots["place"].strip()
     zone = _zone(place)
     if zone is None:
@@ -78,10 +78,10 @@ def tell_time_there(slots: Slots, occasion: Occasion) -> Answer | None:
     there = here.astimezone(zone)
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
-    return Answer(f"In {_titled(place)} it's {clock_face(there.hour, there.minute)}{day}.")
+    return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def tell_zone(slots: Slots, occasion: Occasion) -> Answer | None:
+def time_zone(slots: Slots, occasion: Occasion) -> Slots | None:
     """How far a place's clock is from UTC, and the short name of its zone where it has one."""
     zone = _zone(slots["place"].strip())
     if zone is None:
@@ -89,10 +89,10 @@ def tell_zone(slots: Slots, occasion: Occasion) -> Answer | None:
     there = occasion.now().astimezone(zone)
     short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
     name = _titled(slots["place"].strip().removesuffix("'s"))
-    return Answer(f"{name} is on {short}{_offset(there)}.")
+    return {"where": name, "zone": f"{short}{_offset(there)}"}
 
 
-def convert_time(slots: Slots, occasion: Occasion) -> Answer | None:
+def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
     """A time of day in one place, told for another; where none is named, it is here."""
     moment = parse_moment(slots["moment"], occasion.now())
     places = [slots.get(name, "here").strip() for name in ("first", "second")]
@@ -105,7 +105,7 @@ def convert_time(slots: Slots, occasion: Occasion) -> Answer | None:
     days = (there.date() - moment.date()).days
     day = {1: " the next day", -1: " the day before"}.get(days, "")
     where = "Here" if places[1] == "here" else f"In {_titled(places[1])}"
-    return Answer(f"{where} it's {clock_face(there.hour, there.minute)}{day} then.")
+    return {"where": where, "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
 def tell_difference(slots: Slots, occasion: Occasion) -> Answer | None:

@@ -36,25 +36,24 @@ def week(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
     return {"name": _name(slots["day"], day), "week": number}
 
 
-def count_weeks(slots: Slots, occasion: Occasion) -> Answer | None:
+def weeks_until(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
     today = occasion.now().date()
     day = day_named(slots["day"], today)
     if day is None or day <= today:
-        return count_days(slots, occasion)
+        return days_until(slots, occasion)
     weeks, days = divmod((day - today).days, 7)
     parts = [_count(weeks, "week")] if weeks else []
     parts += [_count(days, "day")] if days else []
-    return Answer(f"{' and '.join(parts)} until {_name(slots['day'], day)}.")
+    return {"length": " and ".join(parts), "name": _name(slots["day"], day)}
 
 
-def tell_leap_year(slots: Slots, occasion: Occasion) -> Answer | None:
+def leap_year(slots: Slots, occasion: Occasion) -> Slots | None:
     said = slots.get("year", str(occasion.now().year))
     if not said.isdigit() or not 1 <= int(said) <= 9999:
         return None
     is_leap, verb = isleap(int(said)), "was" if int(said) < occasion.now().year else "is"
-    return Answer(
-        f"{'Yes' if is_leap else 'No'}, {said} {verb} {'' if is_leap else 'not '}a leap year."
-    )
+    verdict, what = ("Yes", "a leap year") if is_leap else ("No", "not a leap year")
+    return {"verdict": verdict, "year": said, "verb": verb, "what": what}
 
 
 def now_in_words(_slots: Slots, occasion: Occasion) -> Slots:
@@ -102,7 +101,7 @@ def tell_past_day(slots: Slots, occasion: Occasion) -> Answer | None:
     return tell_day({"day": name}, occasion) if name in RELATIVE else _told(day)
 
 
-def count_days(slots: Slots, occasion: Occasion) -> Answer | None:
+def days_until(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
     today = occasion.now().date()
     day = day_named(slots["day"], today)
     if day is None:
@@ -110,17 +109,17 @@ def count_days(slots: Slots, occasion: Occasion) -> Answer | None:
     days = (day - today).days
     if days <= 0:
         return Answer("That's today." if days == 0 else "That has already been.")
-    return Answer(f"{_count(days, 'day')} until {_name(slots['day'], day)}.")
+    return {"length": _count(days, "day"), "name": _name(slots["day"], day)}
 
 
-def count_days_since(slots: Slots, occasion: Occasion) -> Answer | None:
+def days_since(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
     today = occasion.now().date()
     day = day_named(slots["day"], today, past=True)
     if day is None or day > today:
         return None
     if day == today:
         return Answer("That's today.")
-    return Answer(f"{_count((today - day).days, 'day')} since {_name(slots['day'], day)}.")
+    return {"days": _count((today - day).days, "day"), "name": _name(slots["day"], day)}
 
 
 def days_between(slots: Slots, occasion: Occasion) -> Slots | None:
@@ -130,7 +129,7 @@ def days_between(slots: Slots, occasion: Occasion) -> Slots | None:
     return {"days": _count(abs((last - first).days), "day")}
 
 
-def tell_month_length(slots: Slots, occasion: Occasion) -> Answer | None:
+def month_length(slots: Slots, occasion: Occasion) -> Slots | None:
     """How many days a month has, in this year unless another is named."""
     today = occasion.now().date()
     named = slots.get("month", MONTHS[today.month - 1])
@@ -138,8 +137,8 @@ def tell_month_length(slots: Slots, occasion: Occasion) -> Answer | None:
     if month is None or not year.isdigit() or not 1 <= int(year) <= 9999:
         return None
     in_year = f" {year}" if month == 2 else ""  # the only one that differs
-    days = monthrange(int(year), month)[1]
-    return Answer(f"{MONTHS[month - 1].capitalize()}{in_year} has {days} days.")
+    days = str(monthrange(int(year), month)[1])
+    return {"name": f"{MONTHS[month - 1].capitalize()}{in_year}", "days": days}
 
 
 def the_day_beside(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
