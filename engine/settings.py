@@ -216,7 +216,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "speech.rate": Range(1, 7),
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),
-        "speech.profile": Choice(("auto", "full", "int8", "int4", "int4-8")),
+        "speech.profile": Choice(("auto", "full", "int8", "int4")),
         "person.name": Shape(r"([^\s\0](.{0,38}[^\s\0])?)?", "a name of at most 40 characters"),
         "history.keep": Choice(("ask", "forever", "30 days", "never")),
         "window.first_start": Range(0, 5),

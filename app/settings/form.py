@@ -254,7 +254,6 @@ PAGES = (
                         Option("full", mark("Full")),
                         Option("int8", mark("8 bits")),
                         Option("int4", mark("4 bits")),
-                        Option("int4-8", mark("4 bits, half the codebooks")),
                     )
                 ),
                 mark("On the processor, fewer bits are faster and lose some sound."),

@@ -63,11 +63,10 @@ class Mimi:
         device: torch.device = next(self._model.parameters()).device
         return device
 
-    def tune(self, codebooks: int, precision: Precision) -> None:
-        """Decode at most `codebooks` of them. On the CPU, use products made for single frames and
-        drop the encoding half, which is loaded again only while a voice is made.
+    def tune(self, precision: Precision) -> None:
+        """On the CPU, use products made for single frames and drop the encoding half, which is
+        loaded again only while a voice is made.
         """
-        self.codebooks = min(codebooks, self.codebooks)
         if self.device.type == "cpu":
             quicken(self._model, precision)
             if self._remake is not None:

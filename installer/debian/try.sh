@@ -40,7 +40,7 @@ grep -q "code object from '/opt/.*/engine/__pycache__/api" /tmp/zoe/imports || d
 
 say "Start, ask, hear the answer"
 began=$(date +%s)
-as_person xvfb-run -a /opt/rubato/current/bin/python /checkout/installer/debian/first_reply.py \
+as_person xvfb-run -a /opt/rubato/current/bin/python /checkout/tests/installer/debian/first_reply.py \
     /tmp/zoe || die "the first reply"
 
 say "Update, with what the person made"

@@ -7,20 +7,17 @@ changes nothing.
 
 from collections import deque
 from dataclasses import dataclass
-from math import isnan
-from typing import Final, Self
-
-import numpy as np
+from typing import Final
 
 from engine.errors import InvalidInput
-from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
+from engine.tts.base import Finished, Onset, Starved, Step
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.phrasing import Phrasing, Piece
 from engine.tts.meter import SyllableMeter
 from engine.tts.pacing import PLAIN
+from engine.tts.utterance import AheadUtterance
 
-FRAME: Final = SAMPLE_RATE * 80 // 1000
 _KEPT: Final = 2 * SAMPLE_RATE  # how far back a word can be taken back: beyond any lead
 
 
@@ -34,34 +31,15 @@ class _Mark:
     meter: SyllableMeter
 
 
-class EspeakSession:
+class EspeakSession(AheadUtterance):
     """A TtsSession. Frames have 80 ms; a shorter one comes only before Starved or Finished."""
 
     def __init__(self, articulation: Articulation) -> None:
-        self._rate: float | None = None
+        super().__init__(SAMPLE_RATE)
         self._articulation = articulation
         self._phrasing = Phrasing()
-        self._paces: list[float] = []  # of the words pushed
-        self._meter = SyllableMeter(SAMPLE_RATE)
-        self._onsets: deque[Onset] = deque()
         self._marks: deque[_Mark] = deque()
-        self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet in a frame
-        self._sample = 0  # position of _ready[0] in the utterance
         self._faded = False  # the last sound has been made
-        self._closed = False
-
-    @property
-    def rate(self) -> float | None:
-        """Target SPS for the pieces not yet begun; None = own pace. Clamped to the model's range;
-        InvalidInput for a NaN.
-        """
-        return self._rate
-
-    @rate.setter
-    def rate(self, rate: float | None) -> None:
-        if rate is not None and isnan(rate):
-            raise InvalidInput("The speaking rate is not a number.")
-        self._rate = rate
 
     @property
     def syllables(self) -> int:
@@ -73,7 +51,7 @@ class EspeakSession:
         voice's own pace too). InvalidInput after end_input() or close(), for empty text and for
         text with spaces.
         """
-        if self._closed:
+        if self._finished:
             raise InvalidInput("A word came after the utterance was closed.")
         self._phrasing.push(text)
         self._paces.append(pace)
@@ -84,37 +62,24 @@ class EspeakSession:
 
     def step(self) -> Step:
         """The next frame, made now."""
-        if self._closed:
+        if self._finished:
             return Finished()
-        while len(self._ready) < FRAME and self._speak_next():
+        while len(self._ready) < self._piece and self._speak_next():
             pass
         if len(self._ready):
-            return self._frame()
+            return self._cut()
         return Finished() if self._phrasing.finished else Starved()
 
     def rewind(self, sample: int) -> int | None:
         """See TtsSession: words of the last 2 s can be taken back."""
         mark = next((mark for mark in self._marks if mark.sample >= sample), None)
-        if mark is None or self._closed:
+        if mark is None or self._finished:
             return None
-        self._ready = self._ready[: max(0, mark.sample - self._sample)]
-        self._sample = min(self._sample, mark.sample)
-        self._onsets = deque(onset for onset in self._onsets if onset.sample < mark.sample)
+        self._forget_from(mark.sample)
         self._marks = deque(each for each in self._marks if each.sample < mark.sample)
         self._phrasing.go_back(mark.pieces)
         self._articulation, self._meter, self._faded = mark.articulation, mark.meter, False
         return mark.sample
-
-    def close(self) -> None:
-        """Forget the utterance; further steps are Finished."""
-        self._closed = True
-        self._ready = np.zeros(0, np.float32)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _speak_next(self) -> bool:
         """Make the sound of one more piece; False when none can be made now."""
@@ -126,20 +91,15 @@ class EspeakSession:
         self._mark(piece, pieces)
         pause = self._articulation.rest(self._rate, pace)
         if len(pause):
-            self._ready = np.concatenate([self._ready, pause])
+            self._make(pause)
             self._mark(piece, pieces)
         sound = self._articulation.speak(piece, context, self._rate, pace)
         if piece.begins_word:
             self._onsets.append(Onset(piece.word, self._made))
         for syllable in sound.syllables:
             self._meter.add(self._made + syllable)
-        self._ready = np.concatenate([self._ready, sound.pcm])
+        self._make(sound.pcm)
         return True
-
-    @property
-    def _made(self) -> int:
-        """Samples of the utterance."""
-        return self._sample + len(self._ready)
 
     def _mark(self, piece: Piece, pieces: int) -> None:
         """Here the word of `piece` can be made again, if it is only beginning."""
@@ -154,14 +114,6 @@ class EspeakSession:
         if self._faded or not self._phrasing.finished:
             return False
         self._faded = True
-        if self._sample + len(self._ready):
-            self._ready = np.concatenate([self._ready, self._articulation.finish()])
+        if self._made:
+            self._make(self._articulation.finish())
         return True
-
-    def _frame(self) -> AudioFrame:
-        pcm, self._ready = self._ready[:FRAME], self._ready[FRAME:]
-        start, self._sample = self._sample, self._sample + len(pcm)
-        onsets = []
-        while self._onsets and self._onsets[0].sample < self._sample:
-            onsets.append(self._onsets.popleft())
-        return AudioFrame(pcm, start, tuple(onsets), self._meter.rate(self._sample))

@@ -8,26 +8,22 @@ nothing.
 
 from collections import deque
 from dataclasses import dataclass, replace
-from math import isnan
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Onset, Pcm, RateRange, Starved, Step
+from engine.tts.base import Finished, Onset, Pcm, RateRange, Starved, Step
 from engine.tts.kokoro.parts import Given, Parts
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.windows import faded_out, render, with_silences
 from engine.tts.meter import SyllableMeter
-from engine.tts.pacing import PLAIN
-from engine.tts.words import Words
+from engine.tts.utterance import AheadUtterance
 
 RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro
-PIECE: Final = 80 * SAMPLE_RATE // 1000  # samples of a frame that is given out
 # Frames of a window: small ones sound sooner, large ones compute less around them.
 _FIRST, _LARGEST = 8, 24
 _SOONER: Final = 1  # frames by which an aligner finds words sooner than a plan does
@@ -74,56 +70,27 @@ class _Window:
     meter: SyllableMeter
 
 
-class KokoroSession:
-    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+class KokoroSession(AheadUtterance):
+    """A TtsSession."""
 
     def __init__(self, machine: Machine) -> None:
-        self._rate: float | None = None
+        super().__init__(SAMPLE_RATE)
         self._machine = machine
-        self._words = Words()
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._known: list[PhonedWord] = []
         self._all_known = False
         self._state = _State()
-        self._meter = SyllableMeter(SAMPLE_RATE)
         self._windows: deque[_Window] = deque()
-        self._onsets: deque[Onset] = deque()
-        self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet given out
-        self._sample = 0  # position of _ready[0] in the utterance
-        self._closed = False
-
-    @property
-    def rate(self) -> float | None:
-        """Target SPS from the next step on; None = own pace. Clamped to the model's range;
-        InvalidInput for a NaN.
-        """
-        return self._rate
-
-    @rate.setter
-    def rate(self, rate: float | None) -> None:
-        if rate is not None and isnan(rate):
-            raise InvalidInput("The speaking rate is not a number.")
-        self._rate = rate
-
-    # ------------------------------------------------------------------ text
-
-    def push_word(self, text: str, pace: float = PLAIN) -> None:
-        self._words.push(text, pace)
-
-    def end_input(self) -> None:
-        self._words.ended = True
-
-    # ------------------------------------------------------------------ step
 
     def step(self) -> Step:
-        if self._closed:
+        if self._finished:
             return Finished()
         if len(self._ready) and self._is_retimed():
             self.rewind(self._sample)
         while not len(self._ready):
             if not self._go_on():
                 return Finished() if self._is_over() else Starved()
-        return self._frame()
+        return self._cut()
 
     def _go_on(self) -> bool:
         """Plan or render a little; False when neither can be done now."""
@@ -166,8 +133,8 @@ class KokoroSession:
     def _listen(self) -> bool:
         """Take up one more word; False when there is none."""
         if self._words:
-            self._known += self._phonemizer.push(self._words.take())
-        elif self._words.ended and not self._all_known:
+            self._known += self._phonemizer.push(self._words.popleft())
+        elif self._ended and not self._all_known:
             self._known += self._phonemizer.finish()
             self._all_known = True
         else:
@@ -177,12 +144,10 @@ class KokoroSession:
     def _plan(self, words: tuple[PhonedWord, ...], *, closed: bool) -> None:
         state = self._state
         last = state.first + len(words)
-        wish = Wish(words, tuple(self._words.paces[state.first : last]), self._target, closed)
+        wish = Wish(words, tuple(self._paces[state.first : last]), self._target, closed)
         machine = self._machine
         plan = make_plan(machine.parts, machine.speaker, wish, state.plan, state.done, state.late)
         self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
-
-    # ------------------------------------------------------------------ sound
 
     def _render(self, plan: Plan) -> None:
         """The next frames of the plan; behind its last ones, also how it would go on."""
@@ -195,7 +160,7 @@ class KokoroSession:
         pcm = render(machine.parts, machine.given, plan, first, last + goes_on).clip(-1, 1)
         tail = pcm[FRAME * (last - first) :] if goes_on else None
         pcm, places = with_silences(plan, pcm[: FRAME * (last - first)], first, last)
-        places += self._sample + len(self._ready)
+        places += self._made
         if state.tail is not None:
             count = min(_JOIN, len(state.tail), len(pcm))
             share = np.linspace(1, 0, count, dtype=np.float32)
@@ -208,7 +173,7 @@ class KokoroSession:
         while self._windows[0].places[-1] < self._sample - _KEPT:
             self._windows.popleft()
         after = self._reported(state, places)
-        self._ready = np.concatenate([self._ready, pcm])
+        self._make(pcm)
         # No larger than can be made while this one sounds.
         window = max(_FIRST, min((last - first) * 3 // 2, _LARGEST))
         self._state = replace(after, tail=tail, window=window)
@@ -240,30 +205,20 @@ class KokoroSession:
         first = self._state.first
         if not self._all_known or first == len(self._known):
             return False
-        sample = self._sample + len(self._ready)
+        sample = self._made
         self._onsets += [Onset(word, sample) for word in range(first, len(self._known))]
-        self._ready = np.concatenate([self._ready, np.zeros(PIECE, np.float32)])
+        self._make(np.zeros(self._piece, np.float32))
         self._state = _State(len(self._known))
         return True
 
     def _is_over(self) -> bool:
         return self._all_known and self._state.first == len(self._known)
 
-    def _frame(self) -> AudioFrame:
-        pcm, self._ready = self._ready[:PIECE], self._ready[PIECE:]
-        start, self._sample = self._sample, self._sample + len(pcm)
-        onsets = []
-        while self._onsets and self._onsets[0].sample < self._sample:
-            onsets.append(self._onsets.popleft())
-        return AudioFrame(pcm, start, tuple(onsets), self._meter.rate(self._sample))
-
-    # ------------------------------------------------------------------ back, and away
-
     def rewind(self, sample: int) -> int | None:
         """As TtsSession says, but from the first frame at or after `sample`, also inside a word."""
         starts = [int(each.places[-2]) for each in self._windows]  # of each window's last frame
         number = int(np.searchsorted(starts, sample))
-        if self._closed or number == len(starts):
+        if self._finished or number == len(starts):
             return None
         window = self._windows[number]
         back = int(np.searchsorted(window.places, sample))
@@ -278,21 +233,11 @@ class KokoroSession:
             self._windows.append(replace(window, places=places, pcm=window.pcm[:kept]))
             state = replace(self._reported(state, places), tail=window.pcm[kept : kept + _JOIN])
         self._state = replace(state, window=_FIRST)
-        self._ready = self._ready[: max(0, end - self._sample)]
-        self._sample = min(self._sample, end)
-        waiting = {each.word: each for each in self._onsets if self._sample <= each.sample < end}
+        self._forget_from(end)
+        waiting = {each.word: each for each in self._onsets if self._sample <= each.sample}
         self._onsets = deque(waiting.values())
         return end
 
     def close(self) -> None:
-        """Forget the utterance; further steps are Finished."""
-        self._closed = True
-        self._words.clear()
+        super().close()
         self._windows.clear()
-        self._ready = np.zeros(0, np.float32)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

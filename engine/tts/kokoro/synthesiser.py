@@ -26,11 +26,10 @@ from engine.tts.kokoro.voices import (
     read_voices,
     style_of,
 )
-from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
+from engine.tts.synthesiser import Synthesiser
 
 LEAD_MS: Final = 700  # of speech; a window is computed at once, and taking it back costs nothing
 _LEARNT: Final = "learnt"
-_REHEARSED: Final = ("One", "two.")
 
 
 def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
@@ -47,16 +46,13 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
     return KokoroSynthesiser(parts, read_voices(place.voices_folder()), file.parent / _LEARNT)
 
 
-class KokoroSynthesiser:
-    """A TtsModel on one thread. `learnt`: the folder of the voices' statistics."""
+class KokoroSynthesiser(Synthesiser[Machine]):
+    """A TtsModel. `learnt`: the folder of the voices' statistics."""
+
+    rehearsed = ("One", "two.")
 
     def __init__(self, parts: Parts, own_voices: tuple[Voice, ...], learnt: Path) -> None:
-        self._parts = parts
-        self._voices = own_voices
-        self._learnt = learnt
-        self._machines = PreparedVoices(self.machine)
-        self._espeak = cache(Espeak)
-        self.info = TtsInfo(
+        info = TtsInfo(
             NAME,
             SAMPLE_RATE,
             RATE_RANGE,
@@ -66,9 +62,10 @@ class KokoroSynthesiser:
             can_mix=True,
             lead_ms=LEAD_MS,
         )
-
-    def voices(self) -> tuple[Voice, ...]:
-        return self._voices
+        super().__init__(info, own_voices, self.machine)
+        self._parts = parts
+        self._learnt = learnt
+        self._espeak = cache(Espeak)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice that resembles the speaker of mono samples of 1 s or more. UnreadableClip says
@@ -78,18 +75,9 @@ class KokoroSynthesiser:
 
         return resembling(self._voices, pcm, sample_rate)
 
-    def warm(self, voice: Voice) -> None:
-        """Learn the voice's statistics unless that was done (some seconds), and speak two words."""
-        rehearse(self.open(voice, seed=0), _REHEARSED)
-
     def open(self, voice: Voice, *, seed: int) -> KokoroSession:
         """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
-        check_made_for(voice, self.info)
-        return KokoroSession(self._machines.of(voice))
-
-    def close(self) -> None:
-        """Forget the prepared voices."""
-        self._machines.clear()
+        return KokoroSession(self._of(voice))
 
     def machine(self, voice: Voice) -> Machine:
         """All that speech in this voice needs; some seconds where nothing was learnt of it yet."""

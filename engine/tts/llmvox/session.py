@@ -8,11 +8,13 @@ Invariant: all state is here; closing the session frees it, and no other session
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import torch
 from torch import Tensor
 
+from engine.audio.ending import Ending
+from engine.codec.mel import COLUMN, COLUMN_RATE
 from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
@@ -22,9 +24,8 @@ from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_SAMPLES, Generation
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.units import reader
-from engine.tts.pacing import PLAIN
 from engine.tts.phones import PhoneTable
-from engine.tts.words import Words
+from engine.tts.utterance import Utterance
 
 _CPU: Final = torch.device("cpu")
 
@@ -41,15 +42,14 @@ class Machine:
     rotary: RotaryTable
 
 
-class LlmVoxSession:
-    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+class LlmVoxSession(Utterance):
+    """A TtsSession without control of the rate."""
 
     def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        self.rate: float | None = None  # ignored: LLMVoX has no control of the rate
+        super().__init__()
         self._machine = machine
         self._speaker = speaker[None]
-        self._words = Words()
         self._reader = reader(machine.model.shape.units, machine.espeak, machine.table)
         self._reader_ended = False
         self._units: deque[int] = deque()  # of the sentence, not yet heard
@@ -58,6 +58,7 @@ class LlmVoxSession:
         self._closed = False  # whether its text is over
         self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
         self._wave = machine.vocoder.open()
+        self._ending = Ending(COLUMN * COLUMN_RATE)
         self._generator = torch.Generator().manual_seed(seed)
         self._before = machine.model.no_token
         self._repeats = 0
@@ -65,19 +66,6 @@ class LlmVoxSession:
         self._chunk_size = machine.generation.first_chunk
         self._waiting: deque[int] = deque()  # words taken up that have no onset yet
         self._onsets: list[Onset] = []  # that fall into the chunk
-        self._sample = 0
-        self._finished = False
-
-    # ------------------------------------------------------------------ text
-
-    def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession. `pace` is ignored, like the rate."""
-        self._words.push(text, pace)
-
-    def end_input(self) -> None:
-        self._words.ended = True
-
-    # ------------------------------------------------------------------ step
 
     @torch.inference_mode()
     def step(self) -> Step:
@@ -91,8 +79,8 @@ class LlmVoxSession:
                 self._closed = False
                 if self._reader_ended:
                     self._finished = True
-                    if self._waiting:
-                        return self._silence()
+                    if (last := self._last()) is not None:
+                        return last
                 continue
             frame = self._token()
             if frame is not None:
@@ -102,8 +90,8 @@ class LlmVoxSession:
     def _read(self) -> bool:
         """Take up the next word or the end of the text; False when neither has come yet."""
         if self._words:
-            ready = self._reader.push(self._words.take())
-        elif self._words.ended:
+            ready = self._reader.push(self._words.popleft())
+        elif self._ended:
             ready = self._reader.finish()
             self._reader_ended = True
         else:
@@ -172,8 +160,6 @@ class LlmVoxSession:
         self._heard_units, self._closed = 0, self._reader_ended
         return frame
 
-    # ----------------------------------------------------------------- sound
-
     def _begin_word(self, place: int) -> None:
         """The next word begins with this token of the chunk, estimated."""
         if self._waiting:
@@ -185,31 +171,21 @@ class LlmVoxSession:
         self._chunk = []
         return self._frame(self._wave.decode(columns).clamp(-1, 1))
 
-    def _silence(self) -> AudioFrame:
-        """A silent frame in which the last words without a sound have their place."""
+    def _last(self) -> AudioFrame | None:
+        """The sound dies away, and the last words without a sound have their place; None when there
+        was neither.
+        """
+        chunk = self._machine.generation.first_chunk * TOKEN_SAMPLES
+        pcm = self._ending.sound(chunk if self._waiting else 0)
         while self._waiting:
             self._begin_word(0)
-        return self._frame(torch.zeros(self._machine.generation.first_chunk * TOKEN_SAMPLES))
+        return self._frame(torch.from_numpy(pcm)) if len(pcm) else None
 
     def _frame(self, pcm: Tensor) -> AudioFrame:
-        frame = AudioFrame(pcm.numpy(), self._sample, tuple(self._onsets))
-        self._onsets = []
-        self._sample += len(pcm)
-        return frame
-
-    def rewind(self, sample: int) -> int | None:
-        """Nothing: no other rate could be chosen for it."""
-        return None
-
-    # ----------------------------------------------------------------- close
+        self._ending.hear(pcm.numpy())
+        onsets, self._onsets = tuple(self._onsets), []
+        return self._packet(pcm.numpy(), onsets)
 
     def close(self) -> None:
-        self._finished = True
-        self._words.clear()
+        super().close()
         self._cache.restart()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -10,25 +10,25 @@ Invariant: all state is here; closing the session frees it, and no other session
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 import torch
 
+from engine.audio.ending import Ending
 from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.meter import RateMeter
-from engine.tts.pacing import PLAIN
 from engine.tts.phones import PhoneTable
 from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import STEP_MS, STEP_SAMPLES, STEPS_PER_FRAME, Generation
 from engine.tts.smlle.script import Script
 from engine.tts.smlle.spectrum import Columns, Prompt, Spectrum
 from engine.tts.smlle.transducer import Decisions, Transducer
-from engine.tts.words import Words
+from engine.tts.utterance import Utterance
 
 LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
 _OTHER_DICE: Final = 1 << 32  # latents and dropout must not depend on how many decisions were drawn
@@ -82,44 +82,32 @@ class _Passage:
         self.begun.extend((word, step) for word in self.script.words_begun(self.place))
 
 
-class SmlleSession:
-    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+class SmlleSession(Utterance):
+    """A TtsSession."""
 
     def __init__(self, machine: Machine, prompt: Prompt, seed: int) -> None:
-        self.rate: float | None = None
+        super().__init__()
         self._machine = machine
         self._prompt = prompt
-        self._words = Words()
         self._decided = torch.Generator().manual_seed(seed)
         self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
         self._meter = RateMeter(machine.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
         self._wave = machine.vocoder.open()
+        self._ending = Ending(STEP_SAMPLES * 1000 // STEP_MS)
         self._passage: _Passage | None = None  # None = one has ended and the next has not begun
         self._next_word = 0  # number of the first word of the next passage
-        self._sample = 0
-        self._finished = False
-
-    # ------------------------------------------------------------------ text
-
-    def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession."""
-        self._words.push(text, pace)
-
-    def end_input(self) -> None:
-        self._words.ended = True
-
-    # ------------------------------------------------------------------ step
 
     @torch.inference_mode()
     def step(self) -> Step:
         while not self._finished:
             if self._passage is None:
-                if not self._words and not self._words.ended:
+                if not self._words and not self._ended:
                     return Starved()
                 self._finished = not self._words
                 if self._finished:
-                    break
+                    last = self._ending.sound()
+                    return self._packet(last, (), None) if len(last) else Finished()
                 self._passage = _Passage(
                     self._machine, self._prompt, self._next_word, self._decided, self._drawn
                 )
@@ -150,9 +138,9 @@ class SmlleSession:
         while passage.place + 1 == len(script.units):
             is_over = self._is_over(passage)
             if self._words and not is_over:
-                passage.last_word = self._words.take()
+                passage.last_word = self._words.popleft()
                 ready = passage.phonemizer.push(passage.last_word)
-            elif self._words.ended or is_over:
+            elif self._ended or is_over:
                 ready = passage.phonemizer.finish()
                 if not ready:
                     script.close()
@@ -172,7 +160,7 @@ class SmlleSession:
     def _bias(self, passage: _Passage) -> float:
         """What to add to the blank's logit: above 0, the next phone comes sooner (ours)."""
         generation = self._machine.generation
-        pace = self._words.paces[passage.script.word_at(passage.place)]
+        pace = self._paces[passage.script.word_at(passage.place)]
         if self.rate is None:
             return math.log(pace)
         rate = generation.rates.nearest(self.rate) * pace
@@ -208,27 +196,14 @@ class SmlleSession:
         onsets = tuple(Onset(word, self._sample) for word in passage.script.words_left())
         if not onsets:
             return None
-        return self._packet(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32), onsets, None)
+        return self._packet(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32), onsets)
 
-    def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...], rate: float | None) -> AudioFrame:
-        frame = AudioFrame(pcm, self._sample, onsets, rate)
-        self._sample += len(pcm)
-        return frame
-
-    def rewind(self, sample: int) -> int | None:
-        """Nothing: the networks' states are not kept. The rate is read at every step, so a new one
-        is heard soon."""
-        return None
-
-    # ----------------------------------------------------------------- close
+    def _packet(
+        self, pcm: Pcm, onsets: tuple[Onset, ...] = (), rate: float | None = None
+    ) -> AudioFrame:
+        self._ending.hear(pcm)
+        return super()._packet(pcm, onsets, rate)
 
     def close(self) -> None:
-        self._finished = True
-        self._words.clear()
+        super().close()
         self._passage = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -16,16 +16,15 @@ from engine.codec.semantic import SemanticTokeniser
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.errors import InvalidInput, ModelError
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.smlle.config import NAME, STEP_SAMPLES, Shape
 from engine.tts.smlle.session import Machine, SmlleSession
 from engine.tts.smlle.spectrum import Inputs, Prompt, before, prepared
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder, resampled
+from engine.tts.synthesiser import Synthesiser
 
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s
-REHEARSED: Final = "ready"
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class Cloner:
         return Voice(recording.name, made_for, tensors, recording.about)
 
 
-class SmlleSynthesiser:
-    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+class SmlleSynthesiser(Synthesiser[Prompt]):
+    """A TtsModel."""
 
     def __init__(
         self,
@@ -65,11 +64,7 @@ class SmlleSynthesiser:
         edition: str = "",
     ) -> None:
         """`cloner` None: it knows its own voices only. `edition`: see TtsInfo."""
-        self._machine = machine
-        self._voices = own_voices
-        self._cloner = cloner
-        self._prepared = PreparedVoices(self._prompt)
-        self.info = TtsInfo(
+        info = TtsInfo(
             name=name,
             sample_rate=SAMPLE_RATE,
             rate_range=machine.generation.rates,
@@ -77,14 +72,14 @@ class SmlleSynthesiser:
             edition=edition,
             making=MAKING,
         )
+        super().__init__(info, own_voices, lambda voice: prompted(machine, voice))
+        self._machine = machine
+        self._cloner = cloner
 
     @property
     def shape(self) -> Shape:
         """The shape of its networks."""
         return self._machine.spectrum.shape
-
-    def voices(self) -> tuple[Voice, ...]:
-        return self._voices
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not); its text stays
@@ -97,12 +92,9 @@ class SmlleSynthesiser:
             )
         return self._cloner.encode(pcm, sample_rate, self.info.voice_model)
 
-    def warm(self, voice: Voice) -> None:
-        rehearse(self.open(voice, seed=0), (REHEARSED,))
-
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> SmlleSession:
-        return SmlleSession(self._machine, self._prepared.of(voice), seed)
+        return SmlleSession(self._machine, self._of(voice), seed)
 
     def with_generation(self, **switches: Any) -> "SmlleSynthesiser":
         """The same weights and voices with other switches: rows of the comparison."""
@@ -110,13 +102,6 @@ class SmlleSynthesiser:
         machine = replace(self._machine, generation=generation)
         name, edition = self.info.name, self.info.edition
         return SmlleSynthesiser(machine, self._voices, self._cloner, name, edition=edition)
-
-    def close(self) -> None:
-        self._prepared.clear()
-
-    def _prompt(self, voice: Voice) -> Prompt:
-        check_made_for(voice, self.info)
-        return prompted(self._machine, voice)
 
 
 def prompted(machine: Machine, voice: Voice) -> Prompt:

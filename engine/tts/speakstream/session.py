@@ -6,11 +6,12 @@ Invariant: all state is here; closing the session frees it, and no other session
 """
 
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import torch
 from torch import Tensor
 
+from engine.audio.ending import Ending
 from engine.codec.mel import COLUMN, COLUMN_RATE, Levels
 from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
@@ -19,7 +20,7 @@ from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step
 from engine.tts.meter import RateMeter
-from engine.tts.pacing import PLAIN, paced
+from engine.tts.pacing import paced
 from engine.tts.phones import PhoneTable
 from engine.tts.speakstream.config import BINS, COLUMNS, END, SPEAKER, Generation
 from engine.tts.speakstream.model import SpeakStreamModel
@@ -32,7 +33,7 @@ from engine.tts.speakstream.tempo import (
     step_for,
 )
 from engine.tts.speakstream.windows import Window, window
-from engine.tts.words import Words
+from engine.tts.utterance import Utterance
 
 METER_COLUMNS: Final = 3 * COLUMN_RATE
 _CPU: Final = torch.device("cpu")
@@ -57,15 +58,14 @@ class Machine:
         return RateRange(SLOWEST_RATE * pace, FASTEST_RATE * pace)
 
 
-class SpeakStreamSession:
-    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+class SpeakStreamSession(Utterance):
+    """A TtsSession."""
 
     def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        self.rate: float | None = None
+        super().__init__()
         self._machine = machine
         self._speaker = speaker[None]
-        self._words = Words()
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._script = Script(machine.table)
         self._script_ended = False
@@ -78,24 +78,13 @@ class SpeakStreamSession:
         self._going_on = 1.0  # how likely the segment is to be longer than it is
         self._tempo = Tempo()
         self._wave = machine.vocoder.open()
+        self._ending = Ending(COLUMN * COLUMN_RATE)
         self._begun: list[int] = []  # words that begin with the next sample
         self._syllables = self._own_syllables = 0  # that ended since the last column
         self._meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)
         self._own_meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)  # before the tempo
         self._own_rate: float | None = None
         self._generator = torch.Generator().manual_seed(seed)
-        self._sample = 0
-        self._finished = False
-
-    # ------------------------------------------------------------------ text
-
-    def push_word(self, text: str, pace: float = PLAIN) -> None:
-        self._words.push(text, pace)
-
-    def end_input(self) -> None:
-        self._words.ended = True
-
-    # ------------------------------------------------------------------ step
 
     @torch.inference_mode()
     def step(self) -> Step:
@@ -108,8 +97,8 @@ class SpeakStreamSession:
                     return Starved()
                 else:
                     self._finished = True
-                    if self._script.trailing:
-                        return self._silence()
+                    if (last := self._last()) is not None:
+                        return last
             elif not self._ends_here():
                 frame = self._sounding(self._position())
                 if frame is not None:
@@ -125,8 +114,8 @@ class SpeakStreamSession:
             if part is not None or ended:
                 return part
             if self._words:
-                ready = self._phonemizer.push(self._words.take())
-            elif self._words.ended:
+                ready = self._phonemizer.push(self._words.popleft())
+            elif self._ended:
                 ready = self._phonemizer.finish()
                 self._script_ended = True
             else:
@@ -203,8 +192,6 @@ class SpeakStreamSession:
         noise = race_noise(BINS * logits.shape[-1], self._generator)
         return (chances / noise.view_as(chances)).argmax(-1)
 
-    # ----------------------------------------------------------------- sound
-
     def _sounding(self, columns: Tensor) -> AudioFrame | None:
         """A frame of the columns at the right tempo; None when none is due yet."""
         due = list(self._tempo.push(columns, self._tempo_step()))
@@ -222,37 +209,26 @@ class SpeakStreamSession:
     def _tempo_step(self) -> float:
         part, machine = self._segment, self._machine
         assert part is not None
-        pace = self._words.paces[self._script.words[part.first].last]
+        pace = self._paces[self._script.words[part.first].last]
         if self.rate is None:
             return clamped(pace)
         rate = machine.rates.nearest(self.rate)
         return step_for(paced(rate, pace), machine.generation.pace, self._own_rate)
 
-    def _silence(self) -> AudioFrame:
-        """A silent frame in which the last words without a sound have their place."""
+    def _last(self) -> AudioFrame | None:
+        """The sound dies away, and the last words without a sound have their place; None when there
+        was neither.
+        """
         self._begun += self._script.trailing
-        return self._frame(torch.zeros(COLUMNS * COLUMN), None)
+        pcm = self._ending.sound(COLUMNS * COLUMN if self._begun else 0)
+        return self._frame(torch.from_numpy(pcm), None) if len(pcm) else None
 
     def _frame(self, pcm: Tensor, rate: float | None) -> AudioFrame:
+        self._ending.hear(pcm.numpy())
         onsets = tuple(Onset(word, self._sample) for word in self._begun)
-        frame = AudioFrame(pcm.numpy(), self._sample, onsets, rate)
         self._begun = []
-        self._sample += len(pcm)
-        return frame
-
-    def rewind(self, sample: int) -> int | None:
-        """Nothing: a new rate takes effect with the next step."""
-        return None
-
-    # ----------------------------------------------------------------- close
+        return self._packet(pcm.numpy(), onsets, rate)
 
     def close(self) -> None:
-        self._finished = True
-        self._words.clear()
+        super().close()
         self._cache.restart()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

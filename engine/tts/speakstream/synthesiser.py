@@ -6,20 +6,21 @@ Invariant: weights are loaded once and never change; what a session changes is i
 """
 
 from dataclasses import replace
-from typing import Final
+
+from torch import Tensor
 
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.prepared import check_made_for, rehearse
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker, vector_voice
 from engine.tts.speakstream.config import NAME
 from engine.tts.speakstream.session import Machine, SpeakStreamSession
+from engine.tts.synthesiser import Synthesiser
 
-REHEARSED: Final = ("One", "two", "three", "four.")
 
+class SpeakStreamSynthesiser(Synthesiser[Tensor]):
+    """A TtsModel."""
 
-class SpeakStreamSynthesiser:
-    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+    rehearsed = ("One", "two", "three", "four.")
 
     def __init__(
         self,
@@ -28,25 +29,18 @@ class SpeakStreamSynthesiser:
         own_voices: tuple[Voice, ...],
         name: str = NAME,
     ) -> None:
+        info = TtsInfo(name, SAMPLE_RATE, machine.rates, can_clone=True, making=MAKING)
+        width = machine.model.shape.speaker_width
+        super().__init__(info, own_voices, lambda voice: checked_speaker(voice, width))
         self._machine = machine
         self._speaker = speaker
-        self._voices = own_voices
-        self.info = TtsInfo(name, SAMPLE_RATE, machine.rates, can_clone=True, making=MAKING)
-
-    def voices(self) -> tuple[Voice, ...]:
-        return self._voices
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
         return vector_voice(pcm, sample_rate, self._speaker, self.info.voice_model)
 
-    def warm(self, voice: Voice) -> None:
-        rehearse(self.open(voice, seed=0), REHEARSED)
-
     def open(self, voice: Voice, *, seed: int) -> SpeakStreamSession:
-        check_made_for(voice, self.info)
-        speaker = checked_speaker(voice, self._machine.model.shape.speaker_width)
-        return SpeakStreamSession(self._machine, speaker, seed)
+        return SpeakStreamSession(self._machine, self._of(voice), seed)
 
     def with_window(self, size: int) -> "SpeakStreamSynthesiser":
         """The same weights, speaking a word once `size` words are known, itself included: the
@@ -55,6 +49,3 @@ class SpeakStreamSynthesiser:
         machine = self._machine
         machine = replace(machine, generation=replace(machine.generation, window=size))
         return SpeakStreamSynthesiser(machine, self._speaker, self._voices, self.info.name)
-
-    def close(self) -> None:
-        """Nothing to release."""

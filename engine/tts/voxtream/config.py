@@ -128,7 +128,6 @@ class Profile:
     depth: Precision
     heads: Precision
     codec: Precision  # the decoding half of Mimi
-    codebooks: int = 16  # fewer = fewer depth steps; the rest is left out of the sums too
 
     def __post_init__(self) -> None:
         floats = self.depth is Precision.FLOAT, self.heads is Precision.FLOAT
@@ -140,11 +139,10 @@ _COARSE = Precision.INT8_COARSE
 FULL = Profile("full", _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
 INT8 = Profile("int8", _INT8, _INT8, _INT8, _INT8, _INT8)
 INT4 = Profile("int4", _COARSE, _COARSE, _INT4, _COARSE, _COARSE)
-INT4_SMALL = Profile("int4-8", _COARSE, _COARSE, _INT4, _COARSE, _COARSE, codebooks=8)
 # The starter voice's: its products are small, so that fp32 ones wait for memory more than they
 # compute; its codec's convolutions are not products for the most part.
 STARTER = Profile("starter", _INT8, _INT8, _INT8, _INT8, _FLOAT)
-PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4, INT4_SMALL)}
+PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4)}
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
 
 import torch
 from torch import Tensor
 
+from engine.audio.ending import faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
@@ -25,6 +25,7 @@ from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.phones import PhoneTable
+from engine.tts.utterance import Utterance
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
@@ -33,7 +34,6 @@ from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate_target
 from engine.tts.voxtream.script import Script
 from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
-from engine.tts.words import Words
 
 OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known well enough
 
@@ -58,8 +58,10 @@ class Drawn:
     rate: float | None = None
 
 
-class VoxtreamSession:
-    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+class VoxtreamSession(Utterance):
+    """A TtsSession. At the model's own pace, where that is not fixed, a word's pace moves the rate
+    measured of this utterance's plain words, so it needs a second of those first.
+    """
 
     def __init__(
         self,
@@ -69,11 +71,10 @@ class VoxtreamSession:
         seed: int,
     ) -> None:
         """`fresh_frames` makes what makes the frames of a passage."""
-        self.rate: float | None = None
+        super().__init__()
         window = machine.generation.rate_window_frames
         self._machine = machine
         self._prompt = prompt
-        self._words = Words()
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._script = Script(prompt, machine.table)
         self._cursor = self._fresh_cursor()
@@ -94,28 +95,14 @@ class VoxtreamSession:
         self._last_word = ""  # taken up
         self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
-        self._sample = self._made = 0  # samples that sounded, and before they were stretched
-        self._finished = False
+        self._made = 0  # samples before they were stretched
         self._closed = False
-
-    # ------------------------------------------------------------------ text
-
-    def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession. At the model's own pace, where that is not fixed, `pace` moves the rate
-        measured of this utterance's plain words, so it needs a second of those first.
-        """
-        self._words.push(text, pace)
-
-    def end_input(self) -> None:
-        self._words.ended = True
-
-    # ------------------------------------------------------------------ step
 
     @torch.inference_mode()
     def step(self) -> Step:
         while not self._finished:
             if self._passage_over:
-                if not self._words and not self._words.ended:
+                if not self._words and not self._ended:
                     return Starved()
                 self._begin_passage()
                 continue
@@ -132,10 +119,10 @@ class VoxtreamSession:
         script = self._script
         while not self._sees_ahead():
             if self._words and not self._is_passage_end():
-                self._last_word = self._words.take()
+                self._last_word = self._words.popleft()
                 for word in self._phonemizer.push(self._last_word):
                     script.add(word)
-            elif self._words.ended or self._is_passage_end():
+            elif self._ended or self._is_passage_end():
                 for word in self._phonemizer.finish():
                     script.add(word)
                 script.close()
@@ -196,7 +183,10 @@ class VoxtreamSession:
         self._span = self._move(self._frames.draw(controls), before)
         if self._sees_ahead() and not self._passage_over:
             self._begin(self._span)
-        frame = self._packet(self._frames.sound(), before, plain=plain)
+        sound = self._frames.sound()
+        if self._passage_over:
+            sound = torch.from_numpy(faded_out(sound.numpy(), SAMPLE_RATE))
+        frame = self._heard(sound, before, plain=plain)
         self._spoken = self._drawn
         return frame
 
@@ -250,7 +240,7 @@ class VoxtreamSession:
         """Of the word that the frame to be made speaks."""
         script, span = self._script, self._span
         word = script.spoken_words if span is None else script.word_at(span)
-        return self._words.paces[word]
+        return self._paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:
         """The phones this frame speaks; notes the end one frame after it came."""
@@ -271,7 +261,7 @@ class VoxtreamSession:
         if self._plain_ms >= OWN_PACE_MS:
             self._own_rate = own_rate
 
-    def _packet(self, pcm: Tensor, span: Span, *, plain: bool) -> AudioFrame | None:
+    def _heard(self, pcm: Tensor, span: Span, *, plain: bool) -> AudioFrame | None:
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
@@ -301,28 +291,11 @@ class VoxtreamSession:
         if not len(pcm):
             return None
         onsets = tuple(Onset(self._begun_words.popleft(), place) for place in places)
-        frame = AudioFrame(pcm, self._sample, onsets, rate)
-        self._sample += len(pcm)
-        return frame
-
-    def rewind(self, sample: int) -> int | None:
-        """Nothing: all that a frame leaves behind in the network would have to be kept. The rate is
-        read at every frame, so a new one is heard one lead later.
-        """
-        return None
-
-    # ----------------------------------------------------------------- close
+        return self._packet(pcm, onsets, rate)
 
     def close(self) -> None:
-        self._finished = True
-        self._words.clear()
+        super().close()
         self._stretch = Stretch(SAMPLE_RATE)
         if not self._closed:
             self._closed = True
             self._frames.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

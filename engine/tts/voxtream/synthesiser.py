@@ -18,9 +18,9 @@ from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import own_table, read_table
-from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
 from engine.tts.speaker.redimnet import random_speaker_encoder
+from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream import voice as voices
 from engine.tts.voxtream.config import (
     GENERATION,
@@ -41,13 +41,12 @@ from engine.tts.voxtream.session import Machine, VoxtreamSession
 
 log = logging.getLogger(__name__)
 
-REHEARSED = "ready"
 NOT_CAPTURED = "The voice speaks in plain steps, slower than this graphics card could: {}"
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
 
 
-class VoxtreamSynthesiser:
-    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
+    """A TtsModel."""
 
     def __init__(
         self,
@@ -62,15 +61,8 @@ class VoxtreamSynthesiser:
         """`edition`: see TtsInfo. `graphs`: whether frames are replays of a captured graph; None =
         on CUDA only.
         """
-        self._machine = machine
-        self._graphs = machine.model.device.type == "cuda" if graphs is None else graphs
-        self._idle: list[GraphFrames] = []
-        self._speaker = speaker
-        self._voices = own_voices
-        self._tables = rotary_tables(machine.model)
-        self._prepared = PreparedVoices(self._prompt)
         rates = RateRange(min(machine.rates), max(machine.rates))
-        self.info = TtsInfo(
+        info = TtsInfo(
             name=name,
             sample_rate=SAMPLE_RATE,
             rate_range=rates,
@@ -79,9 +71,12 @@ class VoxtreamSynthesiser:
             edition=edition,
             making=MAKING,
         )
-
-    def voices(self) -> tuple[Voice, ...]:
-        return self._voices
+        super().__init__(info, own_voices, self._prompt)
+        self._machine = machine
+        self._graphs = machine.model.device.type == "cuda" if graphs is None else graphs
+        self._idle: list[GraphFrames] = []
+        self._speaker = speaker
+        self._tables = rotary_tables(machine.model)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
@@ -93,7 +88,7 @@ class VoxtreamSynthesiser:
     # Buffers that warm() or a step made can be written to in this mode only.
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
-        prompt = self._prepared.of(voice)
+        prompt = self._of(voice)
         return VoxtreamSession(self._machine, prompt, partial(self._frames, prompt), seed)
 
     @torch.inference_mode()
@@ -101,12 +96,12 @@ class VoxtreamSynthesiser:
         """Prepare what every text needs of the voice, and what first words of up to nine phones
         need to begin at once. Then compute one frame, because a library's first call takes longer.
         """
-        prompt = self._prepared.of(voice)
+        prompt = self._of(voice)
         for look_ahead in range(1, self._machine.model.config.max_look_ahead + 1):
             prompt.rows(look_ahead)
         for look_ahead in (1, 2):
             prompt.cache(look_ahead)
-        rehearse(self.open(voice, seed=0), (REHEARSED,))
+        super().warm(voice)
 
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
         """The same weights and voices under another rate table, nothing stretched."""
@@ -118,7 +113,7 @@ class VoxtreamSynthesiser:
         )
 
     def close(self) -> None:
-        self._prepared.clear()
+        super().close()
         self._idle.clear()
 
     def _frames(self, prompt: PreparedPrompt) -> Frames:
@@ -144,7 +139,6 @@ class VoxtreamSynthesiser:
             self._idle.append(frames)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        check_made_for(voice, self.info)
         model = self._machine.model
         codes = voices.checked_codes(voice, model.config)
         speaker = checked_speaker(voice, model.config.speaker_width)
@@ -180,7 +174,7 @@ def load_published(
     speaker = load_speaker_encoder(files.speaker)
     clip = fallback()
     voice = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, NAME)
-    mimi.tune(profile.codebooks, profile.codec)
+    mimi.tune(profile.codec)
     return_freed_memory()
     machine = Machine(GENERATION, model, mimi, table, Espeak())
     return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),))
@@ -198,7 +192,7 @@ def load_random(
     target = target or Target(torch.device("cpu"), torch.float32, threads=2)
     model = load_weights(RandomWeights(config, seed), config, GENERATION, profile, target)
     codec = mimi or random_mimi(config.codebooks, seed, target.device)
-    codec.tune(profile.codebooks, profile.codec)
+    codec.tune(profile.codec)
     return_freed_memory()
     machine = Machine(GENERATION, model, codec, own_table(), Espeak())
     voice = random_voice(config, seed)

@@ -44,7 +44,7 @@ class Machine:
         self.profiles: dict[str, Outcome] = {
             "int8": Measured("voice", "cpu", 2.0, 300.0, 1.3, 1200.0, 0.0),
             "int4": Measured("RANDOM voice", "cpu", 1.0, 200.0, 0.74, 900.0, 0.5),
-            "int4-8": "it did not answer.",
+            "full": "it did not answer.",
         }
         self.devices: list[str] = []
         self.others = 0.0  # share of the machine that other programs take

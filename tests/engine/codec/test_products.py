@@ -38,7 +38,7 @@ def wide_enough() -> dict[str, Any]:
 def test_a_quickened_codec_sounds_the_same() -> None:
     codes = torch.randint(0, 2048, (1, 4, 5), generator=torch.Generator().manual_seed(0))
     plain, quick = small_mimi(), small_mimi()
-    quick.tune(4, Precision.FLOAT)
+    quick.tune(Precision.FLOAT)
     streams = plain.open(), quick.open()
     for at in range(5):
         expected = plain.decode_frame(streams[0], codes[:, :, [at]])
@@ -49,7 +49,7 @@ def test_a_quickened_codec_sounds_the_same() -> None:
 def test_the_encoding_half_is_left_alone() -> None:
     pcm = torch.randn(1, 1, 1920 * 4, generator=torch.Generator().manual_seed(0)) * 0.1
     quick = small_mimi()
-    quick.tune(4, Precision.INT8)
+    quick.tune(Precision.INT8)
     assert torch.equal(quick.encode(pcm), small_mimi().encode(pcm))
 
 
@@ -95,7 +95,7 @@ def test_mimis_transformer_is_packed_when_asked() -> None:
 def test_a_packed_codec_sounds_nearly_the_same_and_its_streams_stay_apart() -> None:
     codes = torch.randint(0, 2048, (2, 1, 4, 6), generator=torch.Generator().manual_seed(0))
     plain, packed = (random_mimi(4, 0, **wide_enough()) for _ in range(2))
-    packed.tune(4, Precision.INT8)
+    packed.tune(Precision.INT8)
     expected = [plain.open(), plain.open()]
     found = [packed.open(), packed.open()]
     for at in range(6):

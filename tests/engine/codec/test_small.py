@@ -119,7 +119,7 @@ def test_a_saved_codec_loads_with_its_shape(tmp_path: Path) -> None:
 
 def test_a_tuned_codec_holds_its_decoding_half_alone(tmp_path: Path) -> None:
     codec = load_small(saved(tmp_path, Decoder.SOURCE), torch.device("cpu"))
-    codec.tune(3, Precision.FLOAT)
+    codec.tune(Precision.FLOAT)
     kept = [name for name, _ in codec._model.named_parameters() if name.startswith(ENCODING)]
     assert kept == []
 
@@ -129,7 +129,7 @@ def test_a_tuned_codec_still_encodes(tmp_path: Path) -> None:
     file, pcm = saved(tmp_path, Decoder.SOURCE), speech(4)
     tuned = load_small(file, torch.device("cpu"))
     whole = tuned.encode(pcm)
-    tuned.tune(3, Precision.FLOAT)
+    tuned.tune(Precision.FLOAT)
     assert torch.equal(tuned.encode(pcm), whole)
     assert len(whole.unique()) > 1
 

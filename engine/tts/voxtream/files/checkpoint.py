@@ -90,7 +90,6 @@ def load_weights(
     """The model in the form the profile asks for."""
     with torch.device("meta"):
         model = VoxtreamModel(config, generation)
-    model.codebooks = min(profile.codebooks, config.codebooks)
     fill = _Filler(source, target)
     fill.weight(model.phone_embeddings, "phone_embeddings.weight")
     fill.weight(model.audio_embeddings, "audio_embeddings.weight")
@@ -112,8 +111,7 @@ def load_weights(
 
 def _fill_heads(model: VoxtreamModel, heads: Tensor, fill: "_Filler") -> None:
     """The published heads are one tensor [K - 1, D, V]; each becomes a product of its own."""
-    rows = heads[: model.codebooks - 1]
-    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in rows)
+    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in heads)
 
 
 class _Filler:
@@ -171,7 +169,7 @@ class _Filler:
             precision=profile.depth,
             threads=self._target.threads,
         )
-        heads = self._take("audio_head")[: model.codebooks - 1].transpose(1, 2)
+        heads = self._take("audio_head").transpose(1, 2)
         guidance = model.generation.acoustic_guidance
         return PackedAcoustics(stack, heads[:, : config.codes], profile.heads, guidance=guidance)
 

@@ -67,7 +67,7 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     with PublishedFile(folder / VOICE_FILE, shape) as weights:
         model = load_weights(weights, shape, config.generation, profile, target)
     codec = load_small(folder / CODEC_FILE, target.device)
-    codec.tune(profile.codebooks, profile.codec)
+    codec.tune(profile.codec)
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
     machine = Machine(config.generation, model, codec, table, Espeak(), config.rates)

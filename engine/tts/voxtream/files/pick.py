@@ -11,7 +11,7 @@ from typing import Final
 
 from engine.picks import read_pick, write_pick
 
-NAMES: Final = ("full", "int8", "int4", "int4-8")  # best sound first
+NAMES: Final = ("full", "int8", "int4")  # best sound first
 LARGEST_RTF: Final = 0.8  # beyond that, a busy moment of the machine is heard as a gap
 FILE: Final = "profile.json"
 

@@ -49,7 +49,7 @@ class VoxtreamModel(nn.Module):
         super().__init__()
         self.config = config
         self.generation = generation
-        self.codebooks = config.codebooks  # a profile may use fewer than the checkpoint has
+        self.codebooks = config.codebooks
         width, vocabulary = config.width, config.audio_vocabulary
         self.phone_embeddings = Embedding(config.phone_vocabulary, width)
         self.audio_embeddings = Embedding(vocabulary * config.codebooks, width)

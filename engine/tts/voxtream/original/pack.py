@@ -67,7 +67,7 @@ def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesi
     with PublishedFile(folder / VOICE_FILE, shape) as weights:
         model = load_weights(weights, shape, GENERATION, profile, place)
     codec = load_small(folder / CODEC_FILE, place.device)
-    codec.tune(profile.codebooks, profile.codec)
+    codec.tune(profile.codec)
     machine = Machine(config.generation, model, codec, table, Espeak())
     named = named_voices(folder / VOICES_FOLDER, config.name)
     return_freed_memory()

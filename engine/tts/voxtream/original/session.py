@@ -8,18 +8,18 @@ Invariant: all state is here; closing the session frees it, and no other session
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import torch
 
-from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi
+from engine.audio.ending import faded_out
+from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
-from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.meter import RateMeter
-from engine.tts.pacing import PLAIN
 from engine.tts.phones import PhoneTable
+from engine.tts.utterance import Utterance
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.original.config import (
     METER_FRAMES,
@@ -31,7 +31,6 @@ from engine.tts.voxtream.original.config import (
 from engine.tts.voxtream.original.frames import Frames
 from engine.tts.voxtream.original.prompt import PreparedPrompt
 from engine.tts.voxtream.original.script import Cursor, Script, Span
-from engine.tts.words import Words
 
 
 @dataclass(frozen=True)
@@ -46,31 +45,17 @@ class Machine:
     special: SpecialPhones = OURS
 
 
-class VoxtreamSession:
-    """A TtsSession. Not thread-safe; several sessions of one model may be stepped in turn."""
+class VoxtreamSession(Utterance):
+    """A TtsSession without control of the rate."""
 
     def __init__(self, machine: Machine, prompt: PreparedPrompt, seed: int) -> None:
-        self.rate: float | None = None  # ignored: the system has no control of the rate
+        super().__init__()
         self._machine = machine
         self._prompt = prompt
-        self._words = Words()
         self._meter = RateMeter(METER_FRAMES, FRAME_MS)
         self._generator = torch.Generator().manual_seed(seed)
-        self._sample = 0
-        self._finished = False
         self._span: Span | None = None  # of the last frame drawn; None = nothing drawn yet
         self._begin_passage(first_word=0)
-
-    # ------------------------------------------------------------------ text
-
-    def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession; `pace` is ignored."""
-        self._words.push(text, pace)
-
-    def end_input(self) -> None:
-        self._words.ended = True
-
-    # ------------------------------------------------------------------ step
 
     @torch.inference_mode()
     def step(self) -> Step:
@@ -98,14 +83,14 @@ class VoxtreamSession:
             return None
         self._passage_over = True
         onsets = self._onsets(Span(self._script.end, self._script.end))
-        return self._packet(np.zeros(FRAME_SAMPLES, np.float32), onsets, None) if onsets else None
+        return self._packet(np.zeros(FRAME_SAMPLES, np.float32), onsets) if onsets else None
 
     def _next_passage(self) -> bool:
         """Begin the next passage, or finish; False when more text is needed to know which."""
         if self._words:
             self._begin_passage(self._script.spoken_words)
         else:
-            self._finished = self._words.ended
+            self._finished = self._ended
         return bool(self._words) or self._finished
 
     def _read(self) -> bool:
@@ -113,11 +98,11 @@ class VoxtreamSession:
         script = self._script
         while not script.closed and self._needs_a_word():
             if self._words and not self._is_passage_end():
-                self._last_word = self._words.take()
+                self._last_word = self._words.popleft()
                 self._taken += 1
                 for word in self._phonemizer.push(self._last_word):
                     script.add(word)
-            elif self._words.ended or self._is_passage_end():
+            elif self._ended or self._is_passage_end():
                 for word in self._phonemizer.finish():
                     script.add(word)
                 script.close()
@@ -157,35 +142,15 @@ class VoxtreamSession:
         self._made += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
+        pcm = frame.pcm.numpy()
         if self._cursor.left == 0:
-            self._passage_over = True
+            self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
         else:
             self._span = self._cursor.advance(frame.token, script)
-        return self._packet(frame.pcm.numpy(), onsets, rate)
+        return self._packet(pcm, onsets, rate)
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:
         half = FRAME_SAMPLES // 2
         return tuple(
             Onset(word, self._sample + late * half) for word, late in self._script.begun(span)
         )
-
-    def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...], rate: float | None) -> AudioFrame:
-        frame = AudioFrame(pcm, self._sample, onsets, rate)
-        self._sample += FRAME_SAMPLES
-        return frame
-
-    def rewind(self, sample: int) -> int | None:
-        """Nothing: the network's earlier states are not kept."""
-        return None
-
-    # ----------------------------------------------------------------- close
-
-    def close(self) -> None:
-        self._finished = True
-        self._words.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -14,35 +14,25 @@ from torch import Tensor
 from engine.codec.mimi import SAMPLE_RATE
 from engine.errors import InvalidInput, ModelError
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.prepared import PreparedVoices, check_made_for, rehearse
+from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.original.config import NAME
 from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
 from engine.tts.voxtream.original.session import Machine, VoxtreamSession
 from engine.tts.voxtream.prompt import rotary_tables
 
-REHEARSED: Final = "ready"
 AGAIN: Final = "Make the voice pack again."
 
 
-class VoxtreamSynthesiser:
-    """A TtsModel. Used from one thread; its sessions may be stepped in any order."""
+class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
+    """A TtsModel."""
 
     def __init__(self, machine: Machine, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+        device = machine.model.device.type
+        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, can_clone=False, device=device)
+        super().__init__(info, own_voices, self._prompt)
         self._machine = machine
-        self._voices = own_voices
         self._tables = rotary_tables(machine.model)
-        self._prepared = PreparedVoices(self._prompt)
-        self.info = TtsInfo(
-            name=name,
-            sample_rate=SAMPLE_RATE,
-            rate_range=None,
-            can_clone=False,
-            device=machine.model.device.type,
-        )
-
-    def voices(self) -> tuple[Voice, ...]:
-        return self._voices
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """Always a ModelError: a prompt needs its text, aligned, which a recording lacks."""
@@ -53,16 +43,9 @@ class VoxtreamSynthesiser:
 
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
-        return VoxtreamSession(self._machine, self._prepared.of(voice), seed)
-
-    def warm(self, voice: Voice) -> None:
-        rehearse(self.open(voice, seed=0), (REHEARSED,))
-
-    def close(self) -> None:
-        self._prepared.clear()
+        return VoxtreamSession(self._machine, self._of(voice), seed)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        check_made_for(voice, self.info)
         model, special = self._machine.model, self._machine.special
         return prepare(model, self._tables, checked_prompt(voice, model.config), special.bos)
 

@@ -9,7 +9,7 @@ from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Starved
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
-from engine.tts.espeak.session import FRAME
+from engine.tts.utterance import PIECE_MS
 from tests.engine.tts.espeak.calibrate import TEXTS, measure
 from tests.engine.tts.laws import drain, say
 
@@ -41,8 +41,8 @@ def test_frames_have_eighty_milliseconds_and_the_last_what_is_left(model: Espeak
             session.push_word(word)
         session.end_input()
         lengths = [len(frame.pcm) for frame in drain(session)]
-    assert set(lengths[:-1]) == {FRAME}
-    assert 0 < lengths[-1] <= FRAME
+    assert set(lengths[:-1]) == {SAMPLE_RATE * PIECE_MS // 1000}
+    assert 0 < lengths[-1] <= SAMPLE_RATE * PIECE_MS // 1000
 
 
 def test_nothing_of_a_closed_word_waits_for_the_next_word(model: EspeakModel) -> None:

@@ -11,8 +11,8 @@ import pytest
 from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
 from engine.tts.kokoro.plan import Plan
-from engine.tts.kokoro.session import PIECE
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.utterance import PIECE_MS
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small
 from tests.engine.tts.kokoro.words import phoned
@@ -46,7 +46,7 @@ def test_a_short_reply_is_said_and_fades_to_silence(reply: str) -> None:
 
 def test_what_has_no_sound_is_a_moment_of_silence() -> None:
     utterance = said(["...", "?", "—"])
-    assert len(utterance.pcm) == PIECE
+    assert len(utterance.pcm) == SAMPLE_RATE * PIECE_MS // 1000
     assert not utterance.pcm.any()
     assert [onset.word for onset in utterance.onsets] == [0, 1, 2]
 

@@ -218,9 +218,8 @@ def test_bad_words_and_rates_are_refused(synthesiser: VoxtreamSynthesiser, voice
         with pytest.raises(InvalidInput, match="more than one word"):
             session.push_word("two words")
         session.push_word("something")
-        session.rate = float("nan")
         with pytest.raises(InvalidInput, match="rate"):
-            session.step()
+            session.rate = float("nan")
         session.rate = 400.0  # clamped to what the voice can do
         assert isinstance(session.step(), AudioFrame)
         session.end_input()
@@ -252,12 +251,6 @@ def test_a_packed_profile_speaks_too(voice: Voice) -> None:
         again = speak(session, WORDS)
     assert np.array_equal(samples(first), samples(again))
     assert sum(len(frame.onsets) for frame in first) == len(WORDS)
-
-
-def test_fewer_codebooks_are_a_profile_of_their_own(voice: Voice) -> None:
-    reduced = small(replace(INT8, codebooks=2))
-    with reduced.open(voice, seed=3) as session:
-        assert speak(session, WORDS[:3])
 
 
 def test_random_weights_say_that_they_are_random(synthesiser: VoxtreamSynthesiser) -> None:

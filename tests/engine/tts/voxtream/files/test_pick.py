@@ -21,12 +21,12 @@ def test_every_profile_can_be_picked_and_set() -> None:
     ("rtfs", "name", "reason"),
     [
         (
-            {"full": 5.0, "int8": 1.3, "int4": 0.74, "int4-8": 0.5},
+            {"full": 5.0, "int8": 1.3, "int4": 0.74},
             "int4",
             "int4 keeps RTF at 0.74; int8 would need 1.30, full would need 5.00.",
         ),
         ({"int4": 0.3, "full": 0.79}, "full", "full keeps RTF at 0.79."),
-        ({"int4": 0.8, "int4-8": 0.7}, "int4-8", "int4-8 keeps RTF at 0.70; int4 would need 0.80."),
+        ({"int8": 0.8, "int4": 0.7}, "int4", "int4 keeps RTF at 0.70; int8 would need 0.80."),
     ],
 )
 def test_the_best_sound_that_keeps_up_is_picked(
@@ -36,9 +36,9 @@ def test_the_best_sound_that_keeps_up_is_picked(
 
 
 def test_when_none_keeps_up_the_built_in_voice_stays() -> None:
-    pick = judge("cpu", {"full": 5.0, "int4-8": 0.95})
+    pick = judge("cpu", {"full": 5.0, "int4": 0.95})
     assert pick.profile == ""
-    assert "int4-8, needs 0.95" in pick.reason
+    assert "int4, needs 0.95" in pick.reason
     assert "built-in voice stays" in pick.reason
 
 

@@ -19,8 +19,9 @@ import pocketsphinx
 import soundfile
 import soxr
 
-sys.path.append(str(Path(__file__).parents[2]))  # the checkout, for its virtual sound card
+sys.path.append(str(Path(__file__).parents[3]))  # the checkout, for its virtual sound card
 
+from installer.commands import say
 from tests.virtual_audio import VirtualAudio, virtual_audio
 
 QUESTION = "convert ten miles to kilometers"
@@ -40,10 +41,10 @@ def main(folder: Path) -> int:
         with virtual_audio(place) as card:
             reply, after_s = reply_of_the_window(card, question, place)
         heard = recognised(reply)
-        print(f"    {after_s:.0f} s after the start it answered; written {text!r}, heard {heard!r}")
+        say(f"    {after_s:.0f} s after the start it answered; written {text!r}, heard {heard!r}")
         if "sixteen" in heard:
             return 0
-    print("    the reply of the window was not recognised")
+    say("    the reply of the window was not recognised")
     return 1
 
 
@@ -75,7 +76,7 @@ def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tup
             until(lambda: silent_since(wav, 2.0), "end of the reply")
         finally:
             program.terminate()
-    print(f"    the reply begins {at_s:.0f} s into the recording")
+    say(f"    the reply begins {at_s:.0f} s into the recording")
     return wav, after_s
 
 

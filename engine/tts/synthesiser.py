@@ -1,8 +1,10 @@
-"""What a model prepares of a voice before it speaks with it.
+"""What synthesisers have in common: voices of their own, what they prepare of a voice before they
+speak with it, a rehearsal.
 
 Invariant: a voice of another model is never prepared.
 """
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Final, Generic, TypeVar
@@ -52,3 +54,37 @@ def rehearse(session: TtsSession, words: Iterable[str]) -> None:
             session.push_word(word)
         session.end_input()
         session.step()
+
+
+class Synthesiser(ABC, Generic[_Prepared]):
+    """A TtsModel but for `encode_voice`. Weights never change; what a session changes is its own.
+    Used from one thread; its sessions may be stepped in any order.
+    """
+
+    rehearsed: tuple[str, ...] = ("ready",)
+
+    def __init__(
+        self, info: TtsInfo, own_voices: tuple[Voice, ...], prepare: Callable[[Voice], _Prepared]
+    ) -> None:
+        """`prepare`: what a session needs of a voice; InvalidInput for one that does not fit."""
+        self.info = info
+        self._voices = own_voices
+        self._prepared = PreparedVoices(prepare)
+
+    def voices(self) -> tuple[Voice, ...]:
+        return self._voices
+
+    @abstractmethod
+    def open(self, voice: Voice, *, seed: int) -> TtsSession: ...
+
+    def warm(self, voice: Voice) -> None:
+        rehearse(self.open(voice, seed=0), self.rehearsed)
+
+    def close(self) -> None:
+        """Forget the prepared voices."""
+        self._prepared.clear()
+
+    def _of(self, voice: Voice) -> _Prepared:
+        """The voice, prepared; InvalidInput for one of another model."""
+        check_made_for(voice, self.info)
+        return self._prepared.of(voice)

@@ -1,0 +1,118 @@
+"""What every session keeps of its utterance, whatever makes the sound: the words that wait, the
+rate, the samples given out, the end.
+
+Invariant: what comes out depends on the words alone, never on when they were pushed. A session that
+derives from Utterance adds `step`, and `rewind` where it can take speech back.
+"""
+
+from collections import deque
+from math import isnan
+from typing import Final, Self
+
+import numpy as np
+
+from engine.errors import InvalidInput
+from engine.tts.base import AudioFrame, Onset, Pcm
+from engine.tts.meter import SyllableMeter
+from engine.tts.pacing import PLAIN
+
+PIECE_MS: Final = 80  # of a frame that is cut from what was made ahead
+
+
+class Utterance:
+    """One utterance. Not thread-safe; several of one model may be stepped in turn."""
+
+    def __init__(self) -> None:
+        self._rate: float | None = None
+        self._words: deque[str] = deque()  # not yet taken up
+        self._paces: list[float] = []  # of all words ever
+        self._ended = False  # no word follows
+        self._sample = 0  # of the next frame
+        self._finished = False
+
+    @property
+    def rate(self) -> float | None:
+        """Target SPS from the next step on; None = own pace. Clamped to the model's range, ignored
+        by a model without one; InvalidInput for a NaN.
+        """
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate: float | None) -> None:
+        if rate is not None and isnan(rate):
+            raise InvalidInput("The speaking rate is not a number.")
+        self._rate = rate
+
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        """See TtsSession."""
+        if self._ended or self._finished:
+            raise InvalidInput("No word can follow the end of an utterance.")
+        if any(letter.isspace() for letter in text):
+            raise InvalidInput(f"{text!r} is more than one word.", hint="Push words one by one.")
+        self._words.append(text)
+        self._paces.append(pace)
+
+    def end_input(self) -> None:
+        """No more words will come. Calling it twice is harmless."""
+        self._ended = True
+
+    def rewind(self, sample: int) -> int | None:
+        """Nothing: states of the networks are not kept. A new rate acts on the next frame."""
+        return None
+
+    def _packet(
+        self, pcm: Pcm, onsets: tuple[Onset, ...] = (), rate: float | None = None
+    ) -> AudioFrame:
+        """The next samples as a frame."""
+        start, self._sample = self._sample, self._sample + len(pcm)
+        return AudioFrame(pcm, start, onsets, rate)
+
+    def close(self) -> None:
+        """Forget the utterance; further steps are Finished."""
+        self._finished = True
+        self._words.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AheadUtterance(Utterance):
+    """One whose samples, onsets and syllables are made ahead of the frames that are cut from
+    them.
+    """
+
+    def __init__(self, sample_rate: int) -> None:
+        super().__init__()
+        self._piece = sample_rate * PIECE_MS // 1000  # samples of a frame; the last is shorter
+        self._meter = SyllableMeter(sample_rate)
+        self._onsets: deque[Onset] = deque()
+        self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet in a frame
+
+    @property
+    def _made(self) -> int:
+        """Samples of the utterance."""
+        return self._sample + len(self._ready)
+
+    def _make(self, pcm: Pcm) -> None:
+        self._ready = np.concatenate([self._ready, pcm])
+
+    def _cut(self) -> AudioFrame:
+        """The next frame of what was made."""
+        pcm, self._ready = self._ready[: self._piece], self._ready[self._piece :]
+        end, onsets = self._sample + len(pcm), []
+        while self._onsets and self._onsets[0].sample < end:
+            onsets.append(self._onsets.popleft())
+        return self._packet(pcm, tuple(onsets), self._meter.rate(end))
+
+    def _forget_from(self, sample: int) -> None:
+        """What was made from a sample of the utterance on."""
+        self._ready = self._ready[: max(0, sample - self._sample)]
+        self._sample = min(self._sample, sample)
+        self._onsets = deque(each for each in self._onsets if each.sample < sample)
+
+    def close(self) -> None:
+        super().close()
+        self._ready = np.zeros(0, np.float32)
