@@ -21,11 +21,7 @@ from app.status.parts import Parts
 from engine.api import Event, Part, Ready, SendText, SleepChanged
 
 # The built-in skills answer these.
-_EXAMPLES = (
-    "What time is it?",
-    "Convert ten miles to kilometres",
-    "What can you do?",
-)
+_EXAMPLES = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
 
 _NO_MODEL = "skills"  # the part's name while no language model is in use
 _EXAMPLE_HEIGHT = 46  # logical pixels, with the room below it

@@ -82,10 +82,7 @@ def column(
 
 
 def fill(
-    layout: QBoxLayout,
-    *items: Item,
-    margins: Margins | None = None,
-    spacing: int | None = None,
+    layout: QBoxLayout, *items: Item, margins: Margins | None = None, spacing: int | None = None
 ) -> None:
     """Append to a layout; None leaves its margins and its spacing as they are."""
     if margins is not None:
@@ -112,10 +109,7 @@ def _add(layout: QBoxLayout, placed: Placed) -> None:
 
 
 def card(
-    parent: QWidget,
-    *items: Item,
-    kind: str = "card",
-    margins: Margins | None = (14, 10, 10, 10),
+    parent: QWidget, *items: Item, kind: str = "card", margins: Margins | None = (14, 10, 10, 10)
 ) -> QFrame:
     """A frame of its own, of this `kind` in the style sheet, with a column of these in it."""
     frame = QFrame(parent)

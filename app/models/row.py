@@ -117,8 +117,4 @@ class ModelRow(CardRow):
 
 # The kinds that can be chosen, in the order of the page, with their headings; the rest are parts of
 # a voice.
-KINDS = {
-    "recogniser": mark("Listens"),
-    "language model": mark("Thinks"),
-    "voice": mark("Speaks"),
-}
+KINDS = {"recogniser": mark("Listens"), "language model": mark("Thinks"), "voice": mark("Speaks")}

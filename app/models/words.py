@@ -32,10 +32,7 @@ def remarks(entry: ModelEntry) -> str:
     short = "" if entry.fits else tr("That is more memory than this computer has to spare.")
     half = ""
     if entry.state is Presence.PARTIAL:
-        half = tr(
-            "{size} of it are here; it goes on from there.",
-            size=size(entry.megabytes_here),
-        )
+        half = tr("{size} of it are here; it goes on from there.", size=size(entry.megabytes_here))
     return " ".join(each for each in (said(entry.obstacle), short, half, entry.measured) if each)
 
 
