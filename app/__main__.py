@@ -3,26 +3,41 @@
 Invariant: nothing large is imported before it is known to be needed.
 """
 
+import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
-from app.command import streams
 from app.presence import remote
 
-LAST_WAIT_S = (
-    2.0  # for a thread that is still busy after the engine has stopped, as with a silent hub
-)
+# For a thread that is still busy after the engine has stopped, as with a silent hub.
+LAST_WAIT_S = 2.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run Rubato; returns the exit status."""
-    streams.mend()
+    mend_streams()
     words = sys.argv[1:] if arguments is None else arguments
     message = remote.message_of(words)
     return remote.tell(message) if message else _main(words)
+
+
+def mend_streams() -> None:
+    """On Windows a program without a terminal has no streams (they are None), and output to a file
+    would be in a regional encoding; then we write UTF-8. On all systems a letter that the terminal
+    cannot show becomes a question mark instead of an error.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as we run
+            setattr(sys, name, nowhere)
+        elif isinstance(stream, io.TextIOWrapper):
+            as_file = sys.platform == "win32" and not stream.isatty()
+            stream.reconfigure(errors="replace", encoding="utf-8" if as_file else None)
 
 
 def _main(words: Sequence[str]) -> int:

@@ -29,13 +29,13 @@ class Devices:
 
     def names(self, part: Part) -> tuple[str, ...]:
         """Devices of a part, without the default."""
-        is_microphone = part is Part.MICROPHONE
-        return self._known.microphones if is_microphone else self._known.loudspeakers
+        known = self._known
+        return known.microphones if part is Part.MICROPHONE else known.loudspeakers
 
     def selected(self, part: Part) -> str:
         """The chosen device; empty = the system's default."""
-        is_microphone = part is Part.MICROPHONE
         known = self._known
+        is_microphone = part is Part.MICROPHONE
         return known.selected_microphone if is_microphone else known.selected_loudspeaker
 
     def menu(self, part: Part, parent: QWidget) -> QMenu:

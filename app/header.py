@@ -69,11 +69,9 @@ class Header(QWidget):
 
     def on_event(self, event: api.Event) -> None:
         match event:
-            case api.SettingChanged(key=str(key), value=bool(on)) if key == HANDS_FREE_KEY:
+            case api.SettingChanged(key, bool(on)) if key == HANDS_FREE_KEY:
                 self.show_hands_free(on)
-            case api.SettingChanged(key=str(key), value=int() | float() as gain) if (
-                key == VOLUME_KEY
-            ):
+            case api.SettingChanged(key, int() | float() as gain) if key == VOLUME_KEY:
                 self.show_volume(gain)
             case api.RecordingChanged():
                 self.recording.on_event(event)

@@ -162,7 +162,9 @@ def _say(options: argparse.Namespace) -> int:
         settings = api.settings.change(settings, "speech.seed", options.seed)
     engine = options.engine or settings.speech.engine
     speech = dataclasses.replace(settings.speech, engine=engine)
-    plan = options.rate_plan if options.rate_plan is not None else _constant(options.rate)
+    plan = options.rate_plan
+    if plan is None and options.rate is not None:
+        plan = f"0:{options.rate}"
     manner = api.Manner(options.voice, plan, options.word_delay, options.out)
     settings = dataclasses.replace(settings, speech=speech)
     with _ShareLine() as line:
@@ -189,10 +191,6 @@ def _say_in_window(text: str, options: argparse.Namespace) -> int:
             hint="Give --in-window with a text alone.",
         )
     return remote.tell(Message(remote.Order.SAY, text=text))
-
-
-def _constant(rate: float | None) -> str | None:
-    return None if rate is None else f"0:{rate}"
 
 
 def _converse(options: argparse.Namespace) -> int:

@@ -68,15 +68,10 @@ class HistoryPanel(QWidget):
         self.private.setToolTip(tr("Begin a conversation of which nothing is kept, or end it"))
         self.private.clicked.connect(lambda on: post(api.NewConversation(private=on)))
         heading = Label(tr("Conversations"), self, size=1.1, strong=True)
-        column(
-            row(wide(heading), self.more),
-            *(self.question, self.search, self.nothing),
-            *(wide(self.rows), wide(self._filler), self.confirmation),
-            row(self.private, Spring()),
-            on=self,
-            margins=(14, 12, 14, 10),
-            spacing=8,
-        )
+        top, foot = row(wide(heading), self.more), row(self.private, Spring())
+        above = (top, self.question, self.search, self.nothing)
+        below = (wide(self.rows), wide(self._filler), self.confirmation, foot)
+        column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
         # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
         Returning(parent.window()).returned.connect(self._on_returned)

@@ -43,7 +43,7 @@ class Stage(QFrame):
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._was_interrupted = False  # whether the last turn was interrupted
         self._stopped = QTimer(self, singleShot=True, interval=_INTERRUPTED_MS)
-        self._stopped.timeout.connect(self._show_mood)
+        self._stopped.timeout.connect(self._on_told)
         self.rate = RatePanel(post, theme, self)
         # the orb is as large as possible, and stays together with its word
         self._show = column(Spring(), wide(self.orb, 100), self.phase, Spring(), spacing=4)
@@ -73,6 +73,10 @@ class Stage(QFrame):
 
     def show_muted(self, on: bool) -> None:
         self._ears = replace(self._ears, muted=on)
+        self._show_mood()
+
+    def _on_told(self) -> None:
+        self._stopped.stop()
         self._show_mood()
 
     def _show_mood(self) -> None:

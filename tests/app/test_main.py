@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from app.command import streams
+from app.__main__ import mend_streams
 
 
 def test_a_program_without_a_terminal_can_write_all_the_same(
@@ -13,7 +13,7 @@ def test_a_program_without_a_terminal_can_write_all_the_same(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
-    streams.mend()
+    mend_streams()
     with sys.stdout as out, sys.stderr as err:
         out.write("→")
         err.write("→")
@@ -27,7 +27,7 @@ def test_a_letter_that_cannot_be_written_does_no_harm(
     content = io.BytesIO()
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(content, encoding="cp1252"))
-    streams.mend()
+    mend_streams()
     sys.stdout.write("→ ä")
     sys.stdout.flush()
     assert content.getvalue() == written
