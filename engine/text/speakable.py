@@ -13,10 +13,18 @@ character after it. Language models send that character in the same delta as the
 no time is lost, and the first word of a reply does not even wait for that.
 """
 
+from typing import Final
+
 from engine.text.rules.reader import Reader
 from engine.text.stream.markdown import Block, Markdown
 from engine.text.stream.words import Token, TokenStream
 from engine.text.word import Word
+
+LEFT_OUT: Final = (
+    "What is written in another script, such as Chinese or Cyrillic, is shown and not spoken: the "
+    "voices speak English."
+)
+"""Tells the person, once a reply."""
 
 
 class Speakable:
@@ -27,6 +35,11 @@ class Speakable:
         self._markdown = Markdown()
         self._reader = Reader()
         self._ended = False
+
+    @property
+    def left_out(self) -> bool:
+        """Whether something so far is in a script that no voice can say, and has no words."""
+        return self._markdown.left_out
 
     def push(self, delta: str) -> list[Word]:
         """Take more text, any string; return the words that became certain. Not allowed after

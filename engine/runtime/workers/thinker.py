@@ -23,7 +23,7 @@ from engine.llm.base import (
     ThoughtDelta,
     Unanswered,
 )
-from engine.messages.events import Event, Failed, ModelWanted, Thought
+from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, WordsReady
@@ -32,6 +32,7 @@ from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.speaker import Order, SayWords
 from engine.runtime.workers.worker import Worker
 from engine.settings import LanguageModelSettings, load_key
+from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER
 from engine.text.stream.paced import Growth, PacedText
 
@@ -215,7 +216,10 @@ class Thinker:
         self._end_words(reply)
 
     def _end_words(self, reply: Reply) -> None:
-        self._grow(reply, self._text.end(), last=True)
+        growth = self._text.end()
+        if self._text.left_out:  # before its end: a reply may have nothing else to say
+            self._hold(partial(self._tell, Notice(LEFT_OUT)))
+        self._grow(reply, growth, last=True)
         self._open = None
 
     def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:

@@ -8,6 +8,7 @@ the next one) or read up to its last word (whose mark depends on what follows); 
 import re
 from dataclasses import dataclass, replace
 
+from engine.text.pronunciation.scripts import is_foreign
 from engine.text.rules import groups, marks, numbers, readings, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
 from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
@@ -253,10 +254,10 @@ def _joined(run: list[_Held]) -> _Held:
 
 def _may_give_mark(char: str) -> bool:
     """Whether a token that begins so may give the word before it a mark: a dash, a bracket, bare
-    punctuation, or an emoji that will be dropped from in front of a full stop.
+    punctuation, or what will be dropped from in front of a full stop: an emoji, another script.
     """
     foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
-    return foreign or char in _DECIDES_MARK
+    return foreign or char in _DECIDES_MARK or is_foreign(char)
 
 
 def _spoken(word: str) -> list[str]:

@@ -115,7 +115,7 @@ def word(core: str, context: Context) -> Reading | None:
     """A word that is only letters, hyphens and apostrophes: nearly every token of a reply."""
     if _GREEK.search(core) or _HUMPS.fullmatch(core):
         return None
-    return Reading((core,)) if all(char.isalpha() or char in "-'" for char in core) else None
+    return Reading((core,)) if all(_is_of_word(char) for char in core) else None
 
 
 def molecule(core: str, context: Context) -> Reading | None:
@@ -136,11 +136,13 @@ def code_name(core: str, context: Context) -> Reading | None:
     """A4, B12, MP3, 4K, H2O: as one word, so that a single letter is not read as an article."""
     if not _LETTERS_AND_FIGURES.fullmatch(core):
         return None
-    parts = []
+    parts: list[str] = []
     for part in _SCORE_GROUPS.findall(core):
         figure = part.isdecimal()
-        words = numbers.code(part) if figure else part
-        parts.append(words.replace(" ", "-"))
+        if part == "s" and core[0].isupper():  # MP3s, not k8s
+            parts[-1] = numbers.plural(parts[-1])
+        else:
+            parts.append((numbers.code(part) if figure else part).replace(" ", "-"))
     return Reading(("-".join(parts),))
 
 
@@ -172,12 +174,12 @@ def anything(core: str, context: Context) -> Reading:
 
 def speakable_letters(text: str) -> str:
     """Only what a word may hold."""
-    letters = "".join(
-        char
-        for char in text
-        if char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
-    ).strip("-'")
+    letters = "".join(char for char in text if _is_of_word(char)).strip("-'")
     return letters if any(char.isalpha() for char in letters) else ""
+
+
+def _is_of_word(char: str) -> bool:
+    return char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
 
 
 def _between_numbers(core: str, context: Context) -> Reading | None:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.stream import inline
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
@@ -62,10 +63,13 @@ _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
 
 
 class Markdown:
-    """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token."""
+    """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token,
+    `left_out`: something was in a script that no voice can say.
+    """
 
     def __init__(self) -> None:
         self.block = Block.PARAGRAPH
+        self.left_out = False
         self._line_start = True
         self._fence = ""  # the closing fence that ends the code block we are in
         self._fence_line = False  # still on the line of the opening fence
@@ -174,8 +178,11 @@ class Markdown:
         piece = self._without_math(self._cut_unclosed(piece))
         self._address = "://" in piece.text
         elements: list[Element] = []
-        for plain in inline.plain_pieces(piece):
-            elements.extend(self._cells(plain))
+        for plain in inline.plain_pieces(composed(piece)):
+            readable = without_foreign(plain)
+            self.left_out = self.left_out or readable != plain
+            for spoken in readable.split():
+                elements.extend(self._cells(spoken))
         return elements
 
     def _cut_unclosed(self, piece: Piece) -> Piece:

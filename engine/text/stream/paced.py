@@ -30,6 +30,11 @@ class PacedText:
         self._speakable = Speakable()
         self._pacing = Pacing() if pacing else None
 
+    @property
+    def left_out(self) -> bool:
+        """See Speakable."""
+        return self._speakable.left_out
+
     def push(self, delta: str) -> Growth:
         """Take more of the text as the language model wrote it; any string is allowed."""
         return self._grown(self._tags.push(delta))

@@ -18,6 +18,7 @@ from engine.audio.devices import portaudio
 from engine.bench.machine import WHEN_IDLE
 from engine.history import faults
 from engine.runtime.workers.ears import listener
+from engine.text import speakable
 from engine.tts import pick as speech
 from engine.tts.espeak import voices as espeak
 from engine.tts.kokoro import voices as kokoro
@@ -49,6 +50,7 @@ FILES = ("codec file", "vocoder", "tokeniser", "speaker encoder", "voice file")
 ELSEWHERE = {
     "NO_CANCELLER": (listener.NO_CANCELLER,),
     "TOO_SOON": (listener.TOO_SOON,),
+    "LEFT_OUT": (speakable.LEFT_OUT,),
     "_no_device_hint()": (portaudio._no_device_hint(),),
     "_install_hint()": (portaudio._install_hint(),),
     "one if count == 1 else several": (
@@ -71,6 +73,8 @@ ELSEWHERE = {
         "Look whether the disk is full or read-only.",
         "Say it again, or type it.",
         "Ask again, or choose another one in the settings.",
+        "Give it some words.",
+        speakable.LEFT_OUT,
         "They are set aside as history.old; what is said from now on is in a new file.",
     ),
     "text": (

@@ -58,6 +58,7 @@ from engine.messages.events import (
     WordHeard,
 )
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimersChanged, TimerSet
+from engine.messages.voices import PreviewVoice
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.host import requirements, timer_file
@@ -65,6 +66,7 @@ from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, Settings
+from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER, PACES
 from tests.fakes import (
     WORD_SAMPLES,
@@ -163,6 +165,32 @@ def test_a_typed_turn_is_answered_word_by_word() -> None:
         ]
         phases = [event.phase for event in host.of(PhaseChanged)]
         assert phases == [Phase.THINKING, Phase.SPEAKING, Phase.IDLE]
+
+
+@pytest.mark.parametrize(
+    ("reply", "spoken"), [("Привет, как дела?", ""), ("你好 means hello.", "means hello.")]
+)
+def test_a_reply_in_another_script_is_complete_and_a_notice_says_why_it_is_silent(
+    reply: str, spoken: str
+) -> None:
+    with hosting(FakeParts(model=FakeLanguageModel(reply))) as host:
+        ended = host.ask()
+        assert (ended.ending, ended.reply) == (Ending.COMPLETE, reply)
+        assert [notice.text for notice in host.of(Notice)] == [LEFT_OUT]
+        assert host.of(Failed) == []
+        assert ended.spoken == spoken
+        host.ask("again")
+        assert host.parts.model.histories[-1][1].text == reply
+
+
+def test_a_preview_says_what_no_voice_can_say() -> None:
+    with hosting() as host:
+        host.engine.post(PreviewVoice("", "Say 你好 now."))
+        host.wait(lambda: bool(host.of(Notice)), playing=800)
+        host.engine.post(PreviewVoice("", "Привет!"))
+        host.wait(lambda: bool(host.of(Failed)), playing=800)
+        assert [notice.text for notice in host.of(Notice)] == [LEFT_OUT]
+        assert [failed.hint for failed in host.of(Failed)] == [LEFT_OUT]
 
 
 def test_every_stage_of_a_turn_is_timed_in_order() -> None:

@@ -9,13 +9,14 @@ import pytest
 
 from engine.errors import LanguageModelError
 from engine.llm.base import Message, Role
-from engine.messages.events import Event, Failed, Loading, Ready
+from engine.messages.events import Event, Failed, Loading, Notice, Ready
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.thinker import GetReady, Rest, Thinker
 from engine.runtime.workers.voice.speaker import Order
 from engine.settings import LanguageModelSettings
+from engine.text.speakable import LEFT_OUT
 from tests.fakes import FakeLanguageModel, FakeParts
 
 HISTORY = (Message(Role.USER, "hello"), Message(Role.ASSISTANT, "Good day."))
@@ -81,6 +82,20 @@ def test_a_question_is_answered_before_the_model_is_ready() -> None:
     mind.rest()
     assert len(mind.model.warmed) == 1
     assert mind.model.histories == [HISTORY[:1]]
+
+
+@pytest.mark.parametrize("text", ["The word 你好 and 再见 mean hello and bye.", "Привет!"])
+def test_what_no_voice_can_say_is_told_once_a_reply(text: str) -> None:
+    mind = Mind()
+    for turn in (1, 2):
+        mind.thinker._handle(Reply(turn, Dials(lead_ms=240), text=text, aloud=True))
+        assert [told for told in mind.told if told == Notice(LEFT_OUT)] == [Notice(LEFT_OUT)] * turn
+
+
+def test_a_reply_in_english_is_told_of_with_no_notice() -> None:
+    mind = Mind()
+    mind.thinker._handle(Reply(1, Dials(lead_ms=240), text="Naïve Nguyễn eats π.", aloud=True))
+    assert not [told for told in mind.told if isinstance(told, Notice)]
 
 
 def test_another_model_gets_ready_for_the_same_conversation() -> None:
