@@ -12,8 +12,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from app.language.engine_texts import told
-from app.language.words import tr
+from app.language.words import told, tr
 from engine.api import Command, EngineError, Event, Failed
 
 logger = logging.getLogger(__name__)

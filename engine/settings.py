@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 
 from engine.errors import InvalidInput
 from engine.systems import SYSTEMS
+from engine.translatable import Translatable
 from engine.typed_values import WrongValue, typed
 
 Value = str | int | float | bool | None  # None is allowed for speech.rate only: own pace
@@ -152,8 +153,13 @@ class Range:
         # not-a-number compares false with everything, so it is refused here too
         return isinstance(value, int | float) and self.lowest <= value <= self.highest
 
-    def __str__(self) -> str:
-        return f"a number from {self.lowest:g} to {self.highest:g}"
+    @property
+    def hint(self) -> Translatable:
+        return Translatable(
+            "Give a number from {lowest} to {highest}.",
+            lowest=f"{self.lowest:g}",
+            highest=f"{self.highest:g}",
+        )
 
 
 @dataclass(frozen=True)
@@ -165,29 +171,34 @@ class Choice:
     def allows(self, value: Value) -> bool:
         return value in self.words
 
-    def __str__(self) -> str:
-        return "one of " + ", ".join(f"'{word}'" for word in self.words)
+    @property
+    def hint(self) -> Translatable:
+        words = ", ".join(f"'{word}'" for word in self.words)
+        return Translatable("Give one of {words}.", words=words)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Text of a shape; `words` says it to the person."""
+    """Text of a shape, with the advice to give such a one."""
 
     pattern: str
-    words: str
+    hint: Translatable
 
     def allows(self, value: Value) -> bool:
         return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
-
-    def __str__(self) -> str:
-        return self.words
 
 
 Rule = Range | Choice | Shape
 
 LONGEST_TEXT = 20_000  # characters; a system prompt of several pages fits, a pasted book does not
-_CHORD = Shape(r"(\S(.{0,58}\S)?)?", "a key such as 'Ctrl+Alt+Space', or empty")
-_ANY_TEXT = Shape(rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}", f"text of at most {LONGEST_TEXT} characters")
+_CHORD = Shape(
+    r"(\S(.{0,58}\S)?)?",
+    Translatable("Give a key such as '{key}', or empty.", key="Ctrl+Alt+Space"),
+)
+_ANY_TEXT = Shape(
+    rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}",
+    Translatable("Give text of at most {count} characters.", count=LONGEST_TEXT),
+)
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
@@ -195,18 +206,26 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "audio.lead_ms": Range(80, 1000),  # one codec frame .. the longest wait for a new rate
         "recogniser.engine": Choice(("auto", "sphinx", "whisper")),
         "recogniser.language": Shape(
-            r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?", "a language code such as 'en', or 'auto'"
+            r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
+            Translatable(
+                "Give a language code such as '{code}', or '{other}'.", code="en", other="auto"
+            ),
         ),
         "recogniser.patience": Choice(("quick", "balanced", "patient")),
-        "wake.phrase": Shape(r"\S(.{0,58}\S)?", "a phrase such as 'hey rubato'"),
+        "wake.phrase": Shape(
+            r"\S(.{0,58}\S)?",
+            Translatable("Give a phrase such as '{phrase}'.", phrase="hey rubato"),
+        ),
         "wake.stay_awake_s": Range(2, 60),
         "language_model.engine": Choice(("skills", "llama", "server")),
         "language_model.address": Shape(
-            r"https?://[^\s/]+\S*", "an address that begins with http:// or https://"
+            r"https?://[^\s/]+\S*",
+            Translatable("Give an address that begins with http:// or https://."),
         ),
         # A key pasted here by mistake would be stored in clear; hardly any has the shape of a name.
         "language_model.key_variable": Shape(
-            r"([A-Za-z_][A-Za-z0-9_]{0,99})?", "the name of an environment variable, or empty"
+            r"([A-Za-z_][A-Za-z0-9_]{0,99})?",
+            Translatable("Give the name of an environment variable, or empty."),
         ),
         "language_model.context_tokens": Range(256, 1_048_576),
         "language_model.temperature": Range(0, 2),
@@ -217,13 +236,18 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "speech.seed": Range(0, 2**63 - 1),
         "speech.device": Choice(("auto", "cuda", "cpu")),
         "speech.profile": Choice(("auto", "full", "int8", "int4")),
-        "person.name": Shape(r"([^\s\0](.{0,38}[^\s\0])?)?", "a name of at most 40 characters"),
+        "person.name": Shape(
+            r"([^\s\0](.{0,38}[^\s\0])?)?",
+            Translatable("Give a name of at most {count} characters.", count=40),
+        ),
         "history.keep": Choice(("ask", "forever", "30 days", "never")),
         "window.first_start": Range(0, 5),
         "window.theme": Choice(("system", "light", "dark")),
         "window.language": Choice(("system", "en", "de", "fr")),
         "window.motion": Choice(("system", "reduced")),
-        "window.talk_key": Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
+        "window.talk_key": Shape(
+            r"\S(.{0,38}\S)?", Translatable("Give the name of a key, such as '{key}'.", key="Space")
+        ),
         "presence.talk_key": _CHORD,
         "presence.stop_key": _CHORD,
         "presence.faster_key": _CHORD,
@@ -297,7 +321,10 @@ def _types() -> Mapping[str, Any]:
 def _split(key: str) -> tuple[str, str]:
     if key not in _types():
         raise InvalidInput(
-            f"There is no setting '{key[:80]}'.", hint="The settings are: " + ", ".join(keys())
+            "There is no setting '{key}'.",
+            hint="The settings are: {keys}",
+            key=key[:80],
+            keys=", ".join(keys()),
         )
     section, _, name = key.partition(".")
     return section, name
@@ -313,7 +340,11 @@ def _checked(key: str, value: Value) -> Value:
     else:
         fits = checked is None or rule is None or rule.allows(checked)
     if not fits:
-        allowed = str(rule) if rule is not None else "true or false"
         shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
-        raise InvalidInput(f"The setting '{key}' cannot be {shown}.", hint=f"Give {allowed}.")
+        raise InvalidInput(
+            "The setting '{key}' cannot be {value}.",
+            hint="Give true or false." if rule is None else rule.hint,
+            key=key,
+            value=shown,
+        )
     return checked

@@ -37,29 +37,38 @@ class Translatable(str):
         return partial(type(self), self.template, **self.values), ()
 
 
+def mark(template: str) -> str:
+    """The template itself, marked for translation; it gets its values where it is used."""
+    return template
+
+
 def joined(texts: Iterable[str], between: str = " ") -> Translatable:
     """One text of several; each is translated by itself."""
     values = {f"text_{number}": text for number, text in enumerate(texts)}
     return Translatable(between.join(f"{{{name}}}" for name in values), **values)
 
 
-def to_json(text: str) -> object:
-    """The text for a JSON document: a list of its template and its values if it has them."""
+def to_json(text: str, most: int | None = None) -> object:
+    """For a JSON document: a list of its template and its values, of what has none the text. Texts
+    are cut after `most` characters, but for templates, which are ours.
+    """
     if not isinstance(text, Translatable):
-        return text
-    return [text.template, {name: to_json(value) for name, value in text.values.items()}]
+        return text[:most]
+    return [text.template, {name: to_json(value, most) for name, value in text.values.items()}]
 
 
 def from_json(document: object) -> str:
-    """What to_json() made; anything else as the text it is. It may come from another process."""
+    """What to_json() was given; ValueError where it made no such document."""
     match document:
+        case str():
+            return document
         case [str(template), dict(values)]:
             try:
                 return Translatable(template, **{str(k): from_json(v) for k, v in values.items()})
-            except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
-                return template
+            except (LookupError, AttributeError, TypeError, RecursionError) as error:
+                raise ValueError("its values are not those of its template") from error
         case _:
-            return str(document)
+            raise ValueError("it is not a text")
 
 
 def _shown(value: object) -> str:

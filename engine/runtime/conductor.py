@@ -39,6 +39,7 @@ from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
+from engine.translatable import Translatable
 
 
 class _Quit:
@@ -183,7 +184,13 @@ class Conductor:
         return None
 
     def _report(self, error: Exception) -> None:
-        self._emit(events.Failed("engine", f"Something went wrong: {error}", "Please report this."))
+        self._emit(
+            events.Failed(
+                "engine",
+                Translatable("Something went wrong: {error}", error=error),
+                Translatable("Please report this."),
+            )
+        )
 
     def _quit(self) -> None:
         """Put everything away; a step that fails does not keep the next ones from being done."""
@@ -193,7 +200,11 @@ class Conductor:
         self._worker.guarded(partial(self._timers.save, self._emit))
         busy = self._workers.stop()
         if busy:
-            self._emit(events.Notice(f"Still busy when stopping: {', '.join(busy)}."))
+            self._emit(
+                events.Notice(
+                    Translatable("Still busy when stopping: {threads}.", threads=", ".join(busy))
+                )
+            )
         self._over = True
         self._emit(events.Stopped())
 
@@ -214,8 +225,10 @@ class Conductor:
         text = command.text.strip()
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
-                f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",
+                "That text has {count} characters; {most} is the most.",
                 hint="Send it in parts.",
+                count=len(text),
+                most=LONGEST_TEXT,
             )
         typed = isinstance(command, commands.SendText)
         aloud = self._floor.phase is Phase.SPEAKING
@@ -332,7 +345,9 @@ class Conductor:
     @_on.register
     def _(self, fact: h.VoiceAdopted) -> None:
         self._change("speech.voice", fact.name)
-        self._emit(events.Notice(f"{fact.name} speaks from the next sentence on."))
+        self._emit(
+            events.Notice(Translatable("{name} speaks from the next sentence on.", name=fact.name))
+        )
 
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:

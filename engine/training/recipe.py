@@ -331,12 +331,17 @@ def read_recipe(file: Path) -> Recipe:
     try:
         table = toml_table(read_text(file, LARGEST_BYTES))
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"The recipe {file} cannot be read: {error}.") from error
+        raise InvalidInput(
+            "{file} cannot be read: {error}.", file=f"The recipe {file}", error=error
+        ) from error
     try:
         recipe = build(Recipe, table)
     except WrongValue as error:
         raise InvalidInput(
-            f"The recipe {file} cannot be used: {error}.", hint=error.hint
+            "{file} cannot be used: {error}.",
+            hint=error.hint,
+            file=f"The recipe {file}",
+            error=error,
         ) from error
     _check(recipe)
     return recipe
@@ -381,7 +386,7 @@ def _check(recipe: Recipe) -> None:
     }
     for sentence, holds in rules.items():
         if not holds:
-            raise InvalidInput(f"The recipe does not hold together: {sentence}.")
+            raise InvalidInput("The recipe does not hold together: {sentence}.", sentence=sentence)
 
 
 def _learning(recipe: Recipe) -> tuple[Network, ...]:

@@ -105,8 +105,10 @@ class OfflineSynthesis:
         """
         if len(script.text) > MOST_CHARACTERS:
             raise InvalidInput(
-                f"The text is too long: {len(script.text)} characters.",
-                hint=f"Give at most {MOST_CHARACTERS} at a time.",
+                "The text is too long: {count} characters.",
+                hint="Give at most {most_characters} at a time.",
+                count=len(script.text),
+                most_characters=MOST_CHARACTERS,
             )
         if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")

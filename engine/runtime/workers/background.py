@@ -22,6 +22,7 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
 from engine.runtime.workers.worker import Worker
+from engine.translatable import Translatable
 from engine.tts.casting import Stretch
 
 DEVICE_LOOK_S = 1.0
@@ -84,7 +85,7 @@ class Background:
                     self._tell(self._looked_at(job))
             case WriteConversation(conversation, path):
                 write(conversation, path)
-                self._tell(Notice(f"The conversation is in {path}."))
+                self._tell(Notice(Translatable("The conversation is in {path}.", path=path)))
             case _:
                 self._keeper.do(job)
 
@@ -113,5 +114,7 @@ class Background:
 
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
-            error = UnreadableClip(f"The file could not be read: {error}", hint="Try another one.")
+            error = UnreadableClip(
+                "The file could not be read: {error}", hint="Try another one.", error=error
+            )
         self._tell(Failed.of(error))

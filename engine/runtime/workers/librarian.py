@@ -39,6 +39,7 @@ from engine.runtime.turn.facts import Fact, ModelChosen
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
 
 TELL_S = 0.2  # between two words on how far a fetch is
 
@@ -114,7 +115,7 @@ class Librarian:
                 self.post(FetchModels(fitting.names, use=True))
             case AddModel(path):
                 names = ", ".join(each.path for each in added.add(path, data_folder()))
-                self._tell(Notice(f"{names} is in the list of models."))
+                self._tell(Notice(Translatable("{names} is in the list of models.", names=names)))
             case UseModel(name):
                 with self._settling(name):
                     self._use(name)
@@ -136,7 +137,7 @@ class Librarian:
     def _use(self, name: str) -> None:
         chosen = entry(name, self._settings(), self._served)
         self._tell(ModelChosen(changes(chosen)))
-        self._tell(Notice(f"{chosen.title} is used from now on."))
+        self._tell(Notice(Translatable("{name} is used from now on.", name=chosen.title)))
 
     # ------------------------------------------------------------------- minutes
 
@@ -175,7 +176,9 @@ class Librarian:
         if used:
             self._use(name)
         else:
-            self._tell(Notice(f"{storage.with_needs(name)[-1].title} was fetched."))
+            self._tell(
+                Notice(Translatable("{name} was fetched.", name=storage.with_needs(name)[-1].title))
+            )
 
     def _verify(self, name: str) -> None:
         show = self._shower(name, Activity.VERIFYING)
@@ -207,13 +210,14 @@ class Librarian:
         except Cancelled:
             self._tell(ModelSettled(name, "Paused: it goes on where it stopped."))
         except EngineError as error:
-            text = f"{error.message} {error.hint}".strip()
-            self._tell(ModelSettled(name, text, failed=True))
+            self._tell(ModelSettled(name, str(error), failed=True))
             self._report(error)
 
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
-            error = EngineError(f"Something went wrong with a model: {error}", hint="Try again.")
+            error = EngineError(
+                "Something went wrong with a model: {error}", hint="Try again.", error=error
+            )
         self._tell(Failed(error.code, error.message, error.hint))
 
 

@@ -250,7 +250,9 @@ class Thinker:
         reply = self._open
         if not isinstance(error, EngineError):
             error = LanguageModelError(
-                f"The language model failed: {error}", hint="Ask again, or choose another model."
+                "The language model failed: {error}",
+                hint="Ask again, or choose another model.",
+                error=error,
             )
         turn = None if reply is None or reply.ending is not None else reply.turn
         failed = partial(self._tell, Failed.of(error, Part.LANGUAGE_MODEL, turn))

@@ -15,6 +15,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
 from engine.tts.casting import Stretch, adopt, choose, remake, voice_names
@@ -86,7 +87,13 @@ class LoadedVoice:
                 self.warm()
         except EngineError as error:
             self._voice = model.voices()[0]
-            self._tell(Notice(f"{error} Until then {self._voice.name} speaks."))
+            self._tell(
+                Notice(
+                    Translatable(
+                        "{error} Until then {name} speaks.", error=error, name=self._voice.name
+                    )
+                )
+            )
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
         told = VoicesChanged(names, self._voice_name, info.can_clone, has_rate, info.resembles)
