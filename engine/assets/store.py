@@ -215,8 +215,8 @@ class Store:
                 "{free} GB are free.",
                 hint="Free some space, or set RUBATO_DATA to a folder on another disk.",
                 folder=self._folder,
-                needed=f"{needed_bytes / 1000000000.0:.2f}",
-                free=f"{free / 1000000000.0:.2f}",
+                needed=f"{needed_bytes / 1e9:.2f}",
+                free=f"{free / 1e9:.2f}",
             )
 
     def _is_whole(self, asset: Asset, file: AssetFile, pins: dict[str, Fetched]) -> bool:

@@ -215,9 +215,9 @@ def _step(
     losses = agree(step_losses, ranks)
     if not all(math.isfinite(value) for value in losses.values()):
         raise ModelError(
-            "The training of '{averaged}' left the numbers at step {step}: {losses}.",
+            "The training of '{name}' left the numbers at step {step}: {losses}.",
             hint="Lower the learning rate; the last checkpoint is from before.",
-            averaged=learner.averaged,
+            name=learner.averaged,
             step=step,
             losses=losses,
         )

@@ -332,7 +332,7 @@ def read_recipe(file: Path) -> Recipe:
         table = toml_table(read_text(file, LARGEST_BYTES))
     except (OSError, ValueError) as error:
         raise InvalidInput(
-            "{file} cannot be read: {error}.", file=f"The recipe {file}", error=error
+            "The recipe {file} cannot be read: {error}.", file=file, error=error
         ) from error
     try:
         recipe = build(Recipe, table)

@@ -3,8 +3,14 @@
 Invariant: every sentence names the server's address, and every fault comes with a hint.
 """
 
+import html
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from engine.characters import whole
 from engine.errors import LanguageModelError
 from engine.translatable import Translatable
 
@@ -12,6 +18,11 @@ if TYPE_CHECKING:
     import openai
 
 MAX_QUOTED_CHARS = 200  # of the server's own words
+NO_REASON = Translatable("no reason given")
+LOADING = 503  # the status of a server that has to load its model first
+
+_FIELDS = ("error", "message", "detail", "msg", "error_description", "title", "reason")
+_TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTALL | re.IGNORECASE)
 
 LOOK_THERE = Translatable("Look at the server's own messages, or choose another model.")
 
@@ -62,39 +73,49 @@ class ServerFaults:
         )
 
     def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
-        code = error.status_code
+        code, words = error.status_code, own_words(error.response.text)
         if code in {401, 403}:
-            return self._refused(code)
+            return self._refused(code, words)
         if 300 <= code < 400:
             return self._redirected(error.response.headers.get("Location", ""))
         if code == 404:
             return LanguageModelError(
-                "The server at {address} does not know the model '{name}' or this address.",
+                "The server at {address} does not know the model '{name}' or this address: "
+                "{error}.",
                 hint="Check the model's name, and that the address ends in /v1.",
                 address=self._address,
                 name=model,
+                error=words,
             )
         if code == 429:
             return LanguageModelError(
-                "The language-model server at {address} takes no more questions now.",
+                "The language-model server at {address} takes no more questions now: {error}.",
                 hint="Ask again in a while.",
                 address=self._address,
+                error=words,
+            )
+        if code == LOADING:
+            return LanguageModelError(
+                "The language-model server at {address} is still loading or busy: {error}.",
+                hint="Ask again in a while.",
+                address=self._address,
+                error=words,
             )
         return LanguageModelError(
             "The language-model server at {address} failed with error {code}: {error}.",
             hint=LOOK_THERE,
             address=self._address,
             code=code,
-            error=_quoted(error.message),
+            error=words,
         )
 
     def reported(self, words: str) -> LanguageModelError:
-        """The server's own words about what went wrong, cut short."""
+        """The server's own words about what went wrong."""
         return LanguageModelError(
             "The language-model server at {address} failed: {error}.",
             hint=LOOK_THERE,
             address=self._address,
-            error=_quoted(words),
+            error=words,
         )
 
     def _redirected(self, place: str) -> LanguageModelError:
@@ -105,7 +126,7 @@ class ServerFaults:
             place=_quoted(place) or Translatable("it does not say which"),
         )
 
-    def _refused(self, code: int) -> LanguageModelError:
+    def _refused(self, code: int, words: str) -> LanguageModelError:
         hint = Translatable(
             "Set the name of the environment variable that holds its key in the settings."
         )
@@ -114,16 +135,41 @@ class ServerFaults:
                 "Check the key in the environment variable {name}.", name=self._key_variable
             )
         return LanguageModelError(
-            "The language-model server at {address} refused access (error {code}).",
+            "The language-model server at {address} refused access (error {code}): {error}.",
             hint=hint,
             address=self._address,
             code=code,
+            error=words,
         )
+
+
+def own_words(body: object) -> str:
+    """What a server says of a fault, in a text, an object or a page: plain text on one line, cut
+    short.
+    """
+    with suppress(ValueError, RecursionError):  # else it is a text
+        body = json.loads(body) if isinstance(body, str) else body
+    text = _said(body)
+    is_page = "</" in text  # else what stands in angles may be a name
+    return _quoted(html.unescape(_TAGS.sub(" ", text)) if is_page else text) or NO_REASON
+
+
+def _said(body: object) -> str:
+    match body:
+        case str():
+            return body
+        case list():
+            return "; ".join(filter(None, map(_said, body)))
+        case Mapping():
+            return next(filter(None, (_said(body.get(field)) for field in _FIELDS)), "")
+        case _:
+            return ""
 
 
 def _quoted(words: str) -> str:
     """A server's own words on one line, cut short."""
-    return " ".join(words.split())[:MAX_QUOTED_CHARS].rstrip(".")
+    printable = "".join(char if char.isprintable() else " " for char in whole(words))
+    return " ".join(printable.split())[:MAX_QUOTED_CHARS].rstrip(". ")
 
 
 def is_about_tools(error: "openai.APIStatusError") -> bool:
@@ -131,5 +177,5 @@ def is_about_tools(error: "openai.APIStatusError") -> bool:
     "does not support tools", llama-server without templates 500 "tools param requires --jinja
     flag".
     """
-    words = error.message.lower()
+    words = own_words(error.response.text).lower()
     return error.status_code in {400, 404, 422, 500, 501} and ("tool" in words or "jinja" in words)

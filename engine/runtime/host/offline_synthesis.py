@@ -106,9 +106,9 @@ class OfflineSynthesis:
         if len(script.text) > MOST_CHARACTERS:
             raise InvalidInput(
                 "The text is too long: {count} characters.",
-                hint="Give at most {most_characters} at a time.",
+                hint="Give at most {most} at a time.",
                 count=len(script.text),
-                most_characters=MOST_CHARACTERS,
+                most=MOST_CHARACTERS,
             )
         if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")

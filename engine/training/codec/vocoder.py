@@ -85,10 +85,10 @@ def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> No
     name = run.recipe.decoder.pack
     if not packs.is_made(name):
         raise InvalidInput(
-            "{name} is not on this machine.",
-            hint="Make it first: {value}",
-            name=f"The recipe takes the vocoder of the pack '{name}', which",
-            value=command_of(name),
+            "The recipe takes the vocoder of the pack '{name}', which is not on this machine.",
+            hint="Make it first: {command}",
+            name=name,
+            command=command_of(name),
         )
     source = packs.folder_of(name) / VOCODER_FILE
     load_vocoder(source, config.entry)

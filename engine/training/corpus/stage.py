@@ -169,7 +169,9 @@ def _in_processes(run: Run, recipe_file: Path, check: Callable[[], None]) -> Non
     finally:
         codes = [process.wait() for process in processes]
     if any(codes):
-        raise SynthesisError("A worker of the corpus ended with status {value}.", value=max(codes))
+        raise SynthesisError(
+            "A worker of the corpus ended with status {status}.", status=max(codes)
+        )
 
 
 def _over_dask(run: Run, check: Callable[[], None]) -> None:

@@ -147,12 +147,12 @@ def fitting(recipe: Recipe) -> Path:
         other = [key for key in shape if there[key] != shape[key]]
         if other:
             raise InvalidInput(
-                "The pack to begin with has another {part} than the recipe: {other} is "
-                "{there}, the recipe says {shape}.",
+                "The pack to begin with has another {part} than the recipe: {key} is "
+                "{value}, the recipe says {expected}.",
                 hint="Give the recipe the pack's shapes, or train without begin_with.",
                 part=part,
-                other=other[0],
-                there=there[other[0]],
-                shape=shape[other[0]],
+                key=other[0],
+                value=there[other[0]],
+                expected=shape[other[0]],
             )
     return folder

@@ -78,11 +78,11 @@ def take_or_train_speaker(run: Run) -> None:
     width = load_small_speaker(source).config.width
     if width != run.recipe.speaker.width:
         raise InvalidInput(
-            "The speaker encoder of {begin_with} gives {width} numbers, the recipe says {width_2}.",
+            "The speaker encoder of {begin_with} gives {width} numbers, the recipe says {expected}.",
             hint="Set speaker.width, or leave begin_with out.",
             begin_with=run.recipe.begin_with,
             width=width,
-            width_2=run.recipe.speaker.width,
+            expected=run.recipe.speaker.width,
         )
     target = run.stage("speaker") / "speaker.safetensors"
     partial = target.with_suffix(".partial")
