@@ -18,6 +18,7 @@ from engine.runtime.host.rate_plan import RatePlan
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
+from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
 from engine.tts.pacing import paced
 
@@ -213,7 +214,7 @@ def _check_words(text: str) -> None:
     words = PacedText(pacing=False)
     if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
         return
-    hint = LEFT_OUT if words.left_out else "Give it some words."
+    hint = LEFT_OUT if words.left_out else Translatable("Give it some words.")
     raise InvalidInput("There is nothing to say in this text.", hint=hint)
 
 

@@ -196,7 +196,7 @@ class Recorder:
         clip = take.close()
         if not keep:
             forget(_takes())
-        ended_by = take.ended_by or ("" if clip or not keep else "Nothing was heard.")
+        ended_by = take.ended_by or ("" if clip or not keep else Translatable("Nothing was heard."))
         self._tell(ClipRecording(False, take.seconds, ended_by))
         if keep and clip is not None:
             self._tell(ClipTaken(clip))

@@ -78,9 +78,9 @@ def take_or_train_speaker(run: Run) -> None:
     width = load_small_speaker(source).config.width
     if width != run.recipe.speaker.width:
         raise InvalidInput(
-            "The speaker encoder of {begin_with} gives {width} numbers, the recipe says {expected}.",
+            "The speaker encoder of {pack} gives {width} numbers, the recipe says {expected}.",
             hint="Set speaker.width, or leave begin_with out.",
-            begin_with=run.recipe.begin_with,
+            pack=run.recipe.begin_with,
             width=width,
             expected=run.recipe.speaker.width,
         )

@@ -9,6 +9,7 @@ from string import Formatter
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
+from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
@@ -25,7 +26,9 @@ def as_texts(found: str | tuple[str, ...] | list[str]) -> Texts:
 
 
 def marked() -> set[Texts]:
-    found = extract_from_dir(ROOT / "app", keywords=KEYWORDS)
+    with (ROOT / "app" / "language" / "babel.cfg").open(encoding="utf-8") as file:
+        methods, options = parse_mapping_cfg(file)
+    found = extract_from_dir(ROOT, methods, options, KEYWORDS)
     return {as_texts(message) for _, _, message, _, _ in found}
 
 
