@@ -101,14 +101,14 @@ release:
 	$(BIN)/python -m installer.release dist/release $(ARGS)
 
 # The window's texts: collects what is marked in the code into resources/languages/*.po, where it is
-# translated, and compiles that; app/language/babel.cfg says where texts stand. Texts that are gone
+# translated, and compiles that; installer/babel.cfg says where texts stand. Texts that are gone
 # from the code are removed there too.
 LANGUAGES = de fr
 BABEL = PYTHONPATH=. $(BIN)/pybabel -q
 
 words:
 	@mkdir -p build
-	$(BABEL) extract -F app/language/babel.cfg --no-default-keywords -k tr -k tr_n:1,2 -k mark \
+	$(BABEL) extract -F installer/babel.cfg --no-default-keywords -k tr -k tr_n:1,2 -k mark \
 		--no-location --sort-output --omit-header -o build/rubato.pot .
 	for code in $(LANGUAGES); do \
 		file=resources/languages/$$code; \

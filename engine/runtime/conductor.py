@@ -40,7 +40,6 @@ from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
-from engine.translatable import Translatable
 
 
 class _Quit:
@@ -66,7 +65,10 @@ class Conductor:
     ) -> None:
         self._emit = emit
         self._worker: Worker[Inbound] = Worker(
-            "conductor", handle=self._receive, tick=self._tick, report=self._report
+            "conductor",
+            handle=self._receive,
+            tick=self._tick,
+            report=lambda error: emit(events.Failed.of(error)),
         )
         self._workers = assemble(
             factories, settings, self._worker.post, self.situation, self._in_force
@@ -184,28 +186,14 @@ class Conductor:
         self._on(watchdog.fault(turn, heard))
         return None
 
-    def _report(self, error: Exception) -> None:
-        self._emit(
-            events.Failed(
-                "engine",
-                Translatable("Something went wrong: {error}", error=error),
-                Translatable("Please report this."),
-            )
-        )
-
     def _quit(self) -> None:
         """Put everything away; a step that fails does not keep the next ones from being done."""
         self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
         self._worker.guarded(partial(self._decide, commands.StopReply()))
         self._worker.guarded(self._preferences.save)
         self._worker.guarded(partial(self._timers.save, self._emit))
-        busy = self._workers.stop()
-        if busy:
-            self._emit(
-                events.Notice(
-                    Translatable("Still busy when stopping: {threads}.", threads=", ".join(busy))
-                )
-            )
+        if busy := ", ".join(self._workers.stop()):
+            self._emit(events.Notice.of("Still busy when stopping: {threads}.", threads=busy))
         self._over = True
         self._emit(events.Stopped())
 
@@ -346,9 +334,7 @@ class Conductor:
     @_on.register
     def _(self, fact: h.VoiceAdopted) -> None:
         self._change("speech.voice", fact.name)
-        self._emit(
-            events.Notice(Translatable("{name} speaks from the next sentence on.", name=fact.name))
-        )
+        self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=fact.name))
 
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:

@@ -331,18 +331,13 @@ def read_recipe(file: Path) -> Recipe:
     try:
         table = toml_table(read_text(file, LARGEST_BYTES))
     except (OSError, ValueError) as error:
-        raise InvalidInput(
-            "The recipe {file} cannot be read: {error}.", file=file, error=error
-        ) from error
+        message = "The recipe {file} cannot be read: {error}."
+        raise InvalidInput(message, file=file, error=error) from error
     try:
         recipe = build(Recipe, table)
     except WrongValue as error:
-        raise InvalidInput(
-            "{file} cannot be used: {error}.",
-            hint=error.hint,
-            file=f"The recipe {file}",
-            error=error,
-        ) from error
+        message, hint = "The recipe {file} cannot be used: {error}.", error.hint
+        raise InvalidInput(message, hint=hint, file=file, error=error) from error
     _check(recipe)
     return recipe
 

@@ -15,7 +15,6 @@ from engine.settings import (
     RULES,
     Choice,
     Settings,
-    Shape,
     change,
     keys,
     load_key,
@@ -135,8 +134,10 @@ def test_every_engine_there_is_can_be_chosen_and_no_other(key: str, names: tuple
     assert RULES[key] == Choice(tuple(names))
 
 
-def test_what_a_shape_asks_for_is_said_in_its_words():
-    assert str(Shape("x", "an x")) == "an x"
+def test_what_a_shape_asks_for_is_said_in_its_hint():
+    with pytest.raises(InvalidInput) as caught:
+        change(Settings(), "presence.talk_key", " ")
+    assert caught.value.hint is RULES["presence.talk_key"].hint
 
 
 @given(st.sampled_from(keys()), st.one_of(st.none(), st.booleans(), st.integers(), st.floats()))

@@ -208,9 +208,7 @@ class VoiceDesk:
                 self._hands.change(VOICE, now)
             if not now:
                 self._hands.emit(
-                    Notice(
-                        Translatable("{name} was removed; the default voice speaks now.", name=name)
-                    )
+                    Notice.of("{name} was removed; the default voice speaks now.", name=name)
                 )
         elif not name and now and now == self._removed_chosen:
             self._removed_chosen = ""

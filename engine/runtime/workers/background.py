@@ -22,7 +22,6 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
 from engine.runtime.workers.worker import Worker
-from engine.translatable import Translatable
 from engine.tts.casting import Stretch
 
 DEVICE_LOOK_S = 1.0
@@ -85,7 +84,7 @@ class Background:
                     self._tell(self._looked_at(job))
             case WriteConversation(conversation, path):
                 write(conversation, path)
-                self._tell(Notice(Translatable("The conversation is in {path}.", path=path)))
+                self._tell(Notice.of("The conversation is in {path}.", path=path))
             case _:
                 self._keeper.do(job)
 

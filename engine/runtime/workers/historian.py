@@ -202,9 +202,7 @@ class Historian:
             case ExportConversations(path):
                 count = self._with_file(lambda store: write_all(store, path))
                 self._tell(
-                    Notice(
-                        Translatable("{count} conversations are in {path}.", count=count, path=path)
-                    )
+                    Notice.of("{count} conversations are in {path}.", count=count, path=path)
                 )
             case _:
                 assert_never(command)
@@ -297,7 +295,7 @@ class Historian:
             return
         if self._failures:
             self._failures = 0
-            self._tell(Notice(Translatable("Conversations are kept again; nothing was lost.")))
+            self._tell(Notice.of("Conversations are kept again; nothing was lost."))
         if self._present.last != before:
             self._tell(ConversationsChanged())
 

@@ -39,7 +39,6 @@ from engine.runtime.turn.facts import Fact, ModelChosen
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings
 from engine.settings_file import data_folder
-from engine.translatable import Translatable
 
 TELL_S = 0.2  # between two words on how far a fetch is
 
@@ -115,7 +114,7 @@ class Librarian:
                 self.post(FetchModels(fitting.names, use=True))
             case AddModel(path):
                 names = ", ".join(each.path for each in added.add(path, data_folder()))
-                self._tell(Notice(Translatable("{names} is in the list of models.", names=names)))
+                self._tell(Notice.of("{names} is in the list of models.", names=names))
             case UseModel(name):
                 with self._settling(name):
                     self._use(name)
@@ -137,7 +136,7 @@ class Librarian:
     def _use(self, name: str) -> None:
         chosen = entry(name, self._settings(), self._served)
         self._tell(ModelChosen(changes(chosen)))
-        self._tell(Notice(Translatable("{name} is used from now on.", name=chosen.title)))
+        self._tell(Notice.of("{name} is used from now on.", name=chosen.title))
 
     # ------------------------------------------------------------------- minutes
 
@@ -176,9 +175,7 @@ class Librarian:
         if used:
             self._use(name)
         else:
-            self._tell(
-                Notice(Translatable("{name} was fetched.", name=storage.with_needs(name)[-1].title))
-            )
+            self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
 
     def _verify(self, name: str) -> None:
         show = self._shower(name, Activity.VERIFYING)

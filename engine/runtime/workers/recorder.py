@@ -112,7 +112,7 @@ class Recorder:
                 self._change_tape()
             case Export(path):
                 join(self.recorded, path)
-                self._tell(Notice(Translatable("The sound is in {path}.", path=path)))
+                self._tell(Notice.of("The sound is in {path}.", path=path))
             case RecordClip(on=True):
                 self._begin_take()
             case RecordClip():
@@ -161,13 +161,11 @@ class Recorder:
         self._tell(RecordingChanged(False))
         minutes, seconds = divmod(round(recorded.seconds), 60)
         self._tell(
-            Notice(
-                Translatable(
-                    "Recorded {minutes}:{seconds} in {path}",
-                    minutes=minutes,
-                    seconds=f"{seconds:02}",
-                    path=recorded.path,
-                )
+            Notice.of(
+                "Recorded {minutes}:{seconds} in {path}",
+                minutes=minutes,
+                seconds=f"{seconds:02}",
+                path=recorded.path,
             )
         )
 

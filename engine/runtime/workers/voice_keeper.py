@@ -24,7 +24,6 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.runtime.turn.facts import Fact, VoiceMoved
-from engine.translatable import Translatable
 from engine.tts.roster import Roster
 from engine.tts.shelf import Shelf
 
@@ -103,9 +102,7 @@ class VoiceKeeper:
                 self._tell(VoiceMoved("", shelf.mix(name, mix, roster)))
             case ExportVoice(name, path):
                 written = shelf.export(name, path, roster)
-                self._tell(
-                    Notice(Translatable("The voice and its recording are in {path}.", path=written))
-                )
+                self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
             case ImportVoice(path, name):
                 self._tell(VoiceMoved("", shelf.read_in(path, name, roster)))
             case NoteUse(name, day):

@@ -26,7 +26,7 @@ def as_texts(found: str | tuple[str, ...] | list[str]) -> Texts:
 
 
 def marked() -> set[Texts]:
-    with (ROOT / "app" / "language" / "babel.cfg").open(encoding="utf-8") as file:
+    with (ROOT / "installer" / "babel.cfg").open(encoding="utf-8") as file:
         methods, options = parse_mapping_cfg(file)
     found = extract_from_dir(ROOT, methods, options, KEYWORDS)
     return {as_texts(message) for _, _, message, _, _ in found}

@@ -12,7 +12,6 @@ from string import Formatter
 import pytest
 
 from app.language import words
-from app.language.extraction import MAKERS, literals, makers, parts
 from app.language.words import told, translated
 from engine.api import Failed, Notice, Part, Ready, VoiceEntry, VoicesListed
 from engine.asr import pick as ears
@@ -20,6 +19,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
 from engine.tts.kokoro import voices as kokoro
+from installer.extraction import MAKERS, literals, makers, parts
 
 ROOT = Path(__file__).parents[3]
 # What is said to the person beside faults: arguments by position and by name.
@@ -44,7 +44,7 @@ def modules() -> dict[str, ast.Module]:
 @cache
 def left_out() -> tuple[str, ...]:
     config = ConfigParser(allow_no_value=True)
-    config.read(ROOT / "app" / "language" / "babel.cfg")
+    config.read(ROOT / "installer" / "babel.cfg")
     patterns = [each.partition(":")[2].strip() for each in config.sections() if "ignore" in each]
     return tuple(each.removesuffix("**.py") for each in patterns)
 

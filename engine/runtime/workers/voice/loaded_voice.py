@@ -15,7 +15,6 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
-from engine.translatable import Translatable
 from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
 from engine.tts.casting import Stretch, adopt, choose, remake, voice_names
@@ -88,11 +87,7 @@ class LoadedVoice:
         except EngineError as error:
             self._voice = model.voices()[0]
             self._tell(
-                Notice(
-                    Translatable(
-                        "{error} Until then {name} speaks.", error=error, name=self._voice.name
-                    )
-                )
+                Notice.of("{error} Until then {name} speaks.", error=error, name=self._voice.name)
             )
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None

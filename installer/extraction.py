@@ -40,7 +40,8 @@ def extract(file: BinaryIO, keywords: object, comment_tags: object, options: obj
 
 def parts(call: ast.Call) -> list[ast.expr]:
     """The arguments of a call that are templates; none where the call makes no text."""
-    if ast.unparse(call.func).rsplit(".", 1)[-1] not in MAKERS:
+    name = ast.unparse(call.func)
+    if name.rsplit(".", 1)[-1] not in MAKERS and not name.endswith("Notice.of"):
         return []
     return call.args[:1] + [each.value for each in call.keywords if each.arg == "hint"]
 
