@@ -38,8 +38,7 @@ from app.look.theme import Theme, mode_named
 from app.models.opener import Models
 from app.more import MoreMenu
 from app.settings.dialog import SettingsDialog
-from app.settings.form import flat
-from app.settings.kinds import Value
+from app.settings.form import Form
 from app.shelf import Shelf
 from app.stage.panel import Stage
 from app.stage.talk_key import TalkKey
@@ -63,6 +62,7 @@ from engine.api import (
     SettingChanged,
     Settings,
     StopReply,
+    Value,
 )
 
 THEME_KEY = "window.theme"
@@ -92,7 +92,8 @@ class Window(QWidget):
         self._theme = theme
         self.motion = theme.motion
         self.motion.choose(settings.window.motion)
-        self._values = flat(settings)
+        self._form = Form(settings)
+        self._values = self._form.values
         self._was_painted = False
         self._dialog: SettingsDialog | None = None
         self._is_asked = False  # something was typed, or an old conversation is open
@@ -275,7 +276,7 @@ class Window(QWidget):
     def open_settings(self, part: Part | None) -> SettingsDialog:
         """Open the settings, at the page of a part if one is given."""
         if self._dialog is None:
-            self._dialog = SettingsDialog(self._values, self._theme, self.devices, self.parts, self)
+            self._dialog = SettingsDialog(self._form, self._theme, self.devices, self.parts, self)
             self._dialog.edited.connect(self.change)
             self._dialog.lesson.noted.connect(self.on_event)
             self.closing.connect(self._dialog.lesson.end)

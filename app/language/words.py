@@ -7,10 +7,9 @@ that modules without Qt can use it.
 
 from gettext import GNUTranslations, NullTranslations
 
-from engine.api import resource
+from engine.api import resource, settings
 
-# By code, each named in itself; the English texts are in the code.
-LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français"}
+LANGUAGES = settings.LANGUAGES  # by code; the English texts are in the code
 _DECIMAL_COMMA = ("de", "fr")
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from string import Formatter
 
@@ -15,7 +16,7 @@ from babel.messages.pofile import read_po
 from app.language.words import LANGUAGES
 
 ROOT = Path(__file__).parents[3]
-KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None}
+KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None, "Shown": None, "Help": None}
 FOREIGN = [code for code in LANGUAGES if code != "en"]
 Texts = tuple[str, ...]
 
@@ -25,7 +26,8 @@ def as_texts(found: str | tuple[str, ...] | list[str]) -> Texts:
 
 
 def marked() -> set[Texts]:
-    found = extract_from_dir(ROOT / "app", keywords=KEYWORDS)
+    places = (ROOT / "app", ROOT / "engine" / "settings")
+    found = chain.from_iterable(extract_from_dir(each, keywords=KEYWORDS) for each in places)
     return {as_texts(message) for _, _, message, _, _ in found}
 
 

@@ -113,10 +113,7 @@ ELSEWHERE = {
         "Make the pack again or remove /x: then the shipped one speaks.",
         "Install the program again.",
     ),
-    "f'Give {allowed}.'": (
-        "Give true or false.",
-        *(f"Give {rule}." for rule in (*settings.RULES.values(), settings._ANY_TEXT)),
-    ),
+    "f'Give {self.rule}.'": (*(f"Give {each.rule}." for each in settings.schema().values()),),
     "reason": (),  # each is collected where it is given
 }
 # A fault that is passed on was told of where it arose.
