@@ -23,9 +23,11 @@ from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from app.language.words import decimal, tr
 from app.look.theme import Theme, scaled
+from engine.api import settings
 
-OWN_PACE = 9  # the slider's value, one below the lowest rate, so that Home goes there
-LOWEST, HIGHEST = 10, 70  # tenths of a syllable per second
+# tenths of a syllable per second
+LOWEST, HIGHEST = round(10 * settings.SLOWEST), round(10 * settings.FASTEST)
+OWN_PACE = LOWEST - 1  # where Home goes
 _PLAIN_PACE = 40  # where steps start before any speech was measured
 _OWN_X = 20.0  # logical pixels: centre of the own-pace position
 _FIRST_X = 62.0  # centre of 1.0

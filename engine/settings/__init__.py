@@ -1,32 +1,6 @@
-"""What the person may change, typed, with the rules every value keeps."""
+"""What the person may change: the table of it, and all that reads the table."""
 
-from engine.settings.manner import Manner as Manner
-from engine.settings.rules import LONGEST_TEXT as LONGEST_TEXT
-from engine.settings.rules import Choice as Choice
-from engine.settings.rules import Entry as Entry
-from engine.settings.rules import Flag as Flag
-from engine.settings.rules import Range as Range
-from engine.settings.rules import Reach as Reach
-from engine.settings.rules import Rule as Rule
-from engine.settings.rules import Shape as Shape
-from engine.settings.rules import Shown as Shown
-from engine.settings.rules import Value as Value
-from engine.settings.schema import PartSettings as PartSettings
-from engine.settings.schema import Setting as Setting
-from engine.settings.schema import change as change
-from engine.settings.schema import keys as keys
-from engine.settings.schema import load_key as load_key
-from engine.settings.schema import schema as schema
-from engine.settings.schema import setting_of as setting_of
-from engine.settings.schema import value_of as value_of
-from engine.settings.sections import LANGUAGES as LANGUAGES
-from engine.settings.sections import AudioSettings as AudioSettings
-from engine.settings.sections import HistorySettings as HistorySettings
-from engine.settings.sections import LanguageModelSettings as LanguageModelSettings
-from engine.settings.sections import PersonSettings as PersonSettings
-from engine.settings.sections import PresenceSettings as PresenceSettings
-from engine.settings.sections import RecogniserSettings as RecogniserSettings
-from engine.settings.sections import Settings as Settings
-from engine.settings.sections import SpeechSettings as SpeechSettings
-from engine.settings.sections import WakeSettings as WakeSettings
-from engine.settings.sections import WindowSettings as WindowSettings
+from engine.settings.manner import *
+from engine.settings.rules import *
+from engine.settings.schema import *
+from engine.settings.sections import *

@@ -84,6 +84,7 @@ class Flag:
 
 Rule = Range | Choice | Shape | Flag
 
+SLOWEST, FASTEST = 1.0, 7.0  # SPS: the ends of the slider, and of every rate a person sets
 LONGEST_TEXT = 20_000  # characters; a system prompt of several pages fits, a pasted book does not
 ANY_TEXT = Shape(rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}", f"text of at most {LONGEST_TEXT} characters")
 CHORD = Shape(r"(\S(.{0,58}\S)?)?", "a key such as 'Ctrl+Alt+Space', or empty")

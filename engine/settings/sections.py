@@ -11,6 +11,8 @@ from typing import Annotated
 
 from engine.settings.rules import (
     CHORD,
+    FASTEST,
+    SLOWEST,
     Choice,
     Entry,
     Help,
@@ -214,7 +216,10 @@ class SpeechSettings:
     voice: Annotated[str, Reach.VOICE, "Its name; empty: the synthesiser's default."] = ""
     # None = own pace (in the file: the key is absent)
     rate: Annotated[
-        float | None, Reach.DIALS, Range(1, 7), "Syllables per second; absent: own pace."
+        float | None,
+        Reach.DIALS,
+        Range(SLOWEST, FASTEST),
+        "Syllables per second; absent: own pace.",
     ] = None
     pacing: Annotated[
         bool,
