@@ -58,7 +58,6 @@ from engine.api import (
     Part,
     Replay,
     SendText,
-    SetHandsFree,
     SettingChanged,
     Settings,
     StopReply,
@@ -159,8 +158,8 @@ class Window(QWidget):
                 self.conversation.clear_all()
             case SendText():
                 self.conversation.follow_again()
-            case SetHandsFree(on):
-                self._on_setting(HANDS_FREE_KEY, on)
+            case ChangeSetting(key, on) if key == HANDS_FREE_KEY:
+                self._on_setting(key, on)
             case _:
                 pass
         self._send(command)

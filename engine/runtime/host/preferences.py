@@ -63,17 +63,19 @@ class Preferences:
             if reach is not Reach.VOICE:  # which the synthesiser is told with its settings
                 tell()
 
-    def change(self, key: str, value: Value, now: float) -> None:
+    def change(self, key: str, value: Value, now: float, origin: int = 0) -> None:
         """Change one setting and act on it. InvalidInput says what is allowed."""
         settings = change(self.settings, key, value)
         if settings == self.settings:
+            if origin:  # whoever asked waits for it
+                self.tell(key, origin)
             if key == "wake.phrase":  # said again, for it was taught meanwhile
                 self._act(Reach.WAKE)
             return
         self._check(settings, key, self.devices)
         self.settings = settings
         self._save_at = now + SAVE_AFTER_S
-        self._emit(SettingChanged(key, value_of(settings, key)))
+        self.tell(key, origin)
         self._act(setting_of(settings, key).reach)
 
     def choose(self, changes: Sequence[tuple[str, Value]], now: float) -> None:
@@ -91,10 +93,10 @@ class Preferences:
             self.tell(key)
         self._act(setting_of(settings, changes[0][0]).reach)
 
-    def tell(self, key: str) -> None:
+    def tell(self, key: str, origin: int = 0) -> None:
         """Tell the value in force, where there is such a setting."""
         if key in schema(type(self.settings)):
-            self._emit(SettingChanged(key, value_of(self.settings, key)))
+            self._emit(SettingChanged(key, value_of(self.settings, key), origin))
 
     def reconnect(self, again: Reconnection) -> None:
         """Open devices again that came back."""
