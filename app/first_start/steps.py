@@ -48,13 +48,11 @@ _SPOKEN = 4  # levels above it, which come ten times a second
 _ROOM = 20  # levels of the room that are kept until the echo is measured
 _KEEP = Field(
     "history.keep",
-    settings.Choice(
-        {
-            "forever": mark("For ever"),
-            "30 days": mark("30 days"),
-            "never": mark("Not at all"),
-            "ask": mark("Not decided yet: not at all"),
-        }
+    settings.Choice.of(
+        forever=mark("For ever"),
+        **{"30 days": mark("30 days")},
+        never=mark("Not at all"),
+        ask=mark("Not decided yet: not at all"),
     ),
     settings.Shown(
         mark("Keep our conversations"),

@@ -46,6 +46,11 @@ class Choice:
 
     labels: Mapping[str, str]
 
+    @classmethod
+    def of(cls, **labels: str) -> "Choice":
+        """Each word with its label."""
+        return cls(labels)
+
     @property
     def words(self) -> tuple[str, ...]:
         return tuple(self.labels)

@@ -66,12 +66,10 @@ class AudioSettings:
 class RecogniserSettings:
     engine: Annotated[
         str,
-        Choice(
-            {
-                "auto": mark("Whisper where it is quick enough"),
-                "sphinx": mark("Sphinx (built in)"),
-                "whisper": mark("Whisper"),
-            }
+        Choice.of(
+            auto=mark("Whisper where it is quick enough"),
+            sphinx=mark("Sphinx (built in)"),
+            whisper=mark("Whisper"),
         ),
         Shown("Recogniser"),
         Help(
@@ -97,12 +95,8 @@ class RecogniserSettings:
     patience: Annotated[
         str,
         Reach.PATIENCE,
-        Choice(
-            {
-                "quick": mark("Answer quickly"),
-                "balanced": mark("Balanced"),
-                "patient": mark("Wait patiently"),
-            }
+        Choice.of(
+            quick=mark("Answer quickly"), balanced=mark("Balanced"), patient=mark("Wait patiently")
         ),
         Shown("When you pause"),
         Help(
@@ -142,12 +136,10 @@ class WakeSettings:
 class LanguageModelSettings:
     engine: Annotated[
         str,
-        Choice(
-            {
-                "skills": mark("Skills (built in)"),
-                "llama": mark("Model file (GGUF)"),
-                "server": mark("Server (OpenAI-compatible)"),
-            }
+        Choice.of(
+            skills=mark("Skills (built in)"),
+            llama=mark("Model file (GGUF)"),
+            server=mark("Server (OpenAI-compatible)"),
         ),
         Shown("Language model"),
     ] = "skills"
@@ -196,15 +188,13 @@ class SpeechSettings:
     # espeak stands in where another one cannot load
     engine: Annotated[
         str,
-        Choice(
-            {
-                "auto": mark("Automatic"),
-                "kokoro": mark("Kokoro (fetched)"),
-                "starter": mark("Rubato's own (built in)"),
-                "espeak": mark("eSpeak NG (built in)"),
-                "voxtream2": mark("VoXtream2 (fetched)"),
-                **{system.name: system.title for system in SYSTEMS},
-            }
+        Choice.of(
+            auto=mark("Automatic"),
+            kokoro=mark("Kokoro (fetched)"),
+            starter=mark("Rubato's own (built in)"),
+            espeak=mark("eSpeak NG (built in)"),
+            voxtream2=mark("VoXtream2 (fetched)"),
+            **{system.name: system.title for system in SYSTEMS},
         ),
         Shown("Synthesiser"),
         Help(
@@ -239,25 +229,19 @@ class SpeechSettings:
     device: Annotated[
         str,
         LoadedBy(("starter", "voxtream2", *(system.name for system in SYSTEMS))),
-        Choice(
-            {
-                "auto": mark("The best there is"),
-                "cuda": mark("Graphics card (CUDA)"),
-                "cpu": mark("Processor"),
-            }
+        Choice.of(
+            auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
         ),
         Shown("Runs on", advanced=True),
     ] = "auto"
     profile: Annotated[
         str,
         LoadedBy(("voxtream2",)),
-        Choice(
-            {
-                "auto": mark("What rubato bench picked"),
-                "full": mark("Full"),
-                "int8": mark("8 bits"),
-                "int4": mark("4 bits"),
-            }
+        Choice.of(
+            auto=mark("What rubato bench picked"),
+            full=mark("Full"),
+            int8=mark("8 bits"),
+            int4=mark("4 bits"),
         ),
         Shown("Precision", only_with="voxtream2", advanced=True),
         Help("On the processor, fewer bits are faster and lose some sound."),
@@ -269,13 +253,11 @@ class HistorySettings:
     # 'ask' = the person has not said yet, and nothing is written until they do
     keep: Annotated[
         str,
-        Choice(
-            {
-                "ask": mark("Ask me"),
-                "forever": mark("For ever"),
-                "30 days": mark("For 30 days"),
-                "never": mark("Not at all"),
-            }
+        Choice.of(
+            ask=mark("Ask me"),
+            forever=mark("For ever"),
+            **{"30 days": mark("For 30 days")},
+            never=mark("Not at all"),
         ),
         Shown("Keep conversations"),
         Help(
@@ -299,24 +281,18 @@ class PersonSettings:
 class WindowSettings:
     theme: Annotated[
         str,
-        Choice(
-            {
-                "system": mark("Follow the system"),
-                "light": mark("Light"),
-                "dark": mark("Dark"),
-            }
-        ),
+        Choice.of(system=mark("Follow the system"), light=mark("Light"), dark=mark("Dark")),
         Shown("Appearance"),
     ] = "system"
     language: Annotated[
         str,
-        Choice({"system": mark("Follow the system"), **LANGUAGES}),
+        Choice.of(system=mark("Follow the system"), **LANGUAGES),
         Shown("Language of the window"),
         Help("From the next start. Speech is English, and so is what the skills answer."),
     ] = "system"
     motion: Annotated[
         str,
-        Choice({"system": mark("Follow the system"), "reduced": mark("Reduced")}),
+        Choice.of(system=mark("Follow the system"), reduced=mark("Reduced")),
         Shown("Motion"),
         Help("Reduced: nothing in the window moves by itself."),
     ] = "system"

@@ -41,7 +41,7 @@ class MoreOfSpeech(SpeechSettings):
     mouth: Annotated[
         str,
         LoadedBy(("espeak",)),
-        Choice({"wide": "Wide open", "shut": "Nearly shut"}),
+        Choice.of(wide="Wide open", shut="Nearly shut"),
         Shown("Mouth", only_with="espeak"),
     ] = "wide"
 
