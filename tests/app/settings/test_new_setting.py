@@ -32,6 +32,7 @@ from tests.app.settings.test_settings_dialog import control
 class MoreOfWindow(WindowSettings):
     zoom: Annotated[int, Range(50, 200, 10, " %"), Shown("Zoom"), Help("Of the text.")] = 100
     blur: Annotated[float, Range(0, 1, 0.25), Shown("Blur", advanced=True)] = 0.5
+    haze: Annotated[float, Range(0, 1), Shown("Haze")] = 0.5
     glow: Annotated[bool, Shown("Glow")] = False
     motto: Annotated[str, Shown("Motto")] = ""
 
@@ -72,6 +73,7 @@ def test_it_is_in_the_form_and_a_change_is_posted(dialog, posted) -> None:
 
 def test_each_type_has_its_editor_and_a_fraction_as_many_decimals_as_its_step(dialog) -> None:
     assert control(dialog, "window.blur", QDoubleSpinBox).decimals() == 2
+    assert control(dialog, "window.haze", QDoubleSpinBox).decimals() == 1
     assert control(dialog, "window.glow", QAbstractButton).isChecked() is False
     assert control(dialog, "window.motto", QLineEdit).text() == ""
 
