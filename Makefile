@@ -15,7 +15,7 @@ LIMIT = $(shell command -v timeout >/dev/null && \
 # Two halves of the tests, side by side on two cores, each with one thread of torch. Those that pull
 # out sound cards lie far apart in time.
 FIRST_HALF = tests/app $(addprefix tests/engine/,asr assets audio codec doctor \
-	export history llm models runtime text updates)
+	export history llm models runtime text)
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 

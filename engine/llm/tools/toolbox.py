@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from engine.characters import whole
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Answer, Occasion, Tool
 from engine.llm.skills.matching.matcher import TOOLS
@@ -88,7 +89,7 @@ def _arguments(text: str) -> Mapping[str, str] | None:
     if not isinstance(arguments, dict):
         return None
     return {
-        str(name): str(value)[:MAX_ARGUMENT_CHARS]
+        whole(str(name)): whole(str(value)[:MAX_ARGUMENT_CHARS])
         for name, value in arguments.items()
         if isinstance(value, str | int | float)
     }

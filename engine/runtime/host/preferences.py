@@ -18,7 +18,7 @@ from engine.runtime.host.status import Reconnection
 from engine.runtime.threads import Workers
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.orders import UseDevice
-from engine.runtime.workers.voice.speaker import SelectVoice
+from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
     AudioSettings,
     Reach,

@@ -33,7 +33,7 @@ from engine.runtime.threads import Workers
 from engine.runtime.turn import facts as h
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.voice.speaker import PREVIEW, Audition, SelectVoice
+from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.runtime.workers.voice_keeper import NoteUse
 from engine.settings import Value
 from engine.text.speakable import LEFT_OUT

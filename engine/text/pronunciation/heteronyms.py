@@ -6,12 +6,11 @@ depends on a few words before it in its sentence and on the next one, "" where a
 where it is not known; it never waits for more.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any, Final
 
+from engine.resources import table
 from engine.text.pronunciation.neighbours import (
     ADVERBS,
     AUXILIARIES,
@@ -203,10 +202,8 @@ def _minute(place: Place) -> str:
 # --------------------------------------------------------------------------- the table
 
 
-@cache
 def _table() -> Mapping[str, Any]:
-    file = resources.files("engine.text.pronunciation") / "heteronyms.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return table("pronunciation", "heteronyms.toml")
 
 
 @cache

@@ -5,11 +5,11 @@ it depends on the word alone, and for the few that are words as well, on the cap
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any, Final
+
+from engine.resources import table
 
 _CAPITALS: Final = re.compile(r"([a-z]?)([A-Z]{2,})")  # iOS, mRNA
 _SHOUTED: Final = re.compile(r"[A-Z]+['’][A-Z]+")
@@ -108,7 +108,5 @@ def _said_as() -> Mapping[str, str]:
     return table
 
 
-@cache
 def _table() -> Mapping[str, Any]:
-    file = resources.files("engine.text.pronunciation") / "initialisms.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return table("pronunciation", "initialisms.toml")

@@ -8,8 +8,9 @@ import re
 import unicodedata
 
 from engine.text.rules import numbers
-from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.rules.context import SCALES, Context, Reading, Rule, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.unit_table import SIGNS
 
 _NAMES = {
     "C++": "C plus plus", "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "A*": "A star",
@@ -43,6 +44,10 @@ _INNER = _BETWEEN | {
     "°": "degrees",
 }
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
+_FIGURES = re.compile(rf"-?(?:{NUMBER})")
+_AMOUNT = re.compile(
+    rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
+)
 _NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
@@ -53,7 +58,8 @@ _FORMULA_SIGNS = {
     ">": "is greater than",
 }  # fmt: skip
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
-_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})\(([^()]+)\)?")
+_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
+_PRIMES = {"": "", "'": "prime ", "''": "double prime "}
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
 _KEYS = {"Ctrl": "Control", "Cmd": "Command", "Esc": "Escape", "Del": "Delete"}
 _HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
@@ -86,9 +92,10 @@ def named(core: str, context: Context) -> Reading | None:
 def operator(core: str, context: Context) -> Reading | None:
     """A sign on its own between two words; a dash between two numbers."""
     if core == "x" and not context.after_number:  # 3 m x 4 m
-        sides = context.before_previous[:1].isdigit() and context.after[:1].isdigit()
+        measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
+        sides = measured and context.after[:1].isdigit()
         return say("by") if sides else None
-    if core in ("-", "–", "*", "x"):
+    if core in ("-", "–", "*", "x") or (core == "~" and _range_begins(context)):
         return _between_numbers(core, context)
     words = _BETWEEN.get(core)
     if words is None:
@@ -163,7 +170,8 @@ def called(core: str, context: Context) -> Reading | None:
     match = _CALLED.fullmatch(core)
     if not match:
         return None
-    return say(f"{_FUNCTIONS.get(match[1], match[1])} of {_words(match[2], _FORMULA_SIGNS)}")
+    name = _FUNCTIONS.get(match[1], match[1])
+    return say(f"{name} {_PRIMES[match[2]]}of {_words(match[3], _FORMULA_SIGNS)}")
 
 
 def anything(core: str, context: Context) -> Reading:
@@ -185,6 +193,9 @@ def _is_of_word(char: str) -> bool:
 def _between_numbers(core: str, context: Context) -> Reading | None:
     if _timed(context) and context.after[:1].isdigit():
         return say("to")
+    spread = core not in "*x" and _spread(context)
+    if spread:
+        return say(spread)
     if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
         return Reading(())
     after = context.after
@@ -197,9 +208,38 @@ def _between_numbers(core: str, context: Context) -> Reading | None:
     return say("to" if not terms and low is not None and high and low < high else "minus")
 
 
+def _spread(context: Context) -> str:
+    """ "to" or "minus" between amounts that are more than figures: $5 - $10, 5 km - 10 km; "" if
+    they are not."""
+    low = _amount_before(context)
+    high = _AMOUNT.match(context.after) if low else None
+    if not (low and high):
+        return ""
+    values = [float(match["figure"].replace(",", "")) for match in (low, high)]
+    return "to" if values[0] < values[1] else "minus"
+
+
+def _range_begins(context: Context) -> bool:
+    figures = _FIGURES.fullmatch(context.previous)
+    return bool(figures) or _timed(context) or _amount_before(context) is not None
+
+
+def _amount_before(context: Context) -> re.Match[str] | None:
+    """The amount before: one with a sign or a unit, in one token or two."""
+    if not context.past or context.past[0].mark:
+        return None
+    before = context.previous
+    one = _AMOUNT.fullmatch(before)
+    if one and not _FIGURES.fullmatch(before) and (not one["unit"] or one["unit"] in SIGNS):
+        return one
+    if before in SIGNS or before in SCALES:
+        return _AMOUNT.fullmatch(context.before_previous)
+    return None
+
+
 def _timed(context: Context) -> bool:
-    """Behind the "AM" of "9:00 AM - 5:00 PM"."""
-    return bool(re.fullmatch(r"[ap]\.?m", context.previous, re.IGNORECASE))
+    """Behind the "AM" of "9:00 AM - 5:00 PM", or behind "9:00"."""
+    return bool(re.fullmatch(r"[ap]\.?m|\d{1,2}:\d\d", context.previous, re.IGNORECASE))
 
 
 def _leading_value(text: str) -> float | None:

@@ -17,6 +17,7 @@ from engine.asr import pick as ears
 from engine.audio.devices import portaudio
 from engine.bench.machine import WHEN_IDLE
 from engine.history import faults
+from engine.llm.servers.faults import NO_REASON
 from engine.runtime.workers.ears import listener
 from engine.text import speakable
 from engine.tts import pick as speech
@@ -90,7 +91,7 @@ ELSEWHERE = {
     "f\"The {what} {file}: '{key}' holds NaN or infinity.\"": tuple(
         f"The {each} /x: 'Xy' holds NaN or infinity." for each in FILES
     ),
-    "f'The language-model server at {self._address} failed{how}: {_quoted(words)}.'": (
+    "f'The language-model server at {self._address} failed{how}: {words}.'": (
         "The language-model server at http://x/v1 failed: Xy.",
         "The language-model server at http://x/v1 failed with error 500: Xy.",
     ),
@@ -338,6 +339,7 @@ def test_no_sentence_here_is_one_that_the_engine_does_not_say() -> None:
         *WHY_NOT,
         *ELSEWHERE["note"],
         *(reason for reason, _ in faults._WHY.values()),
+        NO_REASON,
         "Connect one and switch it on in the system's sound settings.",
         "Connect one, and check that PipeWire or PulseAudio is "
         "running: 'pactl info' should name a default sink and a default source. Without "

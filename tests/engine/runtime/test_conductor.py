@@ -20,7 +20,7 @@ from engine.asr.pick import SLOWEST_MS
 from engine.audio import vad
 from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError
-from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
+from engine.llm.base import ChangeRate, ChooseVoice, Retraction, Role, StartTimer
 from engine.llm.skills.control.pace import STEP
 from engine.messages.commands import (
     AddVoice,
@@ -48,6 +48,7 @@ from engine.messages.events import (
     Ready,
     RecordingChanged,
     ReplyDelta,
+    ReplyRetracted,
     SettingChanged,
     Stopped,
     TimerRang,
@@ -234,6 +235,38 @@ def test_a_word_on_its_way_through_the_device_when_the_reply_is_cut_was_not_hear
         host.ask("again")
         said = [(m.role, m.text) for m in parts.model.histories[-1]]
         assert said == [(Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.USER, "again")]
+
+
+def test_thinking_that_was_spoken_stops_when_that_comes_out_and_is_not_kept() -> None:
+    gate = threading.Event()
+    model = FakeLanguageModel("They ask of a river. ", gate, Retraction(), "The Thames.")
+    with hosting(FakeParts(model=model)) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(WordHeard)), playing=100)
+        gate.set()
+        host.wait(lambda: bool(host.of(ReplyRetracted)), playing=0)
+        ended = host.wait_ended(1)
+        assert ended.ending is Ending.COMPLETE
+        assert (ended.reply, ended.heard, ended.spoken) == ("The Thames.",) * 3
+        after = host.events[host.events.index(ReplyRetracted(1)) :]
+        heard = [each for each in after if isinstance(each, WordHeard)]
+        assert heard == [WordHeard(1, 0, 3), WordHeard(1, 4, 11)]
+        host.ask("again")
+        assert [m.text for m in model.histories[-1]] == ["hi", "The Thames.", "again"]
+
+
+def test_of_a_reply_cut_after_it_was_found_to_be_thought_nothing_was_heard() -> None:
+    gates = threading.Event(), threading.Event()
+    model = FakeLanguageModel("They ask of a river. ", gates[0], Retraction(), gates[1], "Yes.")
+    with hosting(FakeParts(model=model)) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(WordHeard)), playing=100)
+        gates[0].set()
+        host.wait(lambda: bool(host.of(ReplyRetracted)))
+        host.engine.post(StopReply())
+        ended = host.wait_ended(1)
+        gates[1].set()
+        assert (ended.reply, ended.heard, ended.spoken) == ("", "", "")
 
 
 def test_a_wish_for_a_pace_is_neither_shown_nor_spoken_nor_remembered() -> None:
@@ -462,7 +495,27 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_every_word_is_heard(
         assert played == pytest.approx(8 * WORD_SAMPLES, abs=200)
 
 
-def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard() -> None:
+def test_a_loudspeaker_that_comes_back_goes_on_speaking(monkeypatch) -> None:
+    monkeypatch.setattr("engine.runtime.workers.voice.speaker.RETRY_S", 0.0)
+    parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
+    with hosting(parts) as host:
+        host.engine.post(SendText("count"))
+        only = parts.loudspeakers[""]
+        host.wait(lambda: only.samples_written >= 2 * WORD_SAMPLES)
+        only.play(WORD_SAMPLES + 10)
+        host.wait(lambda: len(host.of(WordHeard)) == 2)
+        only.gone = True
+        del parts.loudspeakers[""]
+        host.wait(lambda: any(e.part is Part.LOUDSPEAKER for e in host.of(Failed)))
+        parts.loudspeakers[""] = HandLoudspeaker("again")
+        assert host.wait_ended(1).ending is Ending.COMPLETE
+        assert len(host.of(WordHeard)) >= 8
+        assert host.of(Ready)[-1].name == "again"
+        assert not host.of(Ready)[-1].instead
+
+
+def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard(monkeypatch) -> None:
+    monkeypatch.setattr("engine.runtime.workers.voice.loudspeakers.RETURNS_WITHIN_S", 0.0)
     parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
     with hosting(parts) as host:
         host.engine.post(SendText("count"))

@@ -11,7 +11,7 @@ from engine.messages.commands import ChangeSetting
 from engine.messages.events import SettingChanged
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.turn.orders import UseDevice
-from engine.runtime.workers.voice.speaker import SelectVoice
+from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
     AudioSettings,
     HistorySettings,
