@@ -101,15 +101,15 @@ release:
 	$(BIN)/python -m installer.release dist/release $(ARGS)
 
 # The window's texts: collects what is marked in the code into resources/languages/*.po, where it is
-# translated, and compiles that. Texts that are gone from the code are removed there too. The page of
-# settings, which has those of the settings, is written anew.
+# translated, and compiles that; installer/babel.cfg says where texts stand. Texts that are gone
+# from the code are removed there too. The page of settings, which has theirs, is written anew.
 LANGUAGES = de fr
-BABEL = $(BIN)/pybabel -q
+BABEL = PYTHONPATH=. $(BIN)/pybabel -q
 
 words:
 	@mkdir -p build
-	$(BABEL) extract --no-default-keywords -k tr -k tr_n:1,2 -k mark -k Shown -k Help --no-location --sort-output \
-		--omit-header -o build/rubato.pot app engine/settings
+	$(BABEL) extract -F installer/babel.cfg --no-default-keywords -k tr -k tr_n:1,2 -k mark \
+		--no-location --sort-output --omit-header -o build/rubato.pot .
 	for code in $(LANGUAGES); do \
 		file=resources/languages/$$code; \
 		$(BABEL) update -N --ignore-obsolete --ignore-pot-creation-date --width 96 \

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.bridge import Post
 from app.devices import Devices
 from app.first_start.echo import EchoMeasurement, sounds
-from app.language.engine_texts import said
 from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.meter import LevelMeter
@@ -179,7 +178,7 @@ class LoudspeakerStep(Step):
             case ModelProgress(name=name) if name == NATURAL:
                 self._say_fetched(model_words.progress(event), is_busy=True)
             case ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
-                self._say_fetched(said(text) if failed else "", is_busy=False)
+                self._say_fetched(text if failed else "", is_busy=False)
             case _:
                 pass
 

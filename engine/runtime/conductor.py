@@ -65,7 +65,10 @@ class Conductor:
     ) -> None:
         self._emit = emit
         self._worker: Worker[Inbound] = Worker(
-            "conductor", handle=self._receive, tick=self._tick, report=self._report
+            "conductor",
+            handle=self._receive,
+            tick=self._tick,
+            report=lambda error: emit(events.Failed.of(error)),
         )
         self._workers = assemble(
             factories, settings, self._worker.post, self.situation, self._in_force
@@ -183,18 +186,14 @@ class Conductor:
         self._on(watchdog.fault(turn, heard))
         return None
 
-    def _report(self, error: Exception) -> None:
-        self._emit(events.Failed("engine", f"Something went wrong: {error}", "Please report this."))
-
     def _quit(self) -> None:
         """Put everything away; a step that fails does not keep the next ones from being done."""
         self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
         self._worker.guarded(partial(self._decide, commands.StopReply()))
         self._worker.guarded(self._preferences.save)
         self._worker.guarded(partial(self._timers.save, self._emit))
-        busy = self._workers.stop()
-        if busy:
-            self._emit(events.Notice(f"Still busy when stopping: {', '.join(busy)}."))
+        if busy := ", ".join(self._workers.stop()):
+            self._emit(events.Notice.of("Still busy when stopping: {threads}.", threads=busy))
         self._over = True
         self._emit(events.Stopped())
 
@@ -215,8 +214,10 @@ class Conductor:
         text = whole(command.text.strip())
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
-                f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",
+                "That text has {count} characters; {most} is the most.",
                 hint="Send it in parts.",
+                count=len(text),
+                most=LONGEST_TEXT,
             )
         typed = isinstance(command, commands.SendText)
         aloud = self._floor.phase is Phase.SPEAKING
@@ -325,7 +326,7 @@ class Conductor:
     @_on.register
     def _(self, fact: h.VoiceAdopted) -> None:
         self._change("speech.voice", fact.name)
-        self._emit(events.Notice(f"{fact.name} speaks from the next sentence on."))
+        self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=fact.name))
 
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:

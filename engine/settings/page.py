@@ -36,8 +36,12 @@ def _row(setting: Setting) -> str:
     words = [f"**{row.label}**. {row.help}".strip() for row in setting.rows] or [setting.about]
     default = f"`{_toml(setting.default)}`" if setting.default is not None else "absent"
     loads = "the part" if name == "engine" else ", ".join(setting.loaded_by)
-    cells = (f"`{name}`", " ".join(words), default, str(setting.rule), loads)
+    cells = (f"`{name}`", " ".join(words), default, _allowed(setting), loads)
     return f"| {' | '.join(each.replace('|', '&#124;') for each in cells)} |\n"
+
+
+def _allowed(setting: Setting) -> str:
+    return setting.rule.hint.removeprefix("Give ").removesuffix(".")
 
 
 def _toml(value: object) -> str:

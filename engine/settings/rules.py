@@ -9,12 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from engine.translatable import Translatable
+
 Value = str | int | float | bool | None  # None is allowed for speech.rate only: own pace
-
-
-def mark(text: str) -> str:
-    """The text itself, marked for translation."""
-    return text
 
 
 # ----------------------------------------------------------------- what is allowed
@@ -36,8 +33,13 @@ class Range:
         # not-a-number compares false with everything, so it is refused here too
         return isinstance(value, int | float) and self.lowest <= value <= self.highest
 
-    def __str__(self) -> str:
-        return f"a number from {self.lowest:g} to {self.highest:g}"
+    @property
+    def hint(self) -> Translatable:
+        return Translatable(
+            "Give a number from {lowest} to {highest}.",
+            lowest=f"{self.lowest:g}",
+            highest=f"{self.highest:g}",
+        )
 
 
 @dataclass(frozen=True)
@@ -58,22 +60,21 @@ class Choice:
     def allows(self, value: Value) -> bool:
         return value in self.words
 
-    def __str__(self) -> str:
-        return "one of " + ", ".join(f"'{word}'" for word in self.words)
+    @property
+    def hint(self) -> Translatable:
+        words = ", ".join(f"'{word}'" for word in self.words)
+        return Translatable("Give one of {words}.", words=words)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Text of a shape; `words` says it to the person."""
+    """Text of a shape, with the advice to give such a one."""
 
     pattern: str
-    words: str
+    hint: Translatable
 
     def allows(self, value: Value) -> bool:
         return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
-
-    def __str__(self) -> str:
-        return self.words
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,23 @@ class Flag:
     def allows(self, value: Value) -> bool:
         return isinstance(value, bool)
 
-    def __str__(self) -> str:
-        return "true or false"
+    @property
+    def hint(self) -> Translatable:
+        return Translatable("Give true or false.")
 
 
 Rule = Range | Choice | Shape | Flag
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS: the ends of the slider, and of every rate a person sets
 LONGEST_TEXT = 20_000  # characters; a system prompt of several pages fits, a pasted book does not
-ANY_TEXT = Shape(rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}", f"text of at most {LONGEST_TEXT} characters")
-CHORD = Shape(r"(\S(.{0,58}\S)?)?", "a key such as 'Ctrl+Alt+Space', or empty")
+ANY_TEXT = Shape(
+    rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}",
+    Translatable("Give text of at most {count} characters.", count=LONGEST_TEXT),
+)
+CHORD = Shape(
+    r"(\S(.{0,58}\S)?)?",
+    Translatable("Give a key such as '{key}', or empty.", key="Ctrl+Alt+Space"),
+)
 
 
 # -------------------------------------------------------------------- how it is shown

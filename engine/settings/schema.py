@@ -53,7 +53,7 @@ class Setting:
     def refusal(self, value: object) -> InvalidInput:
         shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
         return InvalidInput(
-            f"The setting '{self.key}' cannot be {shown}.", hint=f"Give {self.rule}."
+            "The setting '{key}' cannot be {value}.", hint=self.rule.hint, key=self.key, value=shown
         )
 
 
@@ -72,7 +72,10 @@ def setting_of(settings: Settings, key: str) -> Setting:
     known = schema(type(settings))
     if key not in known:
         raise InvalidInput(
-            f"There is no setting '{key[:80]}'.", hint="The settings are: " + ", ".join(known)
+            "There is no setting '{key}'.",
+            hint="The settings are: {keys}",
+            key=key[:80],
+            keys=", ".join(known),
         )
     return known[key]
 

@@ -21,9 +21,9 @@ from engine.settings.rules import (
     Reach,
     Shape,
     Shown,
-    mark,
 )
 from engine.systems import SYSTEMS
+from engine.translatable import Translatable, mark
 
 # Of the window, each named in itself.
 LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})
@@ -85,7 +85,12 @@ class RecogniserSettings:
     ] = ""
     language: Annotated[
         str,
-        Shape(r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?", "a language code such as 'en', or 'auto'"),
+        Shape(
+            r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
+            Translatable(
+                "Give a language code such as '{code}', or '{other}'.", code="en", other="auto"
+            ),
+        ),
         Shown("Language"),
         Help(
             "Two letters, for example en or de; auto: Whisper tells which. Sphinx knows English"
@@ -120,7 +125,10 @@ class WakeSettings:
     ] = False
     phrase: Annotated[
         str,
-        Shape(r"\S(.{0,58}\S)?", "a phrase such as 'hey rubato'"),
+        Shape(
+            r"\S(.{0,58}\S)?",
+            Translatable("Give a phrase such as '{phrase}'.", phrase="hey rubato"),
+        ),
         Shown("Wake phrase"),
         Help("Three syllables or more that are seldom said otherwise, such as hey rubato."),
     ] = "hey rubato"
@@ -154,7 +162,10 @@ class LanguageModelSettings:
     address: Annotated[
         str,
         LoadedBy(("server",)),
-        Shape(r"https?://[^\s/]+\S*", "an address that begins with http:// or https://"),
+        Shape(
+            r"https?://[^\s/]+\S*",
+            Translatable("Give an address that begins with http:// or https://."),
+        ),
         Shown("Server address", only_with="server"),
         Help("llama-server, Ollama, LM Studio, vLLM… on this machine or in your network."),
     ] = "http://127.0.0.1:8080/v1"
@@ -162,7 +173,10 @@ class LanguageModelSettings:
     key_variable: Annotated[
         str,
         LoadedBy(("server",)),
-        Shape(r"([A-Za-z_][A-Za-z0-9_]{0,99})?", "the name of an environment variable, or empty"),
+        Shape(
+            r"([A-Za-z_][A-Za-z0-9_]{0,99})?",
+            Translatable("Give the name of an environment variable, or empty."),
+        ),
         Shown("Key from variable", only_with="server", advanced=True),
         Help(
             "Name of the environment variable that holds the server's key; the key itself is"
@@ -271,7 +285,10 @@ class HistorySettings:
 class PersonSettings:
     name: Annotated[
         str,
-        Shape(r"([^\s\0](.{0,38}[^\s\0])?)?", "a name of at most 40 characters"),
+        Shape(
+            r"([^\s\0](.{0,38}[^\s\0])?)?",
+            Translatable("Give a name of at most {count} characters.", count=40),
+        ),
         Shown("Your name", place=2),
         Help("As you told it: “my name is …”. Kept on this computer; empty forgets it."),
     ] = ""
@@ -298,7 +315,9 @@ class WindowSettings:
     ] = "system"
     talk_key: Annotated[
         str,
-        Shape(r"\S(.{0,38}\S)?", "the name of a key, such as 'Space'"),
+        Shape(
+            r"\S(.{0,38}\S)?", Translatable("Give the name of a key, such as '{key}'.", key="Space")
+        ),
         Shown("Talk key", Entry.KEY),
         Help("Hold it while you speak."),
     ] = "Space"

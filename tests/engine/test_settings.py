@@ -13,7 +13,6 @@ from engine.llm import registry as llm
 from engine.settings import (
     Choice,
     Settings,
-    Shape,
     change,
     keys,
     load_key,
@@ -132,8 +131,10 @@ def test_every_engine_there_is_can_be_chosen_and_no_other(key: str, names: tuple
     assert set(rule.words) == set(names)
 
 
-def test_what_a_shape_asks_for_is_said_in_its_words():
-    assert str(Shape("x", "an x")) == "an x"
+def test_what_a_shape_asks_for_is_said_in_its_hint():
+    with pytest.raises(InvalidInput) as caught:
+        change(Settings(), "presence.talk_key", " ")
+    assert caught.value.hint is schema()["presence.talk_key"].rule.hint
 
 
 @given(st.sampled_from(keys()), st.one_of(st.none(), st.booleans(), st.integers(), st.floats()))

@@ -128,6 +128,9 @@ def _voice(name: str, voices: tuple[str, ...]) -> str:
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     if not close:
         raise InvalidInput(
-            f"There is no voice called {name}.", hint=f"There are: {', '.join(voices)}."
+            "There is no voice called {name}.",
+            hint="There are: {names}.",
+            name=name,
+            names=", ".join(voices),
         )
     return by_lower[close[0]]

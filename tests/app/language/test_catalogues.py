@@ -3,20 +3,20 @@
 import ast
 import re
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from string import Formatter
 
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
+from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
 from app.language.words import LANGUAGES
 
 ROOT = Path(__file__).parents[3]
-KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None, "Shown": None, "Help": None}
+KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None}
 FOREIGN = [code for code in LANGUAGES if code != "en"]
 Texts = tuple[str, ...]
 
@@ -26,8 +26,9 @@ def as_texts(found: str | tuple[str, ...] | list[str]) -> Texts:
 
 
 def marked() -> set[Texts]:
-    places = (ROOT / "app", ROOT / "engine" / "settings")
-    found = chain.from_iterable(extract_from_dir(each, keywords=KEYWORDS) for each in places)
+    with (ROOT / "installer" / "babel.cfg").open(encoding="utf-8") as file:
+        methods, options = parse_mapping_cfg(file)
+    found = extract_from_dir(ROOT, methods, options, KEYWORDS)
     return {as_texts(message) for _, _, message, _, _ in found}
 
 
