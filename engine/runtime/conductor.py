@@ -154,11 +154,10 @@ class Conductor:
     def _receive(self, message: Inbound) -> None:
         if self._over:
             return
-        if isinstance(message, _Quit):
-            self._quit()
-            return
         try:
-            if not self._desk.sees(message):
+            if isinstance(message, _Quit):
+                self._quit()
+            elif not self._desk.sees(message):
                 self._on(message)
         except EngineError as error:
             self._emit(events.Failed.of(error))
