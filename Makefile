@@ -36,7 +36,7 @@ help:
 	@echo "make nsis          the installer for Windows (makensis makes it: apt-get install nsis)"
 	@echo "make macos         the application for macOS, not signed"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
-	@echo "make words         collect the window's texts, and compile their translations"
+	@echo "make words         collect the window's texts, compile their translations, write the page of settings"
 	@echo "make requirements  pin all packages again from pyproject.toml (UPGRADE=1: newest versions)"
 
 run demo:
@@ -82,7 +82,7 @@ release:
 
 # The window's texts: collects what is marked in the code into resources/languages/*.po, where it is
 # translated, and compiles that; installer/babel.cfg says where texts stand. Texts that are gone
-# from the code are removed there too.
+# from the code are removed there too. The page of settings, which has theirs, is written anew.
 LANGUAGES = de fr
 BABEL = PYTHONPATH=. $(BIN)/pybabel -q
 
@@ -96,6 +96,8 @@ words:
 			-i build/rubato.pot -o $$file.po -l $$code && \
 		$(BABEL) compile -i $$file.po -o $$file.mo || exit 1; \
 	done
+	$(BIN)/python -c "from engine.settings.page import page; print(page(), end='')" \
+		>resources/pages/settings.md
 
 .PHONY: nsis
 # PYTHON_FOR_WINDOWS: python.org's embeddable package, unpacked, to be used in a release.

@@ -90,8 +90,8 @@ def run(
     desk.serve(window)
     presence = Presence(window, desk, settings, tray=start is not None and start.tray)
     queued = Qt.ConnectionType.QueuedConnection
-    bridge.arrived.connect(window.on_event, queued)
-    bridge.arrived.connect(presence.on_event, queued)
+    bridge.arrived.connect(window.on_event)
+    bridge.arrived.connect(presence.on_event)
     bridge.closed.connect(application.quit, queued)
     window.closing.connect(bridge.close)
     for note in notes:

@@ -27,6 +27,7 @@ from engine.messages.words import *
 from engine.resources import resource as resource
 from engine.settings import Manner as Manner
 from engine.settings import Settings as Settings
+from engine.settings import Value as Value
 from engine.systems import SYSTEMS as SYSTEMS
 from engine.translatable import Translatable as Translatable
 

@@ -24,7 +24,8 @@ def makers(of: type = EngineError) -> set[str]:
     return {of.__name__}.union(*map(makers, of.__subclasses__()))
 
 
-MAKERS = makers() - {"Cancelled"} | {"Translatable", "mark"}  # Cancelled is never shown
+MARKS = {"mark", "Shown", "Help"}  # of a text that gets no values there
+MAKERS = makers() - {"Cancelled"} | {"Translatable"} | MARKS  # Cancelled is never shown
 
 
 def extract(file: BinaryIO, keywords: object, comment_tags: object, options: object) -> list[Found]:

@@ -17,10 +17,10 @@ from engine.api import (
     VoiceEntry,
     VoicesListed,
     resource,
+    settings,
 )
 
-# By code, each named in itself; the English texts are in the code.
-LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français"}
+LANGUAGES = settings.LANGUAGES  # by code; the English texts are in the code
 _Message = TypeVar("_Message", Event, ModelEntry, VoiceEntry)
 _DECIMAL_COMMA = ("de", "fr")
 

@@ -209,8 +209,11 @@ class DevicesChanged:
 
 @dataclass(frozen=True)
 class SettingChanged:
+    """What is in force. `origin`: of the change that this answers; 0 = of none that awaits it."""
+
     key: str
     value: str | int | float | bool | None
+    origin: int = 0
 
 
 @dataclass(frozen=True)

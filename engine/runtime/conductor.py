@@ -224,16 +224,8 @@ class Conductor:
             self._decide(replace(command, text=text))
 
     @_on.register
-    def _(self, command: commands.SettingCommand) -> None:
-        match command:
-            case commands.SetHandsFree(on):
-                self._change("audio.hands_free", on)
-            case commands.SetRate(rate):
-                self._change("speech.rate", rate)
-            case commands.SetVolume(gain):
-                self._change("audio.volume", gain)
-            case commands.ChangeSetting(key, value):
-                self._change(key, value)
+    def _(self, command: commands.ChangeSetting) -> None:
+        self._change(command.key, command.value, command.origin)
 
     @_on.register
     def _(self, command: commands.AddVoice) -> None:
@@ -374,13 +366,13 @@ class Conductor:
         for order in outcome.orders:
             self._effects.carry_out(order)
 
-    def _change(self, key: str, value: Value) -> None:
+    def _change(self, key: str, value: Value, origin: int = 0) -> None:
         if key == "audio.muted" and value is True and self._floor.phase is Phase.LISTENING:
             self._decide(commands.StopReply())  # what was said so far is forgotten
         try:
-            self._preferences.change(key, value, time.monotonic())
-        except InvalidInput:
-            self._preferences.tell(key)  # a host may already show the refused value
+            self._preferences.change(key, value, time.monotonic(), origin)
+        except EngineError:
+            self._preferences.tell(key, origin)  # a host may already show the refused value
             raise
         if key == "speech.voice":
             self._desk.voice_chosen()

@@ -18,10 +18,10 @@ from typing import Final
 from engine.audio.clips.clip import snr_db
 from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.voices import Mix, VoiceEntry
+from engine.settings import FASTEST, SLOWEST
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.mixing import mixed
-from engine.tts.pacing import FASTEST, SLOWEST
 from engine.tts.roster import KOKORO, Roster
 from engine.tts.voice_notes import note_of
 from engine.tts.voices import SavedVoice

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.tts.pacing import FASTEST, SLOWEST
+from engine.settings import FASTEST, SLOWEST
 from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)

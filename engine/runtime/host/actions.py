@@ -23,8 +23,7 @@ from engine.llm.base import (
 from engine.llm.skills.pace_wishes import pace_wish
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.timers import Timers
-from engine.settings import Value
-from engine.tts.pacing import FASTEST, SLOWEST
+from engine.settings import FASTEST, SLOWEST, Value
 
 USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
 

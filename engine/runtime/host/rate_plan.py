@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final
 
 from engine.errors import InvalidInput
+from engine.settings import FASTEST, SLOWEST
 
-LOWEST, HIGHEST = 1.0, 7.0  # SPS, as everywhere a person sets a rate
 _MOST_STEPS: Final = 1_000
 _HINT: Final = (
     "Write seconds:rate pairs with rates from 1 to 7 or 'own', for example 0:2,3:6,8:own."
@@ -72,7 +72,7 @@ def _step(pair: str) -> RateStep:
     if rate.strip() == "own":
         return RateStep(at_s, None)
     value = _number(rate, pair)
-    if not LOWEST <= value <= HIGHEST:
+    if not SLOWEST <= value <= FASTEST:
         raise InvalidInput(
             "Nobody speaks at that rate: '{pair}' asks for {value} syllables per second.",
             hint=_HINT,

@@ -19,7 +19,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
 from engine.tts.kokoro import voices as kokoro
-from installer.extraction import MAKERS, literals, makers, parts
+from installer.extraction import MAKERS, MARKS, literals, makers, parts
 
 ROOT = Path(__file__).parents[3]
 # What is said to the person beside faults: arguments by position and by name.
@@ -175,7 +175,7 @@ def test_every_template_gets_its_values_and_no_others() -> None:
     wrong = [
         f"{path}:{call.lineno}"
         for path, call in calls()
-        if name_of(call) in MAKERS - {"mark"}
+        if name_of(call) in MAKERS - MARKS
         if mismatch(call, templates(call, path))
     ]
     assert wrong == []
