@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -25,6 +26,7 @@ def as_texts(found: str | tuple[str, ...] | list[str]) -> Texts:
     return (found,) if isinstance(found, str) else tuple(found)
 
 
+@cache
 def marked() -> set[Texts]:
     with (ROOT / "installer" / "babel.cfg").open(encoding="utf-8") as file:
         methods, options = parse_mapping_cfg(file)
