@@ -42,7 +42,7 @@ class Header(QWidget):
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
         self.hands_free.setAccessibleName(tr("Hands-free"))
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
-        self.hands_free.toggled.connect(lambda on: post(api.SetHandsFree(on)))
+        self.hands_free.toggled.connect(lambda on: post(api.ChangeSetting(HANDS_FREE_KEY, on)))
         self.microphone = MicrophoneButton(post, theme, self)
         self.mute = IconButton("loudspeaker", tr("Mute"), theme, self, self._on_mute)
         self.volume = self._make_volume()
@@ -87,8 +87,6 @@ class Header(QWidget):
 
     def show_volume(self, gain: float) -> None:
         """`gain` is 0..1."""
-        if self.volume.isSliderDown():
-            return
         with QSignalBlocker(self.volume):
             self.volume.setValue(round(gain * 100))
         self._show_muted()
@@ -126,7 +124,7 @@ class Header(QWidget):
 
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
-        self._post(api.SetVolume(percent / 100))
+        self._post(api.ChangeSetting(VOLUME_KEY, percent / 100))
 
     def _on_mute(self) -> None:
         if self.volume.value() > 0:

@@ -28,8 +28,7 @@ from app.look.layout import Spring, column, row, wide
 from app.look.overlay import Scrolled, page_in
 from app.look.page import in_lines
 from app.look.theme import Theme
-from app.settings.kinds import Value
-from engine.api import Event, VoicesChanged
+from engine.api import Event, Value, VoicesChanged
 
 STEP_KEY = "window.first_start"
 STEPS = 5

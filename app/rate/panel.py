@@ -1,7 +1,7 @@
 """The panel for the speaking rate: slider, readout of target and measured rate, and their trace.
 
-Invariant: SetRate is posted at once for every change by the person, and never for a change reported
-by the engine. Whatever the readout says, the slider keeps its place.
+Invariant: every change by the person is posted at once, and none that the engine reports. Whatever
+the readout says, the slider keeps its place.
 """
 
 from PySide6.QtCore import Qt
@@ -36,7 +36,7 @@ class RatePanel(QWidget):
         self.unit.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._top = row(self.heading, wide(self.readout))
         column(self._top, self.slider, self.unit, self.trace, on=self, spacing=6)
-        self.slider.rate_changed.connect(lambda rate: post(api.SetRate(rate)))
+        self.slider.rate_changed.connect(lambda rate: post(api.ChangeSetting(RATE_KEY, rate)))
         self.slider.shown_changed.connect(self._show_readout)
         self.be_compact(False)
         self._show_readout()

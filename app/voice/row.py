@@ -19,8 +19,8 @@ from app.look.theme import Theme
 from app.voice.clip import LONGEST_NAME
 from engine import api
 
-SLOWEST, FASTEST, STEP = 1.0, 7.0, 0.5  # SPS
-_AS_THE_SLIDER = SLOWEST - STEP  # the value that means no pace of its own
+STEP = 0.5  # SPS
+_AS_THE_SLIDER = api.settings.SLOWEST - STEP  # the value that means no pace of its own
 
 
 class VoiceRow(CardRow):
@@ -129,7 +129,8 @@ class VoiceRow(CardRow):
             self._post(api.RenameVoice(self.entry.name, new))
 
     def _on_pace(self, value: float) -> None:
-        self._post(api.SetVoicePace(self.entry.name, None if value < SLOWEST else value))
+        slowest = api.settings.SLOWEST
+        self._post(api.SetVoicePace(self.entry.name, None if value < slowest else value))
 
 
 def _facts(entry: api.VoiceEntry) -> str:
@@ -155,7 +156,7 @@ def _facts(entry: api.VoiceEntry) -> str:
 
 def _pace_box(parent: QWidget) -> QDoubleSpinBox:
     box = QDoubleSpinBox(parent)
-    box.setRange(_AS_THE_SLIDER, FASTEST)
+    box.setRange(_AS_THE_SLIDER, api.settings.FASTEST)
     box.setSingleStep(STEP)
     box.setDecimals(1)
     box.setAlignment(Qt.AlignmentFlag.AlignCenter)
