@@ -16,7 +16,7 @@ from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
-from engine.training.stages import ASKED_FOR, SECTIONS, VOXTREAM
+from engine.training.stages import SECTIONS, VOXTREAM
 from engine.tts import packs
 
 STAGES: Final = (
@@ -24,10 +24,7 @@ STAGES: Final = (
     "evaluate",
 )  # fmt: skip
 _OTHERS: Final = tuple(
-    name
-    for stages in (*SECTIONS.values(), *ASKED_FOR.values())
-    for name in stages
-    if name not in STAGES
+    name for stages in SECTIONS.values() for name in stages if name not in STAGES
 )
 COMPARE: Final = "compare"  # all systems on this machine; it belongs to no run
 
@@ -95,11 +92,10 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
         _corpus_worker(run, options.worker)
         return
     own = _stages_of(recipe.system)
-    every = (*own, *ASKED_FOR.get(recipe.system, ()))
-    if options.stage not in {*every, "all"}:
+    if options.stage not in {*own, "all"}:
         raise InvalidInput(
             f"{recipe.system} has no stage '{options.stage}'.",
-            hint=f"Its stages: {', '.join(every)}.",
+            hint=f"Its stages: {', '.join(own)}.",
         )
     if options.install:
         own = own[: own.index("export") + 1]  # a pack is used before it is measured

@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.errors import Cancelled, InvalidInput
 from engine.training.recipe import Recipe
-from engine.training.stages import ASKED_FOR, SECTIONS, VOXTREAM2
+from engine.training.stages import SECTIONS, VOXTREAM2
 
 REPORT_SECONDS = 10.0
 
@@ -76,7 +76,7 @@ class Run:
         earlier stages."""
         recipe = self.recipe
         if recipe.system in SECTIONS:
-            sections = (SECTIONS[recipe.system] | ASKED_FOR.get(recipe.system, {}))[name]
+            sections = SECTIONS[recipe.system][name]
             return fingerprint(recipe.seed, *(getattr(recipe, section) for section in sections))
         # What most recipes do not have is left out, so that earlier runs keep their keys.
         origin = (recipe.begin_with,) if recipe.begin_with else ()

@@ -47,8 +47,3 @@ SECTIONS: Final[dict[str, Sections]] = {
 """By system and stage, of what `all` does. Those of VoXtream2 and VoXtream are in run.py and
 __main__.py.
 """
-ASKED_FOR: Final[dict[str, Sections]] = {
-    "speakstream": {"variants": _SPEAKSTREAM},
-    "smlle": {"variants": _SMLLE},
-}
-"""Stages that `all` leaves out."""

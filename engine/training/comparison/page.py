@@ -5,12 +5,11 @@ that was not measured is marked as such, never left out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Final
 
-from engine.training.comparison.claims import OF_VARIANTS, claims_table
 from engine.training.comparison.columns import Column
 from engine.training.comparison.delays import (
     DELAYS_S,
@@ -20,11 +19,10 @@ from engine.training.comparison.delays import (
     timing,
     words_before_sound,
 )
-from engine.training.comparison.measure import SIZE, SMALL, VARIANT_SENTENCES, Figures, fixed_texts
+from engine.training.comparison.measure import SIZE, SMALL, Figures
 from engine.training.comparison.plot import Line, plot
 from engine.training.comparison.systems import System
 from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
-from engine.training.judge.side import spread
 from engine.training.judge.verdicts import errors
 
 PAGE: Final = "comparison.md"
@@ -76,9 +74,7 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
     cells = {row.name: row.cell(figures) for row in rows()}
     known = {name: cell for name, cell in cells.items() if cell != UNMEASURED}
     is_measured = any(row.part and row.name in known for row in rows())
-    # The line of all voices is the later one's.
-    lists = details(_of_variants(figures.results)) + details(figures.results)
-    lines = [line.removeprefix("- ") for line in lists.splitlines() if line]
+    lines = [line.removeprefix("- ") for line in details(figures.results).splitlines() if line]
     return Column(
         pack,
         measured if is_measured else "",
@@ -96,15 +92,6 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
             if (share := errors(verdicts)) is not None
         },
     )
-
-
-def _of_variants(results: Results) -> Results:
-    """Of the sentences that variants say too, all voices together."""
-    texts = spread(fixed_texts().sentences, VARIANT_SENTENCES)
-    verdicts = (
-        replace(each, talker=OF_VARIANTS) for each in results.sentences if each.text in texts
-    )
-    return Results(sentences=tuple(verdicts))
 
 
 def rows() -> list[Row]:
@@ -125,8 +112,8 @@ def rows() -> list[Row]:
             Row(f"{name}, times the shipped voice's in the same run", "delays", _ratio(value))
             for name, value in _RATIOS.items()
         ),
-        Row("parameters, millions", "", lambda f: f"{f.parameters / 1e6:.1f}"),
-        Row("megabytes on the disk", "", lambda f: f"{f.disk_megabytes:.1f}"),
+        Row("parameters, millions", "", lambda f: _known(f.parameters, 1e6)),
+        Row("megabytes on the disk", "", lambda f: _known(f.disk_megabytes)),
     ]
 
 
@@ -187,12 +174,48 @@ voice on 18 of its own).
 
 ## What of that shows here
 
-With 95 % intervals. Words wrong are those of the {VARIANT_SENTENCES} sentences a voice that a
-system's variants say too.
+What those of SpeakStream and SMLLE claim of their own parts was tried once:
+[variants](comparison-variants.md).
 
 {claims_table({system.name: column for system, column in systems.items()})}
 ## Voice by voice
 {lists}"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says and the row of the table that should show it, of these systems."""
+
+    text: str
+    figure: str
+    systems: tuple[str, ...]
+
+
+_PAPERS: Final = ("VoXtream", "VoXtream2 (equal budget)", "SpeakStream", "LLMVoX", "SMLLE")
+CLAIMS: Final = (
+    Claim("VoXtream sounds first", "first packet at 200 ms a word", _PAPERS),
+    Claim("LLMVoX runs dry first", "dry at 200 ms a word", _PAPERS),
+    Claim(
+        "VoXtream2 follows a rate best",
+        "speaking rate, error",
+        ("VoXtream2 (shipped)", "VoXtream2 (equal budget)", "SpeakStream", "SMLLE"),
+    ),
+)
+
+
+def claims_table(columns: Mapping[str, Column]) -> str:
+    """A Markdown table, a row for each claim, of columns by their system's name."""
+
+    def figure(claim: Claim, name: str) -> str:
+        cells = columns[name].cells if name in columns else {}
+        return f"{name} {cells.get(claim.figure, UNMEASURED)}"
+
+    lines = [
+        f"| {claim.text} | {claim.figure} | "
+        f"{'<br>'.join(figure(claim, name) for name in claim.systems)} |"
+        for claim in CLAIMS
+    ]
+    return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
 
 
 def _write(file: Path, text: str) -> None:
@@ -208,7 +231,7 @@ def _cell(row: Row, system: System, column: Column) -> str:
     """The figure, or why this system has none."""
     if row.part in _OF_RATE and not system.rate:
         return "no rate"
-    if row.part == "cloning" and not (system.can_clone or system.is_variant):
+    if row.part == "cloning" and not system.can_clone:
         return "no clones"
     return column.cells.get(row.name, UNMEASURED)
 
@@ -219,6 +242,10 @@ def _part(name: str) -> str:
 
 def _shown(goal: Goal) -> Callable[[Figures], str]:
     return lambda figures: goal.cell(figures.results)
+
+
+def _known(amount: float | None, unit: float = 1.0) -> str:
+    return UNMEASURED if amount is None else f"{amount / unit:.1f}"
 
 
 def _of(figures: Figures, value: Callable[[Trace], float], form: str) -> str:

@@ -20,7 +20,7 @@ from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import BASES
 from engine.training.fetching import fetch
-from engine.training.judge.performance import SEED, Spoken, say
+from engine.training.judge.performance import Spoken, say
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
 from engine.training.tasks import Place
@@ -70,24 +70,6 @@ class LiveTalker:
         voice = next(voice for voice in model.voices() if voice.name == self.name)
         model.warm(voice)
         return model, voice
-
-
-@dataclass(frozen=True)
-class RepeatedTalker(LiveTalker):
-    """A voice that says every text `draws` times; the judge keeps the best of them (SMLLE, 4.2: it
-    shows what a system could do, no session can).
-    """
-
-    draws: int
-
-    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """All texts, again and again, each time from another seed."""
-        model, voice = self.ready()
-        return [
-            say(model, voice, text, rates, seed=SEED + draw)
-            for draw in range(self.draws)
-            for text in texts
-        ]
 
 
 @dataclass(frozen=True)

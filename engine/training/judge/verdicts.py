@@ -18,7 +18,7 @@ from engine.training.fetching import fetch
 from engine.training.judge.judging import Recogniser, SoundRecogniser, word_errors, words
 from engine.training.judge.naturalness import Naturalness, naturalness
 from engine.training.judge.performance import Spoken
-from engine.training.judge.talkers import Rates, RepeatedTalker, Talker, phonemizer_library
+from engine.training.judge.talkers import Rates, Talker, phonemizer_library
 from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
 from engine.training.teachers import sounds
 
@@ -90,26 +90,7 @@ def judge(
         _verdict(name, sentence, judges, ask_natural=number in natural)
         for number, (name, sentence) in enumerate(sentences)
     ]
-    if any(isinstance(talker, RepeatedTalker) for talker in talkers):
-        verdicts = best_draws(verdicts)
     return {"verdicts": [asdict(verdict) for verdict in verdicts]}
-
-
-def best_draws(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Of what one talker said more than once, what has the fewest words wrong; the first of equals.
-    Whisper decides where it was asked, else the judge that knows the sentences.
-    """
-    best: dict[tuple[str, str], Verdict] = {}
-    for verdict in verdicts:
-        first = best.setdefault((verdict.talker, verdict.text), verdict)
-        if _count(verdict) < _count(first):
-            best[verdict.talker, verdict.text] = verdict
-    return list(best.values())
-
-
-def _count(verdict: Verdict) -> int:
-    wrong = _wrong(verdict, Judge.WHISPER)
-    return wrong if wrong is not None else word_errors(verdict.text, verdict.heard)
 
 
 def read_verdicts(result: dict[str, Any] | None) -> list[Verdict]:

@@ -9,7 +9,6 @@ from engine.training.smlle.semantic import train_semantic
 from engine.training.smlle.spectrum import train_spectrum
 from engine.training.smlle.transducer import train_transducer
 from engine.training.smlle.utterances import encode_tokens
-from engine.training.smlle.variants import make_variants
 from engine.training.smlle.vocoder import train_mel_vocoder
 from engine.training.voice.speaker import take_or_train_speaker
 
@@ -21,5 +20,4 @@ STAGES: Final[dict[str, Callable[[Run], None]]] = {
     "transducer": train_transducer,
     "spectrum": train_spectrum,
     "export": export_pack,
-    "variants": make_variants,
 }

@@ -8,7 +8,6 @@ from engine.training.run import Run
 from engine.training.speakstream.encode import encode_corpus
 from engine.training.speakstream.export import export_pack
 from engine.training.speakstream.stage import train_voice
-from engine.training.speakstream.variants import make_variants
 from engine.training.voice.speaker import take_or_train_speaker
 
 STAGES: Final[dict[str, Callable[[Run], None]]] = {
@@ -17,5 +16,4 @@ STAGES: Final[dict[str, Callable[[Run], None]]] = {
     "decoder": train_mel_vocoder,
     "voice": train_voice,
     "export": export_pack,
-    "variants": make_variants,
 }

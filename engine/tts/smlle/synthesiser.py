@@ -3,7 +3,7 @@
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -95,13 +95,6 @@ class SmlleSynthesiser(Synthesiser[Prompt]):
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> SmlleSession:
         return SmlleSession(self._machine, self._of(voice), seed)
-
-    def with_generation(self, **switches: Any) -> "SmlleSynthesiser":
-        """The same weights and voices with other switches: rows of the comparison."""
-        generation = replace(self._machine.generation, **switches)
-        machine = replace(self._machine, generation=generation)
-        name, edition = self.info.name, self.info.edition
-        return SmlleSynthesiser(machine, self._voices, self._cloner, name, edition=edition)
 
 
 def prompted(machine: Machine, voice: Voice) -> Prompt:

@@ -5,8 +5,6 @@ recording can become a voice, without its text.
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 
-from dataclasses import replace
-
 from torch import Tensor
 
 from engine.codec.small_parts import SAMPLE_RATE
@@ -41,11 +39,3 @@ class SpeakStreamSynthesiser(Synthesiser[Tensor]):
 
     def open(self, voice: Voice, *, seed: int) -> SpeakStreamSession:
         return SpeakStreamSession(self._machine, self._of(voice), seed)
-
-    def with_window(self, size: int) -> "SpeakStreamSynthesiser":
-        """The same weights, speaking a word once `size` words are known, itself included: the
-        paper's m. More words sound better and later.
-        """
-        machine = self._machine
-        machine = replace(machine, generation=replace(machine.generation, window=size))
-        return SpeakStreamSynthesiser(machine, self._speaker, self._voices, self.info.name)

@@ -12,7 +12,6 @@ from engine.training.judge.talkers import SourceTalker
 from engine.training.judge.verdicts import (
     Judge,
     Judges,
-    best_draws,
     errors,
     interval,
     judge,
@@ -56,22 +55,6 @@ def test_a_good_synthesiser_passes_and_one_that_skips_does_not() -> None:
 def test_errors_of_what_nobody_judged_are_unknown() -> None:
     assert errors([verdict(heard_open=None)], Judge.OPEN) is None
     assert errors([]) is None
-
-
-def test_of_several_draws_the_one_with_the_fewest_words_wrong_counts() -> None:
-    draws = [
-        verdict(text="one", wrong=2),
-        verdict(text="two", wrong=0),
-        verdict(text="one", wrong=1),
-        verdict(text="two", wrong=3),
-    ]
-    assert [(each.text, each.wrong) for each in best_draws(draws)] == [("one", 1), ("two", 0)]
-    assert best_draws(draws[:2]) == draws[:2]
-
-
-def test_without_whisper_the_judge_that_knows_the_sentences_chooses() -> None:
-    draws = [verdict(text="one two", heard=heard, wrong=None) for heard in ("two", "one two", "")]
-    assert best_draws(draws) == [draws[1]]
 
 
 def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row() -> None:

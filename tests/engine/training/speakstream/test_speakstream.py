@@ -5,7 +5,6 @@ what is learnt is what a session does.
 import random
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,6 @@ from engine.training.speakstream.stage import (
     fresh_model,
     hidden,
 )
-from engine.training.speakstream.variants import WINDOWS, make_variants
 from engine.tts.speakstream import pack
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from tests.engine.tts import laws
@@ -147,21 +145,6 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
     card = (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
     assert "SpeakStream" in card
     assert "Four steps of training" in card
-
-
-@pytest.mark.slow
-def test_variants_differ_in_their_windows_alone(
-    whole: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path)
-    make_variants(whole)
-    plain = pack.read_pack_config(pack_folder(whole) / "config.json").generation
-    for name, window in WINDOWS.items():
-        folder = tmp_path / "packs" / name
-        assert pack.read_pack_config(folder / "config.json").generation == replace(
-            plain, window=window
-        )
-        pack.load(folder)
 
 
 @pytest.mark.slow
