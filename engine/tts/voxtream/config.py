@@ -146,8 +146,8 @@ PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4)}
 
 
 @dataclass(frozen=True)
-class PublishedKeys:
-    """The keys of a released config.json that shape the weights, of VoXtream and VoXtream2."""
+class _PublishedConfig:
+    """The keys of a released config.json that shape the weights."""
 
     phone_former: str
     temp_former: str
@@ -160,8 +160,10 @@ class PublishedKeys:
     num_phone_states: int
     audio_window_size: int
     phone_window_size: int
+    audio_pad_size: int
+    max_look_ahead: int
 
-    def shape(self, max_look_ahead: int, special_codes: int) -> ModelConfig:
+    def shape(self) -> ModelConfig:
         """The shape of the weights; the names of the stacks must be those of STACKS."""
         return ModelConfig(
             phone=STACKS[self.phone_former],
@@ -172,17 +174,10 @@ class PublishedKeys:
             codebooks=self.num_codebooks,
             speaker_width=self.spk_embedding_dim,
             duration_tokens=self.num_phone_states,
-            max_look_ahead=max_look_ahead,
+            max_look_ahead=self.max_look_ahead,
             audio_window=self.audio_window_size,
             phone_window=self.phone_window_size,
-            special_codes=special_codes,
         )
-
-
-@dataclass(frozen=True)
-class _PublishedConfig(PublishedKeys):
-    audio_pad_size: int
-    max_look_ahead: int
 
 
 def read_config(file: Path) -> ModelConfig:
@@ -214,7 +209,7 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
             f"{config.audio_pad_size} padding codes, expected {temporal.width} and 0.",
             hint="This checkpoint needs a newer version of the program.",
         )
-    shape = config.shape(config.max_look_ahead, SPECIAL_CODES)
+    shape = config.shape()
     try:
         check_numbers(shape, LIMITS)
     except ValueError as error:

@@ -8,41 +8,12 @@ Invariant: nothing here depends on a rate: the system has none.
 from dataclasses import dataclass
 from typing import Final
 
-from engine.tts.phones import BOS, EOS, SILENCE
-from engine.tts.voxtream.config import DURATION_TOKENS, NEVER, ModelConfig
-from engine.tts.voxtream.config import STACKS as STACKS
+from engine.tts.voxtream.config import DURATION_TOKENS, NEVER
 
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
 TOKENS: Final = DURATION_TOKENS[:4]
 SPECIAL_CODES: Final = 1  # padding only; without guidance no second one is needed
-
-
-@dataclass(frozen=True)
-class SpecialPhones:
-    """Ids of phones that no word has: before the prompt, after the text, and after that."""
-
-    bos: int
-    silence: int
-    eos: int
-
-
-OURS: Final = SpecialPhones(BOS, SILENCE, EOS)
-PUBLISHED: Final = SpecialPhones(bos=71, silence=69, eos=72)  # released
-
-SHAPE: Final = ModelConfig(
-    phone=STACKS["phone_former"],
-    temporal=STACKS["temp_former"],
-    depth=STACKS["dep_former_csm"],
-    phone_vocabulary=73,
-    audio_vocabulary=2048 + SPECIAL_CODES,
-    codebooks=12,  # VoXtream, 2
-    duration_tokens=len(TOKENS),
-    max_look_ahead=2,  # a layer, released: six layers see 12 phones ahead, the paper says 10
-    audio_window=250,  # 20 s, released
-    phone_window=350,
-    special_codes=SPECIAL_CODES,
-)
 
 
 @dataclass(frozen=True)

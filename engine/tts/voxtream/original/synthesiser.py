@@ -46,8 +46,8 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         return VoxtreamSession(self._machine, self._of(voice), seed)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        model, special = self._machine.model, self._machine.special
-        return prepare(model, self._tables, checked_prompt(voice, model.config), special.bos)
+        model = self._machine.model
+        return prepare(model, self._tables, checked_prompt(voice, model.config))
 
 
 def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
