@@ -12,23 +12,10 @@ from typing import Any, Final
 from engine import systems
 from engine.training.recipe import Network, Recipe
 from engine.training.run import Run, read_json
-from engine.training.stages import VOXTREAM, VOXTREAM2
+from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
 from engine.training.teachers.synthesisers import LICENCES
 
 FILE: Final = "CARD.md"
-_KINDS: Final = {
-    "voxtream2": "A small VoXtream2 with its own codec and speaker encoder,",
-    "voxtream": "A small VoXtream with the codec of an earlier pack,",
-    "speakstream": "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a "
-    "vector of the speaker, a rate (its spectrum is stretched) and one network for all windows. "
-    "It was",
-    "llmvox": "A small LLMVoX with a tokeniser and a vocoder of its own. Unlike its paper's, it "
-    "has a vector of the speaker, phones instead of bytes, 50 tokens a second and a label of its "
-    "own for the end. Its rate cannot be changed. It was",
-    "smlle": "A small SMLLE with its own tokeniser and vocoder. Unlike its paper's, it has a "
-    "vector of the speaker, prompts without text, tokens taught by phones, a band around the known "
-    "alignment, and a rate (a bias on the blank). It was",
-}
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
 words that a speech recogniser got wrong: Whisper; *bigram*, a pocketsphinx that knows which
@@ -107,7 +94,7 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     own = _ALONE if recipe.system == VOXTREAM else _CLONES
     text = f"""# {recipe.export.name}
 
-{_KINDS[recipe.system]} trained from scratch by the stages of
+{SYSTEMS[recipe.system].card} trained from scratch by the stages of
 `python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
 {begun_with(recipe)}
 ## Made from

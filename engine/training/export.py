@@ -4,7 +4,6 @@ Invariant: what is written is read back through `engine.tts.voxtream.files.pack`
 done.
 """
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -28,7 +27,6 @@ from engine.training.packing import (
     finish,
     fresh_folder,
     mean_vectors,
-    pack_folder,
     save_weights,
     write_networks,
     write_tables,
@@ -73,17 +71,6 @@ def _write_voxtream2(run: Run, folder: Path) -> list[str]:
         names = _name_voices(run, folder)
     _tune(run, folder)
     return names
-
-
-def install(run: Run, place: Path) -> None:
-    """Copy the finished pack to where the program ships it."""
-    run.require("export")
-    fresh = place.with_name(place.name + ".partial")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(pack_folder(run), fresh)
-    shutil.rmtree(place, ignore_errors=True)
-    fresh.rename(place)
 
 
 def generation(export: Export) -> Generation:

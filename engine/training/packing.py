@@ -49,6 +49,17 @@ def fresh_folder(run: Run) -> Path:
     return folder
 
 
+def install(run: Run, place: Path) -> None:
+    """Copy the finished pack to where the program ships it."""
+    run.require("export")
+    fresh = place.with_name(place.name + ".partial")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(pack_folder(run), fresh)
+    shutil.rmtree(place, ignore_errors=True)
+    fresh.rename(place)
+
+
 def write_networks(run: Run, files: Mapping[str, str], halved: Collection[str]) -> None:
     """Copy files of stages into the pack: `files` names the file of each stage. Those of the stages
     `halved` are written in half precision if the recipe asks for it.

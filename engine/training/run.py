@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.errors import Cancelled, InvalidInput
 from engine.training.recipe import Recipe
-from engine.training.stages import SECTIONS, VOXTREAM2
+from engine.training.stages import SYSTEMS, VOXTREAM2
 
 REPORT_SECONDS = 10.0
 
@@ -33,6 +33,7 @@ class Run:
     device: str = "cpu"
     workers: int = 1
     dask: str = ""  # address of a Dask scheduler; "" = local processes
+    file: Path = Path()  # of the recipe, for other processes
     only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
 
     def stage(self, name: str) -> Path:
@@ -75,8 +76,7 @@ class Run:
         """Fingerprint of the parts of the recipe that a stage depends on: its own and those of
         earlier stages."""
         recipe = self.recipe
-        if recipe.system in SECTIONS:
-            sections = SECTIONS[recipe.system][name]
+        if sections := SYSTEMS[recipe.system].stages[name].sections:
             return fingerprint(recipe.seed, *(getattr(recipe, section) for section in sections))
         # What most recipes do not have is left out, so that earlier runs keep their keys.
         origin = (recipe.begin_with,) if recipe.begin_with else ()

@@ -8,6 +8,7 @@ duration tokens are the true ones; only codes are drawn.
 """
 
 import random
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -61,8 +62,11 @@ class Drawing:
 
 def draw_corpus(run: Run) -> None:
     """Draw the codes of all shards that the decoder learns from and that have none yet."""
-    inputs = run.require("encode", "voice")
     recipe, folder = run.recipe, run.stage("draw")
+    if not recipe.decoder.drawn:
+        sys.stderr.write("draw is not asked for: decoder.drawn is 0\n")
+        return
+    inputs = run.require("encode", "voice")
     voice = run.stage("voice") / "voice.safetensors"
     how = Drawing(
         Place(voice),

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import Cancelled, InvalidInput, ModelError
-from engine.training import export, loop
+from engine.training import export, loop, packing
 from engine.training.__main__ import main
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
@@ -162,7 +162,7 @@ def test_a_pack_is_copied_whole_to_where_it_ships(whole: Whole, tmp_path: Path) 
     place = tmp_path / "starter"
     place.mkdir()
     (place / "old.txt").write_text("old")
-    export.install(whole.run, place)
+    packing.install(whole.run, place)
     assert not (place / "old.txt").exists()
     assert pack.load_pack(place, FULL, CPU).info.name == "tiny-starter"
 

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
-from engine.training.__main__ import STAGES, main
+from engine.training.__main__ import main
 from engine.training.card import begun_with
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
@@ -22,7 +22,7 @@ from engine.tts.phones import MARKS
 from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
-from tests.engine.training.conftest import TINY, Whole
+from tests.engine.training.conftest import STAGES, TINY, Whole
 
 pytestmark = pytest.mark.slow
 CPU = Target(torch.device("cpu"), torch.float32, threads=1)
