@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
@@ -37,7 +37,7 @@ from engine.training.codec.stage import (
 )
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
-from engine.training.loop import Moment, in_bf16, mean_losses, train
+from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
@@ -81,7 +81,7 @@ def started(config: SmallCodecConfig, *trained: dict[str, Tensor]) -> Any:  # An
     return model
 
 
-class DecoderLearner:
+class DecoderLearner(Learner):
     """The part of the codec after its codes, and a critic."""
 
     averaged = "codec"
@@ -101,14 +101,12 @@ class DecoderLearner:
         frames = recipe.window_frames
         self._training = long_enough(speech.training, frames)
         self._validation = long_enough(speech.validation, frames)
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = model.to(ranks.device)
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
         self._criticism = Criticism(recipe, model, ranks.device)
         critic = self._criticism.critic
-        self.parts: dict[str, nn.Module] = {"codec": model, "critic": critic}
+        super().__init__(recipe.schedule, ranks, codec=model, critic=critic)
         self.optimisers = self._criticism.optimisers
         self._reading: Reading | None = None
         if recipe.heard:

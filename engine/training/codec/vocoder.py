@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from safetensors.torch import load_file
+from torch import Tensor
 from torch.nn import functional
 
 from engine.codec.mel import BANDS, COLUMN, MelSpectrum
@@ -29,8 +29,8 @@ from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import alike
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Moment, in_bf16, mean_losses, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.ranks import Ranks
 from engine.training.run import Run, file_hash
 from engine.training.speakstream.encode import read_scale
 from engine.tts import packs
@@ -74,10 +74,8 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
     def make(ranks: Ranks) -> VocoderLearner:
         return VocoderLearner(recipe, started(config, begin_with), speech, entry, ranks)
 
-    mean = train(run, "decoder", recipe.schedule, make)
-    if is_first():
-        save_file(mean, run.stage("decoder") / "vocoder.safetensors", shape_metadata(config))
-        run.finish("decoder", inputs)
+    file = run.stage("decoder") / "vocoder.safetensors"
+    train_and_save(run, file, make, recipe.schedule, inputs, shape=shape_metadata(config))
 
 
 def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> None:
@@ -108,11 +106,10 @@ def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
     return decoder
 
 
-class VocoderLearner:
+class VocoderLearner(Learner):
     """A decoder behind its entry, and a critic."""
 
     averaged = "vocoder"
-    exact: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -125,11 +122,10 @@ class VocoderLearner:
         self._recipe, self._entry = recipe, entry
         self._training = long_enough(speech.training, recipe.window_frames)
         self._validation = long_enough(speech.validation, recipe.window_frames)
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         self._decoder = decoder.to(ranks.device)
         self._criticism = Criticism(recipe, decoder, ranks.device)
-        self.parts: dict[str, nn.Module] = {"vocoder": decoder, "critic": self._criticism.critic}
+        critic = self._criticism.critic
+        super().__init__(recipe.schedule, ranks, vocoder=decoder, critic=critic)
         self.optimisers = self._criticism.optimisers
         self._distance = SpectralDistance().to(ranks.device)
         self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()

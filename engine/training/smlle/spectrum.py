@@ -14,22 +14,19 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
 from engine.training.loop import (
+    Learner,
     Moment,
-    descend,
     in_bf16,
     mean_losses,
-    numbers,
     of_like_length,
-    optimiser,
-    train,
+    train_and_save,
 )
-from engine.training.ranks import Ranks, is_first
+from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.training.smlle.transducer import (
     STEPS_PER_SECOND,
@@ -71,35 +68,29 @@ def train_spectrum(run: Run) -> None:
     sides = read_tokens(run)
     shape = shape_of(run)
     recipe = run.recipe.spectrum
-    mean = train(
+    train_and_save(
         run,
-        "spectrum",
-        recipe.schedule,
+        run.stage("spectrum") / "spectrum.safetensors",
         lambda ranks: SpectrumLearner(recipe, shape, sides, ranks),
+        recipe.schedule,
+        inputs,
     )
-    if is_first():
-        save_file(mean, run.stage("spectrum") / "spectrum.safetensors")
-        run.finish("spectrum", inputs)
 
 
-class SpectrumLearner:
+class SpectrumLearner(Learner):
     """The network and its losses."""
 
     averaged = "spectrum"
-    exact: tuple[str, ...] = ("centre", "spread")
+    exact = ("centre", "spread")
 
     def __init__(self, recipe: recipes.Spectrum, shape: Shape, sides: Sides, ranks: Ranks) -> None:
         self._recipe = recipe
         self._shape = shape
         self._sides = sides
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = Spectrum(shape)
         first_weights(self._model)
         _measure(self._model, sides)
-        self._model.to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"spectrum": self._model}
-        self.optimisers = {"spectrum": optimiser(self._model, recipe.schedule)}
+        super().__init__(recipe.schedule, ranks, spectrum=self._model)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
@@ -110,8 +101,7 @@ class SpectrumLearner:
             total = total + recipe.kl * losses["kl"]
         if moment.share >= recipe.flux_from:
             total = total + recipe.flux * losses["flux"]
-        descend(total, self.optimisers["spectrum"], recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(losses, moment, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -7,24 +7,21 @@ be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
 import random
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.mel import LEVELS
 from engine.training.guide import Watch, around
 from engine.training.loop import (
+    Learner,
     Moment,
-    descend,
     in_bf16,
     mean_losses,
-    numbers,
     of_like_length,
     on_device,
-    optimiser,
-    train,
+    train_and_save,
 )
-from engine.training.ranks import Ranks, is_first
+from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
 from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
@@ -38,16 +35,15 @@ def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
     inputs = run.require("encode")
     sides, scale = read_encoded(run), read_scale(run)
-    mean = train(
+    positions = sum(each.positions for person in sides.training.values() for each in person)
+    train_and_save(
         run,
-        "voice",
-        run.recipe.speakstream.schedule,
+        run.stage("voice") / "voice.safetensors",
         lambda ranks: SpeakStreamLearner(run.recipe, sides, scale, ranks),
+        run.recipe.speakstream.schedule,
+        inputs,
+        hours=round(positions / POSITION_RATE / 3600, 3),
     )
-    if is_first():
-        save_file(mean, run.stage("voice") / "voice.safetensors")
-        positions = sum(each.positions for person in sides.training.values() for each in person)
-        run.finish("voice", inputs, hours=round(positions / POSITION_RATE / 3600, 3))
 
 
 def shape_of(recipe: SpeakStream, speaker_width: int) -> Shape:
@@ -90,20 +86,16 @@ def hidden(
     return run_stack(model.stack, x, causal(x.shape[1], x.device), watch)
 
 
-class SpeakStreamLearner:
+class SpeakStreamLearner(Learner):
     """The network and its losses."""
 
     averaged = "voice"
-    exact: tuple[str, ...] = ()
 
     def __init__(self, recipe: Recipe, sides: Sides, scale: Scale, ranks: Ranks) -> None:
         self._recipe = recipe.speakstream
         self._sides, self._levels = sides, scale.levels
-        self._device = ranks.device
-        self._batch_size = ranks.part(self._recipe.schedule.batch)
-        self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width)).to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"voice": self._model}
-        self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
+        self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width))
+        super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
@@ -113,8 +105,7 @@ class SpeakStreamLearner:
         total = losses["levels"] + recipe.end_weight * losses["end"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
-        descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(losses, moment, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
