@@ -73,13 +73,13 @@ SYSTEMS: Final[Mapping[str, System]] = {
             **_SMALL_SPEAKER,
             "encode": Stage("speakstream.encode:encode_corpus", _SPEAKER),
             "decoder": Stage(
-                "codec.vocoder:train_mel_vocoder", (*_DECODER, *_SPEAKER), learns="decoder"
+                "speakstream.stage:train_level_vocoder", (*_DECODER, *_SPEAKER), learns="decoder"
             ),
             "voice": Stage(
                 "speakstream.stage:train_voice", (*_SPEAKER, "speakstream"), learns="speakstream"
             ),
             "export": Stage(
-                "speakstream.export:export_pack", (*_DECODER, *_SPEAKER, "speakstream", "export")
+                "speakstream.stage:export_pack", (*_DECODER, *_SPEAKER, "speakstream", "export")
             ),
         },
     ),
@@ -96,9 +96,7 @@ SYSTEMS: Final[Mapping[str, System]] = {
             "voice": Stage(
                 "llmvox.stage:train_voice", ("codec", *_SPEAKER, "llmvox"), learns="llmvox"
             ),
-            "export": Stage(
-                "llmvox.export:export_pack", (*_DECODER, *_SPEAKER, "llmvox", "export")
-            ),
+            "export": Stage("llmvox.stage:export_pack", (*_DECODER, *_SPEAKER, "llmvox", "export")),
         },
     ),
     "smlle": System(
@@ -108,7 +106,7 @@ SYSTEMS: Final[Mapping[str, System]] = {
         {
             **_CORPUS,
             # Early: it may need another system's pack.
-            "decoder": Stage("smlle.vocoder:train_mel_vocoder", _DECODER, learns="decoder"),
+            "decoder": Stage("smlle.spectrum:train_mel_vocoder", _DECODER, learns="decoder"),
             **_SMALL_SPEAKER,
             "semantic": Stage(
                 "smlle.semantic:train_semantic", ("corpus", "semantic"), learns="semantic"

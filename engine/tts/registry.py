@@ -43,10 +43,10 @@ def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 # Of the systems that are made on this machine: the module whose load() reads a pack for a device.
 _PACKS: Final = {
-    "voxtream": "engine.tts.voxtream.original.pack",
-    "speakstream": "engine.tts.speakstream.pack",
-    "llmvox": "engine.tts.llmvox.pack",
-    "smlle": "engine.tts.smlle.pack",
+    "voxtream": "engine.tts.voxtream.original.synthesiser",
+    "speakstream": "engine.tts.speakstream.synthesiser",
+    "llmvox": "engine.tts.llmvox.synthesiser",
+    "smlle": "engine.tts.smlle.synthesiser",
 }
 
 

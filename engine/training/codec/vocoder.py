@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 
-from engine.codec.mel import BANDS, COLUMN, MelSpectrum
+from engine.codec.mel import COLUMN
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.source import SourceDecoder
 from engine.codec.vocoder import VocoderConfig, fresh_decoder, load_vocoder
@@ -32,7 +32,6 @@ from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run, file_hash
-from engine.training.speakstream.encode import read_scale
 from engine.tts import packs
 from engine.tts.pack_files import VOCODER_FILE
 from engine.tts.voxtream.files.edition import CODEC_FILE
@@ -40,24 +39,6 @@ from engine.tts.voxtream.files.edition import CODEC_FILE
 LEAD = 5 * COLUMN  # samples before a window, that its first columns need
 Entry = Callable[[Tensor, random.Random], Tensor]
 """Samples [B, LEAD + S] -> what the vocoder is given of the last S of them [B, T, entry]."""
-
-
-def train_mel_vocoder(run: Run) -> None:
-    """Train and write vocoder.safetensors, which takes log-mel columns."""
-    inputs = run.require("corpus", "encode")
-    recipe = run.recipe
-    levels, spectrum = read_scale(run).levels, MelSpectrum()
-
-    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
-        """The true columns; in a share of the windows rounded to their levels."""
-        mel = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
-        rough = levels.restored(levels.quantised(mel))
-        chances = [draw.random() < recipe.decoder.drawn for _ in mel]
-        return torch.where(torch.tensor(chances, device=mel.device)[:, None, None], rough, mel)
-
-    train_vocoder(
-        run, VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks), columns, inputs
-    )
 
 
 def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[str, str]) -> None:

@@ -1,7 +1,9 @@
-"""The stage `voice` of LLMVoX: units and tokens side by side, without an alignment (3.3).
+"""The stages `voice` and `export` of LLMVoX: units and tokens side by side, without an alignment
+(3.3), then a pack of network, vocoder and speaker encoder, half precision, with named voices.
 
 Unit t enters with token t. The text ends long before the speech, and the network has to find out
-itself which tokens a unit belongs to. Lessons are single sentences, short ones first.
+itself which tokens a unit belongs to. Lessons are single sentences, short ones first. Invariant: a
+pack is read back before its stage is done.
 """
 
 import random
@@ -25,12 +27,30 @@ from engine.training.loop import (
     on_device,
     train_and_save,
 )
+from engine.training.packing import (
+    finish,
+    fresh_folder,
+    save_vector_voices,
+    write_networks,
+    write_tables,
+)
 from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe
 from engine.training.run import Run
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
-from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_RATE, Shape, Units
+from engine.tts.llmvox import synthesiser
+from engine.tts.llmvox.config import (
+    NOTHING,
+    TEXT_END,
+    TOKEN_RATE,
+    Generation,
+    PackConfig,
+    Shape,
+    Units,
+)
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
+from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
+from engine.tts.packs import SPEAKER_FILE
 
 UNKNOWN = -1  # a label that nothing is learnt from
 
@@ -179,3 +199,17 @@ class LlmVoxLearner(Learner):
         if recipe.guided:
             losses["guide"] = watch.loss
         return losses if learns else losses | {"on units": watch.best}
+
+
+def export_pack(run: Run) -> None:
+    """Write the pack."""
+    inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
+    folder = fresh_folder(run)
+    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    write_networks(run, files, halved={"voice", "decoder"})
+    export = run.recipe.export
+    generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)
+    write_tables(run, PackConfig(export.name, shape_of(run.recipe), generation))
+    names = save_vector_voices(run, read_encoded(run).people)
+    synthesiser.load(folder)
+    finish(run, inputs, names)

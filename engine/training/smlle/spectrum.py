@@ -1,4 +1,5 @@
-"""The stage `spectrum`: columns from tokens and aligned phones, behind a prompt of the speaker.
+"""The stages `spectrum` and `decoder` of SMLLE: columns from tokens and aligned phones, behind a
+prompt of the speaker, and the vocoder that makes them heard.
 
 Losses as MELLE's without its post-net: regression, the divergence of the latents, and a reward for
 change (flux), without which regression ends at a blurred mean. The prompt keeps its begin marks,
@@ -17,7 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.mel import BANDS, COLUMN, MelSpectrum
+from engine.codec.vocoder import VocoderConfig
 from engine.training import recipe as recipes
+from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.loop import (
     Learner,
     Moment,
@@ -28,11 +32,7 @@ from engine.training.loop import (
 )
 from engine.training.ranks import Ranks
 from engine.training.run import Run
-from engine.training.smlle.transducer import (
-    STEPS_PER_SECOND,
-    padded,
-    shape_of,
-)
+from engine.training.smlle.transducer import STEPS_PER_SECOND, padded, shape_of
 from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
@@ -210,3 +210,24 @@ def _measure(model: Spectrum, sides: Sides) -> None:
     bands = torch.from_numpy(mel.astype(np.float32))
     model.get_buffer("centre").copy_(bands.mean(0))
     model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
+
+
+ROUGHNESS = 0.3  # of drawn columns, in log magnitudes; drawing never hits the true ones
+
+
+def train_mel_vocoder(run: Run) -> None:
+    """Train and write vocoder.safetensors, on columns as rough as drawn ones. The paper uses
+    BigVGAN (3.2); with one vocoder for all systems, their networks are compared, not their
+    vocoders.
+    """
+    inputs = run.require("corpus")
+    recipe, spectrum = run.recipe, MelSpectrum()
+
+    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
+        """The true columns; in a share of the windows with some noise."""
+        mel: Tensor = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
+        rough = [ROUGHNESS * (draw.random() < recipe.decoder.drawn) for _ in mel]
+        return mel + torch.tensor(rough, device=mel.device)[:, None, None] * torch.randn_like(mel)
+
+    config = VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks)
+    train_vocoder(run, config, columns, inputs)

@@ -1,7 +1,9 @@
-"""The stage `voice` of SpeakStream: one network learns every window size at once.
+"""The stages `voice`, `decoder` and `export` of SpeakStream: one network learns every window size
+at once, a vocoder its spectra, and both become a pack, half precision, with named voices.
 
 The paper trains one network a window size; here m is drawn for every batch, so that the delay can
-be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
+be chosen in use (ours). The loss counts on speech and its ends alone (III-B). Invariant: a pack is
+read back before its stage is done.
 """
 
 import random
@@ -10,7 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mel import LEVELS
+from engine.codec.mel import BANDS, COLUMN, LEVELS, MelSpectrum
+from engine.codec.vocoder import VocoderConfig
+from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.guide import Watch, around
 from engine.training.loop import (
     Learner,
@@ -21,13 +25,23 @@ from engine.training.loop import (
     on_device,
     train_and_save,
 )
+from engine.training.packing import (
+    finish,
+    fresh_folder,
+    save_vector_voices,
+    write_networks,
+    write_tables,
+)
 from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
 from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, lesson
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
-from engine.tts.speakstream.config import POSITION_RATE, Shape
+from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
+from engine.tts.packs import SPEAKER_FILE
+from engine.tts.speakstream import synthesiser
+from engine.tts.speakstream.config import POSITION_RATE, Generation, PackConfig, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
 
 
@@ -149,3 +163,41 @@ class SpeakStreamLearner(Learner):
         if watch is not None and not learns:
             losses["on phones"] = watch.best
         return losses
+
+
+def train_level_vocoder(run: Run) -> None:
+    """Train and write vocoder.safetensors, which takes log-mel columns."""
+    inputs = run.require("corpus", "encode")
+    recipe = run.recipe
+    levels, spectrum = read_scale(run).levels, MelSpectrum()
+
+    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
+        """The true columns; in a share of the windows rounded to their levels."""
+        mel = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
+        rough = levels.restored(levels.quantised(mel))
+        chances = [draw.random() < recipe.decoder.drawn for _ in mel]
+        return torch.where(torch.tensor(chances, device=mel.device)[:, None, None], rough, mel)
+
+    train_vocoder(
+        run, VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks), columns, inputs
+    )
+
+
+def export_pack(run: Run) -> None:
+    """Write the pack."""
+    inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
+    recipe, folder, scale = run.recipe, fresh_folder(run), read_scale(run)
+    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    write_networks(run, files, halved={"voice", "decoder"})
+    generation = Generation(
+        window=recipe.speakstream.window,
+        hop=recipe.speakstream.hop,
+        temperature=recipe.export.temperature,
+        dropout=recipe.speakstream.forgotten,
+        pace=round(scale.pace, 3),
+    )
+    shape = shape_of(recipe.speakstream, recipe.speaker.width)
+    write_tables(run, PackConfig(recipe.export.name, shape, generation, scale.levels))
+    names = save_vector_voices(run, read_encoded(run).training)
+    synthesiser.load(folder)
+    finish(run, inputs, names)

@@ -21,17 +21,17 @@ from engine.tts.base import Voice
 from engine.tts.packs import VOICES_FOLDER
 from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files.checkpoint import Target
-from engine.tts.voxtream.original import pack
-from engine.tts.voxtream.original.config import Generation
+from engine.tts.voxtream.original.config import Generation, PackConfig
+from engine.tts.voxtream.original.synthesiser import load_pack
 
 PROMPT_FRAMES: Final = 100  # 8 s; the paper takes 10 s at most
 OWN_RATE: Final = 4.0  # SPS; utterances nearest to it make the prompt
 
 
-def pack_config(recipe: Recipe) -> pack.PackConfig:
+def pack_config(recipe: Recipe) -> PackConfig:
     """What the pack says of itself."""
     shape = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
-    return pack.PackConfig(recipe.export.name, shape, generation(recipe))
+    return PackConfig(recipe.export.name, shape, generation(recipe))
 
 
 def generation(recipe: Recipe) -> Generation:
@@ -54,7 +54,7 @@ def name_voices(run: Run, folder: Path) -> list[str]:
         voice = prompt_voice(people[number], called, run.recipe.export.name)
         voice_files.save(voice, folder / VOICES_FOLDER)
         named.append(called)
-    pack.load_pack(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
+    load_pack(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
     return named
 
 

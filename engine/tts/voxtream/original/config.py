@@ -6,9 +6,11 @@ Invariant: nothing here depends on a rate: the system has none.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from engine.tts.voxtream.config import DURATION_TOKENS, NEVER
+from engine.tts.pack_files import Limits, check_system, read_config
+from engine.tts.voxtream.config import DURATION_TOKENS, LIMITS, NEVER, ModelConfig, check_shape
 
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
@@ -30,3 +32,34 @@ class Generation:
 
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
 METER_FRAMES: Final = 38  # 3 s, of the rate that is measured
+
+
+_LIMITS: Final[Limits] = {
+    **LIMITS, "top": LIMITS["top_codes"], "look_ahead": (1, 1000), "end_frames": (1, 1000),
+    "held_frames": (1, 1000),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PackConfig:
+    """What a pack says of itself."""
+
+    name: str
+    shape: ModelConfig
+    generation: Generation
+    system: str = NAME
+
+
+def read_pack_config(file: Path) -> PackConfig:
+    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    return read_config(file, PackConfig, _LIMITS, _check)
+
+
+def _check(config: PackConfig) -> None:
+    shape, generation = config.shape, config.generation
+    check_system(config.system, NAME)
+    check_shape(shape)
+    if shape.duration_tokens != len(TOKENS):
+        raise ValueError("it has other duration tokens")
+    if generation.top > shape.codes:
+        raise ValueError(f"'top' is {generation.top} of {shape.codes} codes")

@@ -22,7 +22,7 @@ from engine.training.loop import Moment
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.run import Run
-from engine.tts.llmvox import pack
+from engine.tts.llmvox import synthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
@@ -79,7 +79,7 @@ def whole(run_of: Callable[[str], Run]) -> Run:
 
 @pytest.mark.slow
 def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = pack.load(pack_folder(whole))
+    model = synthesiser.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     assert model.info.rate_range is None
     assert np.isfinite(laws.say(model, [("Good", "morning.")], seed=1).pcm).all()
@@ -107,7 +107,7 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     vectors = read_tokeniser(whole).vectors()
     assert torch.equal(trained["codebook.weight"][:-1], vectors)
     assert not trained["codebook.weight"][-1].any()
-    kept = pack.load(pack_folder(whole))._machine.model.state_dict()
+    kept = synthesiser.load(pack_folder(whole))._machine.model.state_dict()
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 

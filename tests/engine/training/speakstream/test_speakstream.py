@@ -28,7 +28,7 @@ from engine.training.speakstream.stage import (
     fresh_model,
     hidden,
 )
-from engine.tts.speakstream import pack
+from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import SHAPE
@@ -137,7 +137,7 @@ def whole(run_of: Callable[[str], Run]) -> Run:
 
 @pytest.mark.slow
 def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = pack.load(pack_folder(whole))
+    model = synthesiser.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     pcm = laws.say(model, [("Good", "morning.")], seed=1).pcm
     assert np.isfinite(pcm).all()
@@ -150,7 +150,7 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
 @pytest.mark.slow
 def test_the_exported_voice_is_the_trained_one(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
-    kept = pack.load(pack_folder(whole))._machine.model.state_dict()
+    kept = synthesiser.load(pack_folder(whole))._machine.model.state_dict()
     assert set(kept) == set(trained)
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
@@ -196,4 +196,4 @@ def test_a_pack_without_a_good_configuration_is_refused(
     shutil.copytree(pack_folder(whole), folder)
     (folder / "config.json").write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):
-        pack.load(folder)
+        synthesiser.load(folder)
