@@ -14,9 +14,9 @@ from torch import Tensor
 from engine.codec.mimi import NOTHING
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import Entry
+from engine.training.encoded import read, shard_file
 from engine.training.run import Run
-from engine.training.voice.encode import codes_file
-from engine.training.voice.utterances import Encoded, read_shard
+from engine.training.voice.utterances import Encoded
 from engine.tts.phones import SILENCE
 
 UNTOLD: Final = 0.2  # share of windows that say nothing, and of those that do so at first
@@ -28,7 +28,7 @@ def read_said(run: Run) -> dict[Entry, Tensor]:
     return {
         shard.entries[utterance.place]: said(utterance)
         for shard in first_shards(run, run.recipe.decoder.hours)
-        for utterance in read_shard(codes_file(run.stage("encode"), shard))
+        for utterance in read(shard_file(run.stage("encode"), shard), Encoded)
     }
 
 

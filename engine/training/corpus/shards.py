@@ -3,7 +3,7 @@
 Invariant: the JSON file is written last, so a shard is either complete or absent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -54,6 +54,13 @@ class Shard:
         """All samples of the shard."""
         samples: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
         return samples
+
+    def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.float32]]]:
+        """Every utterance with its samples."""
+        pcm = self.pcm()
+        for entry in self.entries:
+            part = pcm[entry.offset : entry.offset + entry.length]
+            yield entry, part.astype(np.float32) / np.float32(32768)
 
     @property
     def seconds(self) -> float:

@@ -6,6 +6,7 @@ the one that ships, on the tokens' vectors.
 """
 
 import random
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -71,8 +72,13 @@ def train_tokens(run: Run) -> None:
 
 def read_tokeniser(run: Run) -> Tokeniser:
     """The trained one."""
-    tokeniser = Tokeniser(run.recipe.codec)
-    tokeniser.load_state_dict(load_file(run.stage("codec") / FILE))
+    return load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
+
+
+def load_tokeniser(file: Path, recipe: recipes.Codec) -> Tokeniser:
+    """One that was trained as the recipe says."""
+    tokeniser = Tokeniser(recipe)
+    tokeniser.load_state_dict(load_file(file))
     return tokeniser.eval().requires_grad_(requires_grad=False)
 
 

@@ -51,11 +51,11 @@ def export_pack(run: Run) -> None:
     inputs = run.require("corpus", "tokens", *_FILES)
     folder, shape = fresh_folder(run), shape_of(run)
     write_networks(run, _FILES, halved={"transducer", "spectrum"})
-    people = read_tokens(run).training
-    rate = own_rate([utterance for person in people.values() for utterance in person])
+    sides = read_tokens(run)
+    rate = own_rate(sides.utterances)
     config = PackConfig(run.recipe.export.name, shape, generation(run, rate))
     write_tables(run, config, "tokens")
-    names = _name_voices(run, people, shape)
+    names = _name_voices(run, sides.training, shape)
     seconds = run.recipe.export.tuning_seconds
     if seconds:
         rate = spoken_rate(synthesiser.load(folder), enough(sentences(), rate, seconds))

@@ -205,7 +205,7 @@ def flux(mean: Tensor, last: Tensor) -> Tensor:
 
 def _measure(model: Spectrum, sides: Sides) -> None:
     """Set the scale of the columns by the corpus."""
-    every = [each for person in sides.training.values() for each in person]
+    every = sides.utterances
     mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
     bands = torch.from_numpy(mel.astype(np.float32))
     model.get_buffer("centre").copy_(bands.mean(0))

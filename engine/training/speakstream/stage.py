@@ -49,7 +49,7 @@ def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
     inputs = run.require("encode")
     sides, scale = read_encoded(run), read_scale(run)
-    positions = sum(each.positions for person in sides.training.values() for each in person)
+    positions = sum(each.positions for each in sides.utterances)
     train_and_save(
         run,
         run.stage("voice") / "voice.safetensors",
