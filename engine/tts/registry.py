@@ -24,9 +24,9 @@ def _espeak(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 
 def _starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.voxtream.files import starter
+    from engine.tts.voxtream.files import loading
 
-    return starter.load(settings, progress)
+    return loading.load_starter(settings, progress)
 
 
 def _kokoro(settings: SpeechSettings, progress: Progress) -> TtsModel:

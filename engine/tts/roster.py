@@ -15,10 +15,9 @@ from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, edition_of
 from engine.tts.voices import ABOUT
 from engine.tts.voxtream.files import place
-from engine.tts.voxtream.files.edition import edition_of
 
 ESPEAK: Final = "espeak"
 KOKORO: Final = "kokoro"

@@ -25,8 +25,8 @@ from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run
+from engine.tts.packs import CODEC_FILE
 from engine.tts.phones import VOCABULARY
-from engine.tts.voxtream.files.edition import CODEC_FILE
 
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 

@@ -23,9 +23,8 @@ from engine.errors import InvalidInput
 from engine.nn.weights_file import shape_metadata
 from engine.systems import command_of
 from engine.training import recipe as recipes
-from engine.training.codec.criticism import Criticism
 from engine.training.codec.decoder import long_enough
-from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.sound_losses import Criticism, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import alike
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
@@ -34,7 +33,7 @@ from engine.training.ranks import Ranks
 from engine.training.run import Run, file_hash
 from engine.tts import packs
 from engine.tts.pack_files import VOCODER_FILE
-from engine.tts.voxtream.files.edition import CODEC_FILE
+from engine.tts.packs import CODEC_FILE
 
 LEAD = 5 * COLUMN  # samples before a window, that its first columns need
 Entry = Callable[[Tensor, random.Random], Tensor]

@@ -12,9 +12,8 @@ from datetime import date
 from pathlib import Path
 
 from engine.errors import InvalidInput
-from engine.training.comparison.columns import read_columns, write_columns
 from engine.training.comparison.measure import SIZE, SMALL, Measurement
-from engine.training.comparison.page import column, table, write_page
+from engine.training.comparison.page import column, read_columns, table, write_columns, write_page
 from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
 from engine.training.tasks import Task, do_tasks
 

@@ -22,8 +22,7 @@ from engine.training.judge import cloning
 from engine.training.judge.figures import Results
 from engine.training.judge.performance import OWN_RATE
 from engine.training.judge.side import Side, Texts, spread
-from engine.training.judge.speed import torch_alone
-from engine.training.judge.talkers import FORMANT, LiveTalker, pack_hashes
+from engine.training.judge.talkers import FORMANT, LiveTalker, pack_hashes, torch_alone
 from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.recipe import QUICK, Evaluate, read_recipe
 from engine.training.run import fingerprint

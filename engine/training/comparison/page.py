@@ -1,16 +1,18 @@
-"""The page with the table of all systems, and plots of what a table hides.
+"""The page with the table of all systems, and plots of what a table hides. Its columns are kept
+beside it, so that it grows over several machines: a pack is lost with the machine that made it,
+what was heard of it is not.
 
 Invariant: every row names the part that measured it, so every cell can be measured again; a figure
-that was not measured is marked as such, never left out.
+that was not measured is marked as such, never left out. A cell changes only where it is measured
+anew, or when another pack has taken the place of the one that was measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Final
 
-from engine.training.comparison.columns import Column
 from engine.training.comparison.delays import (
     DELAYS_S,
     Timing,
@@ -24,6 +26,7 @@ from engine.training.comparison.plot import Line, plot
 from engine.training.comparison.systems import System
 from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
 from engine.training.judge.verdicts import errors
+from engine.training.run import read_json, write_json
 
 PAGE: Final = "comparison.md"
 COMMAND: Final = "python -m engine.training compare"
@@ -34,6 +37,48 @@ _PARTS: Final = {
 }  # fmt: skip
 _OF_RATE: Final = {"rates", "steps"}
 _LEFT_OUT: Final = ("processor time",)  # measured from traces here
+_PAPERS: Final = ("VoXtream", "VoXtream2 (equal budget)", "SpeakStream", "LLMVoX", "SMLLE")
+_TIMES: Final[dict[str, tuple[Callable[[Timing], float], str]]] = {
+    "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
+    "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
+    "dry": (lambda t: t.dry_s, "{:.2f} s"),
+    "times dry": (lambda t: t.dry_times, "{:.0f}"),
+    "tail after the last word": (lambda t: t.tail_s, "{:.2f} s"),
+}
+_RATIOS: Final[dict[str, Callable[[Trace], float]]] = {
+    "first packet at 0 ms a word": lambda trace: timing(trace, 0.0).first_packet_s,
+    "processor time per second": factor,
+}
+FILE: Final = "comparison.json"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One system: texts by the name of the row or line, and points of the plots, as shown."""
+
+    pack: str  # fingerprint of the files that were heard
+    measured: str = ""  # when and on what; empty = it was not
+    cells: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
+    delays: Mapping[str, float] = field(default_factory=dict)  # ms between words -> ms to the sound
+    rates: Mapping[str, float] = field(default_factory=dict)  # SPS asked for -> % of words wrong
+
+    def over(self, earlier: "Column | None") -> "Column":
+        """This one where it has something, the earlier one of the same pack elsewhere; the earlier
+        one where nothing was measured.
+        """
+        if earlier is not None and not self.measured:
+            return earlier
+        if earlier is None or earlier.pack != self.pack:
+            return self
+        return Column(
+            self.pack,
+            self.measured,
+            {**earlier.cells, **self.cells},
+            {**earlier.details, **self.details},
+            {**earlier.delays, **self.delays},
+            {**earlier.rates, **self.rates},
+        )
 
 
 @dataclass(frozen=True)
@@ -191,7 +236,6 @@ class Claim:
     systems: tuple[str, ...]
 
 
-_PAPERS: Final = ("VoXtream", "VoXtream2 (equal budget)", "SpeakStream", "LLMVoX", "SMLLE")
 CLAIMS: Final = (
     Claim("VoXtream sounds first", "first packet at 200 ms a word", _PAPERS),
     Claim("LLMVoX runs dry first", "dry at 200 ms a word", _PAPERS),
@@ -272,18 +316,19 @@ def _ratio(value: Callable[[Trace], float]) -> Callable[[Figures], str]:
     return cell
 
 
-_TIMES: Final[dict[str, tuple[Callable[[Timing], float], str]]] = {
-    "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
-    "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
-    "dry": (lambda t: t.dry_s, "{:.2f} s"),
-    "times dry": (lambda t: t.dry_times, "{:.0f}"),
-    "tail after the last word": (lambda t: t.tail_s, "{:.2f} s"),
-}
-_RATIOS: Final[dict[str, Callable[[Trace], float]]] = {
-    "first packet at 0 ms a word": lambda trace: timing(trace, 0.0).first_packet_s,
-    "processor time per second": factor,
-}
-
-
 def _lines(points: Mapping[str, Mapping[str, float]]) -> list[Line]:
     return [Line(name, [(float(x), y) for x, y in each.items()]) for name, each in points.items()]
+
+
+def read_columns(folder: Path) -> dict[str, Column]:
+    """What is kept beside a page, by the system's name; nothing where there is none."""
+    file = folder / FILE
+    if not file.is_file():
+        return {}
+    return {name: Column(**row) for name, row in read_json(file).items()}
+
+
+def write_columns(folder: Path, columns: Mapping[str, Column]) -> None:
+    """Keep the columns beside the page in this folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / FILE, {name: asdict(column) for name, column in columns.items()})

@@ -12,8 +12,7 @@ from typing import Final
 
 from engine.training.corpus.matching import Gaps
 from engine.training.judge.cloning import Likened, Likeness
-from engine.training.judge.settling import settling
-from engine.training.judge.verdicts import Judge, Verdict, errors, interval
+from engine.training.judge.verdicts import Judge, Verdict, errors, interval, settling
 
 UNMEASURED: Final = "not measured"
 ALL: Final = "all voices"

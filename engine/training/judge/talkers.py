@@ -1,4 +1,6 @@
-"""Who speaks the test sentences: a voice of a pack or of the program, or a source of corpora.
+"""Who speaks the test sentences: a voice of a pack or of the program, or a source of corpora; and
+what a voice costs, in a process that holds nothing else, for no judge may be loaded where memory is
+measured.
 
 The sources that the voice learnt from show the best value that a figure could have on the same
 sentences, and the formant voice shows what is reached without any training. Invariant: a talker is
@@ -6,12 +8,15 @@ a plain value, and its model is loaded once in a process.
 """
 
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import psutil
 import torch
 
 from engine.errors import InvalidInput
@@ -20,7 +25,7 @@ from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import BASES
 from engine.training.fetching import fetch
-from engine.training.judge.performance import Spoken, say
+from engine.training.judge.performance import OWN_RATE, Spoken, say
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
 from engine.training.tasks import Place
@@ -42,6 +47,7 @@ LIVE: Final = "-live"
 MOST_VOICES: Final = 6  # of one name, unless they are named
 _HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
 Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
+_MEGABYTE: Final = 1024 * 1024
 
 
 def pack_hashes(folder: Path) -> tuple[str, ...]:
@@ -202,3 +208,27 @@ def _cpu_seconds() -> float:
     """CPU time of this process and of the programs it called."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A part, for a fresh process: real-time factor and milliseconds to the first packet of each
+    text (CPU time, one thread, the voice warm), and the resident megabytes at the end, with those
+    of a process that has only imported torch.
+    """
+    model = loaded(pack)
+    voice = model.voices()[0]
+    model.warm(voice)
+    sentences = [say(model, voice, text, (OWN_RATE,)) for text in texts]
+    return {
+        "factors": [each.cpu_seconds * each.sample_rate / len(each.pcm) for each in sentences],
+        "first_ms": [each.first_ms for each in sentences],
+        "megabytes": psutil.Process().memory_info().rss / _MEGABYTE,
+        "torch_megabytes": torch_alone() / _MEGABYTE,
+    }
+
+
+def torch_alone() -> int:
+    """Resident bytes of a process that has imported torch."""
+    code = "import psutil, torch; print(psutil.Process().memory_info().rss)"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return int(process.stdout)

@@ -26,7 +26,7 @@ from engine.training.packing import (
 from engine.training.run import Run
 from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
 from engine.training.smlle.utterances import Encoded, own_rate, read_tokens
-from engine.training.voice.tuning import enough
+from engine.training.voice.rate_table import enough
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.pack_files import VOCODER_FILE

@@ -42,6 +42,7 @@ from engine.tts.smlle.spectrum import Inputs, Spectrum, before
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
 SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
+ROUGHNESS = 0.3  # of drawn columns, in log magnitudes; drawing never hits the true ones
 
 
 class Piece(NamedTuple):
@@ -210,9 +211,6 @@ def _measure(model: Spectrum, sides: Sides) -> None:
     bands = torch.from_numpy(mel.astype(np.float32))
     model.get_buffer("centre").copy_(bands.mean(0))
     model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
-
-
-ROUGHNESS = 0.3  # of drawn columns, in log magnitudes; drawing never hits the true ones
 
 
 def train_mel_vocoder(run: Run) -> None:

@@ -59,6 +59,7 @@ def test_the_exported_pack_speaks(loaded: VoxtreamSynthesiser) -> None:
     assert np.abs(pcm).max() > 0
 
 
+@pytest.mark.long
 def test_voxtream_learns_on_the_same_corpus_and_its_pack_speaks(
     whole: Whole, tmp_path: Path
 ) -> None:
@@ -231,6 +232,7 @@ def test_the_decoder_that_is_told_the_phones_learns_what_they_are(whole: Whole) 
     assert phones[1:].any(dim=1).sum() > 5  # of the windows of four steps
 
 
+@pytest.mark.long
 def test_the_source_learns_the_pitch_of_a_clip(whole: Whole) -> None:
     """Sixty steps on two windows: it must miss the pitch by less than half of before."""
     coding = load_file(whole.run.stage("codec") / "codec.safetensors")
@@ -251,6 +253,7 @@ def test_the_source_learns_the_pitch_of_a_clip(whole: Whole) -> None:
     assert missed[-1] < 0.5 * missed[0]
 
 
+@pytest.mark.long
 def test_the_codec_learns_to_say_one_clip_again(whole: Whole) -> None:
     """Sixty steps on one window: the mel distance must fall by a third."""
     speech = read_speech(whole.run, 1.0)

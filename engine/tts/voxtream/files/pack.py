@@ -18,9 +18,11 @@ from engine.text.phonemes import Espeak
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
 from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
 from engine.tts.pack_files import check_number, named_voices, read_config
+from engine.tts.packs import CODEC_FILE as CODEC_FILE  # names of a pack's files
 from engine.tts.packs import CONFIG_FILE as CONFIG_FILE
 from engine.tts.packs import SPEAKER_FILE as SPEAKER_FILE
 from engine.tts.packs import VOICES_FOLDER as VOICES_FOLDER
+from engine.tts.packs import edition_of
 from engine.tts.phones import read_table
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream.config import (
@@ -33,8 +35,6 @@ from engine.tts.voxtream.config import (
     check_shape,
 )
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.files.edition import CODEC_FILE as CODEC_FILE  # names of a pack's files
-from engine.tts.voxtream.files.edition import edition_of
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser

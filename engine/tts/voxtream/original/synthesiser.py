@@ -24,12 +24,11 @@ from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import read_table
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.files.edition import CODEC_FILE
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.original.config import NAME, read_pack_config
 from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare

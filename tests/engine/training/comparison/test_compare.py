@@ -7,11 +7,18 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
-from engine.training.comparison.columns import Column, read_columns, write_columns
 from engine.training.comparison.compare import compare
 from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
-from engine.training.comparison.page import CLAIMS, column, rows, write_page
+from engine.training.comparison.page import (
+    CLAIMS,
+    Column,
+    column,
+    read_columns,
+    rows,
+    write_columns,
+    write_page,
+)
 from engine.training.comparison.plot import Line, plot
 from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
 from engine.training.corpus import grammar
@@ -159,7 +166,7 @@ def test_one_part_of_one_system_is_measured_and_kept(
     compare(tmp_path / "kept", only=("espeak/delays",), quick=True, into=tmp_path / "fresh")
     assert list(read_columns(tmp_path / "fresh")) == ["espeak"]
     page = (tmp_path / "fresh" / "comparison.md").read_text()
-    assert "Not measured yet: VoXtream2 (shipped), " in page
+    assert "Not measured yet: Kokoro, VoXtream2 (shipped), " in page
 
 
 def test_a_part_that_nobody_has_is_an_error(tmp_path: Path) -> None:

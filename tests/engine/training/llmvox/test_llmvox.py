@@ -77,7 +77,7 @@ def whole(run_of: Callable[[str], Run]) -> Run:
     return run_of("llmvox")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_exported_pack_speaks(whole: Run) -> None:
     model = synthesiser.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
@@ -86,7 +86,7 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
     assert "LLMVoX" in (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_token_says_a_unit_of_its_own_word(whole: Run) -> None:
     sentences = read_encoded(whole).training
     assert sentences
@@ -101,7 +101,7 @@ def test_every_token_says_a_unit_of_its_own_word(whole: Run) -> None:
         assert np.array_equal(words, spoken)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
     vectors = read_tokeniser(whole).vectors()
@@ -111,7 +111,7 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()
@@ -123,7 +123,7 @@ def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()

@@ -114,6 +114,7 @@ def test_what_the_packs_decoder_is_told_is_not_asked_of_a_recipe(further: Recipe
     assert fine_tuning.fitting(untold) == fine_tuning.fitting(further)
 
 
+@pytest.mark.long
 def test_codes_and_speaker_encoder_with_a_schedule_learn_on_with_one_more_codebook(
     whole: Whole, tmp_path: Path
 ) -> None:
