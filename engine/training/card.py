@@ -73,14 +73,6 @@ def _enumerated(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _unmeasured(recipe: Recipe) -> str:
-    command = "run the stage `evaluate`"
-    if system := systems.find(recipe.system):
-        title = system.title
-        command = f"run `python -m engine.training compare --only {title}`"
-    return f"Not measured yet: {command}."
-
-
 def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     """Write CARD.md; `figures` = what `evaluate` printed, empty before it ran."""
     recipe = run.recipe
@@ -88,7 +80,10 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
     sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
     hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
-    table = str(figures.get("table", "")) or _unmeasured(recipe)
+    command = "run the stage `evaluate`"
+    if system := systems.find(recipe.system):
+        command = f"run `python -m engine.training compare --only {system.title}`"
+    table = str(figures.get("table", "")) or f"Not measured yet: {command}."
     limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)
     limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
     own = _ALONE if recipe.system == VOXTREAM else _CLONES

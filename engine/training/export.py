@@ -221,17 +221,11 @@ def _clip(utterances: list[Spoken]) -> Clip:
 
 
 def _original_config(recipe: Recipe) -> original.PackConfig:
-    """What the pack says of itself."""
+    """What VoXtream's pack says of itself."""
     shape = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
-    return original.PackConfig(recipe.export.name, shape, _original_generation(recipe))
-
-
-def _original_generation(recipe: Recipe) -> original.Generation:
-    """The constants of generation that go with the weights."""
-    return original.Generation(
-        temperature=recipe.export.temperature,
-        passage_frames=round(recipe.export.passage_seconds * FRAME_RATE),
-    )
+    passage_frames = round(recipe.export.passage_seconds * FRAME_RATE)
+    generation = original.Generation(recipe.export.temperature, passage_frames=passage_frames)
+    return original.PackConfig(recipe.export.name, shape, generation)
 
 
 def _name_original_voices(run: Run, folder: Path) -> list[str]:

@@ -45,7 +45,14 @@ class Run:
     def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
         """Mark a stage as done, with the hashes of what it read and wrote."""
         folder = self.stage(name)
-        files = sorted(file for file in folder.rglob("*") if file.is_file() and _is_output(file))
+        files = sorted(
+            file
+            for file in folder.rglob("*")
+            if file.is_file()
+            and file.name != "manifest.json"
+            and "partial" not in file.name
+            and "check" not in file.stem
+        )
         outputs = {str(file.relative_to(folder)): file_hash(file) for file in files}
         manifest = {
             "stage": name,
@@ -95,10 +102,6 @@ class Run:
         parts["baselines"] = (*parts["corpus"], recipe.evaluate)
         parts["evaluate"] = (*parts["export"], recipe.evaluate)
         return fingerprint(recipe.seed, *parts[name])
-
-
-def _is_output(file: Path) -> bool:
-    return file.name != "manifest.json" and "partial" not in file.name and "check" not in file.stem
 
 
 class Progress:

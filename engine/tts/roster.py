@@ -64,7 +64,8 @@ def of_settings(settings: SpeechSettings) -> Roster:
         case "kokoro":
             return _kokoro()
         case name if system := systems.find(name):
-            return _made_here(system)
+            files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
+            return Roster(system.name, tuple(file.name for file in files), system.can_clone)
         case _:
             return _fetched()
 
@@ -78,11 +79,6 @@ def _kokoro() -> Roster:
             "Kokoro is not on this machine.", hint="Fetch it with: rubato models get kokoro"
         )
     return Roster(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
-
-
-def _made_here(system: systems.System) -> Roster:
-    files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
-    return Roster(system.name, tuple(file.name for file in files), system.can_clone)
 
 
 def _of_pack(folder: Path) -> Roster:

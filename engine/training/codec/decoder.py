@@ -179,7 +179,8 @@ class DecoderLearner(Learner):
             start = draw.randrange(max(1, own_codes.shape[-1] - frames + 1))
             samples.append(utterance.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
             if recipe.phones:
-                phones = told(self._said_of(utterance, own_codes), draw)
+                nothing = torch.full((PHONE_ROWS, own_codes.shape[1]), NOTHING)
+                phones = told(self._said.get(utterance.entry, nothing), draw)
                 own_codes = torch.cat((own_codes, phones.to(self._device)))
             codes.append(own_codes[:, start : start + frames])
             tracks.append(track.window(start, frames))
@@ -189,11 +190,6 @@ class DecoderLearner(Learner):
         pcm = torch.stack(samples)[:, : short * FRAME_SAMPLES].to(self._device)
         sounds = torch.stack(slots)[:, : short * SLOTS].to(self._device)
         return pcm, latents, stacked(tracks, short).to(self._device), sounds
-
-    def _said_of(self, utterance: Spoken, codes: Tensor) -> Tensor:
-        """The phones [2, T] of an utterance with codes [K, T]; NOTHING where they are not known."""
-        nothing = torch.full((PHONE_ROWS, codes.shape[1]), NOTHING)
-        return self._said.get(utterance.entry, nothing)
 
     def _perhaps_drawn(self, utterance: Spoken, own_codes: Tensor, draw: random.Random) -> Tensor:
         """Codes [K, T] of an utterance: the true ones or, in a share of the windows, those the

@@ -87,7 +87,10 @@ class Measurement:
             results = replace(results, megabytes=(memory["megabytes"],), own_megabytes=(own,))
         return Figures(
             results,
-            tuple(_read_trace(each) for each in delays.get("traces", ())),
+            tuple(
+                Trace(row["words"], tuple(Frame(**f) for f in row["frames"]), tuple(row["speech"]))
+                for row in delays.get("traces", ())
+            ),
             *_extent(self.system),
         )
 
@@ -174,11 +177,6 @@ def measure_memory(talker: LiveTalker, texts: Sequence[str]) -> dict[str, Any]:
     talker.speak(texts, (OWN_RATE,))
     megabytes = psutil.Process().memory_info().rss / _MEGABYTE
     return {"megabytes": megabytes, "torch_megabytes": torch_alone() / _MEGABYTE}
-
-
-def _read_trace(row: dict[str, Any]) -> Trace:
-    frames = tuple(Frame(**frame) for frame in row["frames"])
-    return Trace(row["words"], frames, tuple(row["speech"]))
 
 
 def _extent(system: System) -> tuple[int | None, float | None]:

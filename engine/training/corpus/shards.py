@@ -15,6 +15,7 @@ import soundfile
 from engine.training.corpus.utterance import SAMPLE_RATE, Utterance
 from engine.training.run import read_json, write_json
 
+_OF_UTTERANCE: Final = ("speaker", "text", "phones", "marks", "starts", "end", "syllables")
 FIRST_RECORDED: Final = 9000  # shards of recordings are numbered from here
 
 
@@ -82,9 +83,11 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> N
     pcm = np.concatenate(parts) if parts else np.zeros(1, np.int16)
     soundfile.write(partial, pcm, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
     partial.replace(sound)
-    offset, entries = 0, []
+    offset, entries = 0, list[dict[str, Any]]()
     for utterance, part in zip(utterances, parts, strict=True):
-        entries.append(_row(utterance, offset, len(part)))
+        row = {name: getattr(utterance, name) for name in _OF_UTTERANCE}
+        row |= {"phones": " ".join(utterance.phones), "offset": offset, "length": len(part)}
+        entries.append(row)
         offset += len(part)
     write_json(index, {"utterances": entries})
 
@@ -99,34 +102,9 @@ def read_shards(folder: Path) -> tuple[Shard, ...]:
 
 def read_shard(index: Path) -> Shard:
     """One finished shard by its JSON file."""
-    entries = tuple(_entry(row) for row in read_json(index)["utterances"])
-    return Shard(index.with_suffix(".flac"), entries)
-
-
-def _row(utterance: Utterance, offset: int, length: int) -> dict[str, Any]:
-    return {
-        "speaker": utterance.speaker,
-        "text": utterance.text,
-        "phones": " ".join(utterance.phones),
-        "marks": utterance.marks,
-        "starts": utterance.starts,
-        "end": utterance.end,
-        "syllables": utterance.syllables,
-        "offset": offset,
-        "length": length,
-    }
-
-
-def _entry(row: dict[str, Any]) -> Entry:
-    marks = tuple((int(count), str(mark)) for count, mark in row["marks"])
-    return Entry(
-        row["speaker"],
-        row["text"],
-        tuple(row["phones"].split()),
-        marks,
-        tuple(row["starts"]),
-        row["end"],
-        row["syllables"],
-        row["offset"],
-        row["length"],
-    )
+    entries = []
+    for row in read_json(index)["utterances"]:
+        marks = tuple((int(count), str(mark)) for count, mark in row["marks"])
+        row |= {"phones": tuple(row["phones"].split()), "starts": tuple(row["starts"])}
+        entries.append(Entry(**row | {"marks": marks}))
+    return Shard(index.with_suffix(".flac"), tuple(entries))

@@ -33,7 +33,7 @@ from engine.training.judge.talkers import (
 from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.packing import pack_folder
 from engine.training.run import Run, file_hash, read_json, write_json
-from engine.training.tasks import Place, Task, do_tasks, result
+from engine.training.tasks import Place, Task, begins, do_tasks, result
 from engine.tts.espeak.voices import VOICES
 
 CLONE_SENTENCES: Final = 2
@@ -215,7 +215,7 @@ def measure_baselines(run: Run) -> None:
     """Measure what the pack will be compared with, and print it; this needs only the corpus's
     texts."""
     measurements = Measurements(run)
-    others = [part for part in measurements.baseline_parts if _is_selected(part.name, run.only)]
+    others = [part for part in measurements.baseline_parts if begins(part, run.only)]
     try:
         do_tasks("baselines", measurements.baselines, others, run.workers, fresh=True)
     finally:
@@ -232,9 +232,9 @@ def evaluate_pack(run: Run) -> None:
     """
     inputs = run.require("corpus", "export")
     measurements = Measurements(run)
-    parts = [part for part in measurements.parts if _is_selected(part.name, run.only)]
-    cost = [measurements.speed] if _is_selected(measurements.speed.name, run.only) else []
-    others = [part for part in measurements.baseline_parts if _is_selected(part.name, run.only)]
+    parts = [part for part in measurements.parts if begins(part, run.only)]
+    cost = [measurements.speed] if begins(measurements.speed, run.only) else []
+    others = [part for part in measurements.baseline_parts if begins(part, run.only)]
     if not (parts or cost or others):
         every = (*measurements.parts, measurements.speed, *measurements.baseline_parts)
         names = ", ".join(part.name for part in every)
@@ -250,10 +250,6 @@ def evaluate_pack(run: Run) -> None:
         write_card(run, pack_folder(run), {"table": text})
     if measurements.complete:
         run.finish("evaluate", inputs)
-
-
-def _is_selected(name: str, only: Sequence[str]) -> bool:
-    return not only or name.startswith(tuple(only))
 
 
 def _report(measurements: Measurements, ours: Results) -> str:

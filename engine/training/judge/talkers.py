@@ -21,7 +21,7 @@ import torch
 
 from engine.errors import InvalidInput
 from engine.settings import SpeechSettings
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import BASES
 from engine.training.fetching import fetch
@@ -30,6 +30,7 @@ from engine.training.recipe import Recipe
 from engine.training.run import file_hash
 from engine.training.tasks import Place
 from engine.training.teachers import synthesisers, whole_sentences
+from engine.training.teachers.sounds import phoned
 from engine.training.teachers.synthesisers import Request, Take
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
@@ -191,9 +192,7 @@ def phonemizer_library() -> Espeak:
 
 def _onsets(text: str, take: Take) -> tuple[float, ...]:
     """Where the words of a take begin; empty when its sounds do not match the text."""
-    phonemizer = WordPhonemizer(phonemizer_library())
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    words += phonemizer.finish()
+    words = phoned(text, phonemizer_library())
     alignment = match([phone for word in words for phone in word.phones], take.sounds)
     if alignment is None or not all(word.phones for word in words):
         return ()

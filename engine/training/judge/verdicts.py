@@ -11,14 +11,13 @@ Invariant: a verdict is a plain value that JSON can hold, made the same way whoe
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.text import syllables
-from engine.text.phonemes import WordPhonemizer
 from engine.training.corpus.matching import Gaps, gaps
 from engine.training.corpus.recordings import Aligner
 from engine.training.fetching import fetch
@@ -160,24 +159,11 @@ def bigram_judge(sentences: tuple[str, ...]) -> Recogniser:
     return Recogniser(sentences)
 
 
-@lru_cache(maxsize=1)
-def _open_judge() -> Recogniser:
-    return Recogniser()
-
-
-@lru_cache(maxsize=1)
-def _sound_judge() -> SoundRecogniser:
-    return SoundRecogniser()
-
-
-@lru_cache(maxsize=1)
-def _whisper() -> WhisperJudge:
-    return WhisperJudge(fetch("whisper-base"))
-
-
-@lru_cache(maxsize=1)
-def _aligner() -> Aligner:
-    return Aligner()
+# Each is loaded once in a process.
+_open_judge = cache(Recogniser)
+_sound_judge = cache(SoundRecogniser)
+_aligner = cache(Aligner)
+_whisper = cache(lambda: WhisperJudge(fetch("whisper-base")))
 
 
 def _verdict(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) -> Verdict:
@@ -208,9 +194,7 @@ def _verdict(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) 
 
 def _gaps(sentence: Spoken) -> Gaps | None:
     """The text's sounds compared with those heard; None for a text without a spelling."""
-    phonemizer = WordPhonemizer(phonemizer_library())
-    words = [ready for word in sentence.text.split() for ready in phonemizer.push(word)]
-    words += phonemizer.finish()
+    words = sounds.phoned(sentence.text, phonemizer_library())
     try:
         phones = [
             sound for word in words for phone in word.phones for sound in sounds.of_ipa(phone)

@@ -18,13 +18,14 @@ from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
-from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus
+from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, Shard, read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.encoded import encode_shards
 from engine.training.run import Run, read_json, write_json
 from engine.training.tasks import Place
+from engine.training.teachers.sounds import phoned
 from engine.training.voice import fine_tuning, frames
 from engine.training.voice.model import tokens_of
 from engine.training.voice.utterances import Encoded
@@ -78,9 +79,7 @@ def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
 
 def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
     """The words of an utterance's text; none where their phones are not those that were spoken."""
-    phonemizer = WordPhonemizer(espeak)
-    words = [word for text in entry.text.split() for word in phonemizer.push(text)]
-    words += phonemizer.finish()
+    words = phoned(entry.text, espeak)
     same = tuple(phone for word in words for phone in word.phones) == entry.phones
     return words if same else []
 
