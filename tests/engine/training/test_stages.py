@@ -1,6 +1,5 @@
 """All stages on a few seconds of speech and a few steps: they run, resume, and the pack speaks."""
 
-import json
 import random
 import shutil
 from dataclasses import replace
@@ -142,21 +141,6 @@ def test_a_pack_without_a_good_configuration_is_refused(
     (folder / "config.json").write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):
         pack.load_pack(folder, FULL, CPU)
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [(("shape", "width"), 3), (("shape", "codebooks"), 1), (("generation", "temperature"), "hot")],
-)
-def test_a_pack_of_impossible_shape_is_refused(
-    whole: Whole, tmp_path: Path, path: tuple[str, str], value: object
-) -> None:
-    found = json.loads((pack_folder(whole.run) / "config.json").read_text())
-    found[path[0]][path[1]] = value
-    file = tmp_path / "config.json"
-    file.write_text(json.dumps(found))
-    with pytest.raises(ModelError):
-        pack.read_pack_config(file)
 
 
 def test_a_pack_is_copied_whole_to_where_it_ships(whole: Whole, tmp_path: Path) -> None:
