@@ -1,12 +1,14 @@
 """Where the parts of the window are: side by side in a wide one, otherwise on top of each other.
 
 Invariant: the parts are the same in both; in a narrow window the shelf, or the panel of
-conversations, takes the place of the conversation, and the composer stays.
+conversations, takes the place of the conversation, and the composer stays. Where the rate, the line
+to type in and their buttons are depends on the window's size alone, not on what it shows.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app.conversation.composer import Composer
@@ -15,11 +17,21 @@ from app.history.beside import Beside
 from app.look.measure import Measured
 from app.shelf import Shelf
 from app.stage.panel import Stage
+from app.status.banner import Banner
+from app.timers.panel import TimersPanel
 
 _SIDE_FROM = 2.4  # a window this many times as wide as the side column has room for it
 _SIDE_WIDTH = 340  # logical pixels at least
 _SIDE_LINES = 21  # in line heights: the column grows with the text
 _TALLEST_STAGE = 470  # the orb, its word and the rate belong together
+_USUAL_SHELF = 268  # the height of the shelf while all is well; with more to say it scrolls
+_SHELF_LINES = 16.5
+_LEAST_SHELF = 120
+_LOW_LINES = 35  # a window of less height shows one line of a fault and one timer
+_GAP = 12
+_TOP_GAP = 4  # below the header
+_MARGIN = 16
+_NARROW_MARGIN = 10
 _NO_LIMIT = 16_777_215  # Qt's
 
 
@@ -28,10 +40,10 @@ class Furniture:
     """The parts of a window: one of `pages` at a time, with `panel` beside it when that is open."""
 
     header: Header
-    banner: QWidget
+    banner: Banner
     panel: QWidget
     pages: Sequence[QWidget]
-    timers: QWidget
+    timers: TimersPanel
     notice: QWidget
     composer: Composer
     stage: Stage
@@ -43,55 +55,72 @@ class Arrangement:
 
     def __init__(self, furniture: Furniture, window: QWidget) -> None:
         self.is_narrow: bool | None = None
+        self._is_low = self._shows_panel = False
         self._furniture = furniture
         self._talking = QWidget(window)
         self._pages = QStackedWidget(self._talking)
         self._beside = Beside(furniture.panel, self._pages, self._talking)
+        self._beside.setMinimumHeight(1)  # it gives way first, so that the composer is never cut
         for page in furniture.pages:  # once it stands: what moves is styled anew, with all in it
             self._pages.addWidget(page)
         self._lay_out_talking()
         self._side = QVBoxLayout()
-        self._side.setSpacing(12)
+        self._side.setSpacing(_GAP)
         self._side.addWidget(furniture.stage)
         self._side.addWidget(furniture.shelf)
         self._side.addStretch(0)
         self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._body.setSpacing(12)
+        self._body.setSpacing(_GAP)
         self._body.addWidget(self._talking)
         self._body.addLayout(self._side)
         outside = QVBoxLayout(window)
         outside.setContentsMargins(0, 0, 0, 0)
-        outside.setSpacing(4)
+        outside.setSpacing(_TOP_GAP)
         outside.addWidget(furniture.header)
         outside.addLayout(self._body, 1)
-        self.fit(window.width())
+        lines = furniture.header.fontMetrics().height()
+        self._side_width = max(_SIDE_WIDTH, _SIDE_LINES * lines)
+        self._least_stage = furniture.stage.least_height(self._side_width)
+        self.fit(window.size())
 
     @property
     def hides_pages(self) -> bool:
         """Whether the panel takes the place of the page."""
         return self._beside.hides_pages
 
-    def fit(self, width: int) -> None:
-        """The window has this width."""
-        lines = self._furniture.header.fontMetrics().height()
-        side = max(_SIDE_WIDTH, _SIDE_LINES * lines)
-        narrow = width < _SIDE_FROM * side
-        if narrow is self.is_narrow:
-            return
-        self.is_narrow = narrow
+    def fit(self, size: QSize) -> None:
+        """The window has this size."""
+        header, stage = self._furniture.header, self._furniture.stage
+        line = header.fontMetrics().height()
+        self._is_low = size.height() < _LOW_LINES * line
+        for part in (self._furniture.banner, self._furniture.timers):
+            part.be_low(self._is_low)
+        column = size.height() - header.sizeHint().height() - _TOP_GAP - _MARGIN - _GAP
+        narrow = size.width() < _SIDE_FROM * self._side_width
+        narrow = narrow or column < self._least_stage + _LEAST_SHELF
+        if narrow is not self.is_narrow:
+            self.is_narrow = narrow
+            self._rearrange(narrow)
+        if not narrow:
+            shelf = max(_USUAL_SHELF, int(_SHELF_LINES * line))
+            stage.setFixedHeight(min(_TALLEST_STAGE, max(self._least_stage, column - shelf)))
+        self._show_stage()
+
+    def _rearrange(self, narrow: bool) -> None:
+        side = self._side_width
         directions = QBoxLayout.Direction
         self._body.setDirection(directions.BottomToTop if narrow else directions.LeftToRight)
-        margin = 10 if narrow else 16
+        margin = _NARROW_MARGIN if narrow else _MARGIN
         self._body.setContentsMargins(margin, 0, margin, margin)
         stage, shelf = self._furniture.stage, self._furniture.shelf
         for widget in (stage, shelf):
             widget.setMinimumWidth(0 if narrow else side)
             widget.setMaximumWidth(_NO_LIMIT if narrow else side)
-        stage.setMaximumHeight(_NO_LIMIT if narrow else _TALLEST_STAGE)
+        stage.setMinimumHeight(0)
+        stage.setMaximumHeight(_NO_LIMIT)
         policy = QSizePolicy.Policy
         shelf_height = policy.Expanding if narrow else policy.Maximum
         shelf.setSizePolicy(policy.Preferred, shelf_height)
-        self._side.setStretch(0, 0 if narrow else 100)
         self._side.setStretch(2, 0 if narrow else 1)
         for part in (self._furniture.header, self._furniture.composer, stage):
             part.be_compact(narrow)
@@ -112,7 +141,13 @@ class Arrangement:
 
     def open_panel(self, on: bool) -> None:
         """Show the panel beside the pages, or put it away."""
+        self._shows_panel = on
         self._beside.open(on)
+        self._show_stage()
+
+    def _show_stage(self) -> None:
+        """In a low window the panel takes its room."""
+        self._furniture.stage.setVisible(not (self._is_low and self._shows_panel))
 
     def show_page(self, page: QWidget) -> None:
         self._pages.setCurrentWidget(page)

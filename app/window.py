@@ -31,9 +31,10 @@ from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
-from app.header import Header
+from app.header import HANDS_FREE_KEY, Header
 from app.history.panel import HistoryPanel
 from app.keys import SHORTCUTS, Act, KeysCard, Precedence
+from app.look.measure import room_for_window
 from app.look.theme import Theme, mode_named
 from app.models.opener import Models
 from app.more import MoreMenu
@@ -66,10 +67,7 @@ from engine.api import (
 )
 
 THEME_KEY = "window.theme"
-HANDS_FREE_KEY = "audio.hands_free"
-SMALLEST = (480, 640)
-_FIRST_SIZE = (1100, 780)
-_FRAME = QSize(8, 48)  # about what a desktop draws around a window
+SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
 
 class Window(QWidget):
@@ -89,8 +87,7 @@ class Window(QWidget):
         super().__init__()
         self._send = post
         self.closing_hides: Callable[[], bool] = lambda: False  # asked at each close
-        self._theme = theme
-        self.motion = theme.motion
+        self._theme, self.motion = theme, theme.motion
         self.motion.choose(settings.window.motion)
         self._values = flat(settings)
         self._was_painted = False
@@ -232,8 +229,7 @@ class Window(QWidget):
         header.new.clicked.connect(lambda: self._act(Act.NEW))
         header.details.toggled.connect(self._arrangement.show_details)
         header.history.toggled.connect(self._show_history)
-        again = self.conversation.word_chosen
-        again.connect(lambda turn, start: self.post(Replay(turn, start)))
+        self.conversation.word_chosen.connect(lambda turn, start: self.post(Replay(turn, start)))
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
         header.more.setMenu(MoreMenu(self._act, lambda: header.recording.is_on, self))
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
@@ -296,7 +292,6 @@ class Window(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAcceptDrops(True)
         self.setWindowTitle("Rubato")
-        self.setMinimumSize(*SMALLEST)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setFocus()  # not on the first button, so that the talk key works from the start
         furniture = Furniture(
@@ -311,7 +306,11 @@ class Window(QWidget):
             shelf=self.shelf,
         )
         self._arrangement = Arrangement(furniture, self)
-        self.resize(QSize(*_FIRST_SIZE).boundedTo(self.screen().availableSize() - _FRAME))
+        self._fit_screen()
+        self.resize(QSize(1100, 780).boundedTo(room_for_window(self)))
+
+    def _fit_screen(self) -> None:
+        self.setMinimumSize(QSize(*SMALLEST).boundedTo(room_for_window(self)))
 
     def _show_history(self, on: bool) -> None:
         self._arrangement.open_panel(on)
@@ -339,7 +338,7 @@ class Window(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrangement.fit(self.width())
+        self._arrangement.fit(self.size())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -347,6 +346,7 @@ class Window(QWidget):
         if handle is not None:
             handle.installEventFilter(self.talk_key)
             handle.installEventFilter(self._precedence)
+            handle.screenChanged.connect(self._fit_screen, Qt.ConnectionType.UniqueConnection)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -132,6 +132,13 @@ def load_settings() -> tuple[Settings, tuple[str, ...]]:
     return settings_file.load(settings_file.default_path())
 
 
+def preload(settings: Settings) -> None:
+    """Import what must not be imported beside Qt; before the window."""
+    from engine.llm import registry
+
+    registry.preload(settings.language_model)
+
+
 def remove_telemetry() -> None:
     """Remove what ONNX Runtime kept to report under older versions: see engine.telemetry."""
     from engine import settings_file, telemetry

@@ -3,7 +3,10 @@
 Invariant: read only; nothing is ever written here.
 """
 
+import tomllib
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from engine.errors import EngineError
 
@@ -23,3 +26,9 @@ def resource(*parts: str) -> Path:
         f"The file resources/{'/'.join(parts)} is missing from this installation.",
         hint="Install it again.",
     )
+
+
+@cache
+def table(*parts: str) -> dict[str, Any]:
+    """A shipped TOML file, read once; nobody changes it."""
+    return tomllib.loads(resource(*parts).read_text(encoding="utf-8"))

@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from engine.audio.ending import faded_out
 from engine.errors import InvalidInput, ModelError
 from engine.tts.base import (
     AudioFrame,
@@ -79,6 +80,8 @@ class FakeSession:
             tone = np.sin(2 * np.pi * self._pitch / SAMPLE_RATE * np.arange(length)) / 4
             self._pcm = np.concatenate([self._pcm, tone.astype(np.float32)])
             self._syllables.append(len(self._pcm))
+        if not self._waiting:  # the last word, which waits for the end of the input
+            self._pcm = faded_out(self._pcm, SAMPLE_RATE)
 
     def _frame(self) -> AudioFrame:
         start, end = self._sample, min(self._sample + FRAME, len(self._pcm))

@@ -270,11 +270,20 @@ def test_a_field_that_cannot_travel_would_be_noticed(hint: Any):
 # ------------------------------------------------------------ what is written
 
 
-def test_what_the_readme_points_at_is_there():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:app|engine|installer|resources|tests)/[\w./-]*)", readme)
-    assert "tests/end_to_end/test_stays_at_home.py" in named  # the proof of "no telemetry"
+@pytest.mark.parametrize("page", ["README.md", *sorted(Path(ROOT).glob("resources/pages/*.md"))])
+def test_what_a_page_points_at_is_there(page: str | Path):
+    file = ROOT / page
+    text = file.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:app|engine|installer|resources|tests)/[\w./-]*)", text)
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)", text)
     assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [name for name in linked if not (file.parent / name).exists()] == []
+    assert linked or named
+
+
+def test_the_readme_names_the_proof_that_nothing_is_reported():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "`tests/end_to_end/test_stays_at_home.py`" in readme
 
 
 # In pieces, so that this file keeps the rule too.

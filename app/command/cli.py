@@ -143,10 +143,11 @@ def _window(options: argparse.Namespace) -> int:
     raised = remote.raise_running(hidden=options.start_hidden)
     if raised is not None:
         return raised
+    settings, notes = api.load_settings()
+    api.preload(settings)
     from app import program
 
     start = program.Start(hidden=options.start_hidden, tray=not options.no_tray)
-    settings, notes = api.load_settings()
 
     def make_engine(settings: Settings, emit: Callable[[Event], None]) -> api.Engine:
         return api.Engine(
@@ -249,6 +250,8 @@ QUESTION = "convert ten miles to kilometers"
 def _show_faults(event: Event) -> None:
     if isinstance(event, api.Failed):
         tell(f"{event.message} {event.hint}")
+    elif isinstance(event, api.Notice):
+        tell(event.text)
 
 
 def _show_turns(event: Event) -> None:

@@ -1,10 +1,10 @@
-"""How the conversation looks: the formats of its blocks, and the bubbles painted behind them.
+"""How the conversation looks: the formats of its blocks, and where the bubbles behind them stand.
 
-Invariant: a bubble is painted from the lines that Qt laid out, so it always fits its text; nothing
+Invariant: a bubble is measured by the lines that Qt laid out, so it always fits its text; nothing
 here changes the document.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -13,28 +13,36 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QFont,
     QFontDatabase,
-    QPainter,
-    QPen,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
+    QTextCursor,
     QTextFormat,
+    QTextFrameFormat,
+    QTextLength,
     QTextLine,
     QTextOption,
+    QTextTable,
+    QTextTableFormat,
 )
 
-from app.conversation.paragraph import Paragraph, Run, Shape
+from app.conversation.reply.paragraph import Align, Paragraph, Run, Shape
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
 PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
 TURN_GAP = 26.0  # leaves room for the tools of a reply
-RADIUS = 16.0
 DOOR = 32.0  # height of a button below a reply; its line of text is half as high
 INDENT = 24.0  # of a list's item, a quotation
-_BAR = 3.0  # beside a quotation
-_CODE_PAD = 6.0
+CODE_PAD = 6.0
+_CELL_PAD = 6.0
+_ALIGNMENTS = {
+    Align.START: Qt.AlignmentFlag.AlignLeading,
+    Align.LEFT: Qt.AlignmentFlag.AlignLeft,
+    Align.CENTER: Qt.AlignmentFlag.AlignHCenter,
+    Align.RIGHT: Qt.AlignmentFlag.AlignRight,
+}
 _KIND = QTextFormat.Property.UserProperty + 1
 _SHAPE = QTextFormat.Property.UserProperty + 2
 _QUOTED = QTextFormat.Property.UserProperty + 3
@@ -102,20 +110,65 @@ def paragraph_format(kind: Kind, column: float, paragraph: Paragraph) -> QTextBl
     result = block_format(kind, column, 0.0)
     result.setProperty(_SHAPE, paragraph.shape.value)
     result.setProperty(_QUOTED, paragraph.quoted)
+    if paragraph.cell is not None or paragraph.shape is Shape.AFTER:
+        return _table_block_format(result, paragraph)
     steps = paragraph.depth + paragraph.quoted
     result.setLeftMargin(PAD_X + INDENT * steps)
     if paragraph.marked:
         result.setTextIndent(-INDENT)
         result.setTabPositions([QTextOption.Tab(INDENT, QTextOption.TabType.LeftTab)])
     if paragraph.shape is Shape.CODE:
-        result.setLeftMargin(result.leftMargin() + _CODE_PAD)
-        result.setTopMargin(result.topMargin() + _CODE_PAD)
-        result.setBottomMargin(_CODE_PAD)
+        result.setLeftMargin(result.leftMargin() + CODE_PAD)
+        result.setTopMargin(result.topMargin() + CODE_PAD)
+        result.setBottomMargin(CODE_PAD)
     elif kind is Kind.MORE and paragraph.shape is Shape.HEADING:
         result.setTopMargin(result.topMargin() * 1.6)
     elif kind is Kind.MORE and paragraph.marked:
         result.setTopMargin(result.topMargin() * 0.5)
+    if paragraph.continues:
+        result.setTopMargin(0.0)
     return result
+
+
+def _table_block_format(result: QTextBlockFormat, paragraph: Paragraph) -> QTextBlockFormat:
+    """The same for a cell, or for what follows the table."""
+    for margin in (result.setTopMargin, result.setLeftMargin, result.setRightMargin):
+        margin(0.0)
+    if paragraph.cell is None:
+        result.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+    else:
+        result.setAlignment(_ALIGNMENTS[paragraph.cell.align])
+    return result
+
+
+def table_format(column: float, theme: Theme) -> QTextTableFormat:
+    """How a table of a reply stands in a column this wide: as narrow as its words allow."""
+    result = QTextTableFormat()
+    result.setHeaderRowCount(1)
+    result.setBorder(1.0)
+    result.setBorderCollapse(True)
+    result.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
+    result.setBorderBrush(theme.colour("control"))
+    result.setCellSpacing(0.0)
+    result.setCellPadding(_CELL_PAD)
+    result.setTopMargin(PAD_Y + 1)
+    result.setBottomMargin(1.0)
+    fit_table(result, column)
+    return result
+
+
+def share_width(style: QTextTableFormat, weights: Sequence[int]) -> None:
+    """Give each column its share of the whole width, so that those of several tables agree."""
+    kind = QTextLength.Type.PercentageLength
+    style.setWidth(QTextLength(kind, 100.0))
+    shares = [QTextLength(kind, 100.0 * each / sum(weights)) for each in weights]
+    style.setColumnWidthConstraints(shares)
+
+
+def fit_table(style: QTextFrameFormat, column: float) -> None:
+    """Change the margins for a column this wide."""
+    style.setLeftMargin(PAD_X)
+    style.setRightMargin(column * 0.08 + PAD_X)
 
 
 def paragraph_char_format(paragraph: Paragraph, theme: Theme, font: QFont) -> QTextCharFormat:
@@ -128,6 +181,10 @@ def paragraph_char_format(paragraph: Paragraph, theme: Theme, font: QFont) -> QT
             result.setFont(scaled(font, _HEADINGS.get(paragraph.level, 1.0), strong=True))
         case Shape.RULE:
             result.setForeground(theme.colour("muted"))
+        case Shape.AFTER:
+            result.setFont(scaled(font, 0.1))
+        case Shape.TEXT if paragraph.cell is not None and paragraph.cell.row == 0:
+            result.setFont(scaled(font, 1.0, strong=True))
         case Shape.TEXT:
             pass
     return result
@@ -181,86 +238,72 @@ def unheard_format(theme: Theme) -> QTextCharFormat:
 
 def text_rect(block: QTextBlock) -> QRectF:
     """The rectangle that its lines really fill, in document coordinates."""
-    layout = block.layout()
+    at, layout = _top_left(block), block.layout()
     rect = QRectF()
     for number in range(layout.lineCount()):
         rect = rect.united(layout.lineAt(number).naturalTextRect())
-    return rect.translated(layout.position())
+    return rect.translated(at)
 
 
-def paint_bubble(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
-    """The background of one block; the painter is in document coordinates."""
-    kind = kind_of(block)
-    if kind not in (Kind.SAID, Kind.PARTIAL, Kind.REPLY) or block.length() <= 1:
-        return
-    rect = text_rect(block)
-    if kind is Kind.REPLY:
-        rect = bubble_rect(block)
-    else:  # the person's bubbles end where the column ends
-        line = block.layout().lineAt(0)
-        rect.setRight(block.layout().position().x() + line.x() + line.width())
-        rect.adjust(-PAD_X, -PAD_Y, PAD_X, PAD_Y)
-    match kind:
-        case Kind.REPLY:
-            painter.setPen(QPen(theme.colour("outline"), 1.0))
-            painter.setBrush(theme.colour("surface"))
-            painter.drawRoundedRect(rect, RADIUS, RADIUS)
-            _paint_grounds(painter, block, rect, theme)
-            return
-        case Kind.PARTIAL:
-            painter.setPen(QPen(theme.colour("control"), 1.0, Qt.PenStyle.DashLine))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-        case _:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.colour("bubble"))
-    painter.drawRoundedRect(rect, RADIUS, RADIUS)
+def line_top(block: QTextBlock, position: int) -> float:
+    """The top of the line that shows a position of the block, in document coordinates."""
+    at, line = _top_left(block), block.layout().lineForTextPosition(position)
+    return at.y() + (line.y() if line.isValid() else 0.0)
 
 
-def reply_blocks(block: QTextBlock) -> Iterator[QTextBlock]:
-    """The blocks of a reply, from its first one on."""
-    yield block
-    block = block.next()
-    while block.isValid() and kind_of(block) is Kind.MORE:
-        yield block
-        block = block.next()
+def _top_left(block: QTextBlock) -> QPointF:
+    """Where its layout stands in the document; asking has Qt lay it out. Its own position counts
+    from the cell that it is in.
+    """
+    return block.document().documentLayout().blockBoundingRect(block).topLeft()
 
 
-def bubble_rect(block: QTextBlock) -> QRectF:
-    """The bubble of the reply that begins with this block, in document coordinates."""
-    rect = QRectF()
-    for each in reply_blocks(block):
-        around = text_rect(each)
-        if _is_code(each):
-            around.adjust(-_CODE_PAD, -_CODE_PAD, _CODE_PAD, _CODE_PAD)
-        around.setLeft(block.layout().position().x() + PAD_X)
-        rect = rect.united(around)
+def right_of(block: QTextBlock) -> float:
+    """How far a block of a reply reaches to the right, in document coordinates."""
+    if QTextCursor(block).currentTable() is not None:
+        left, line = _top_left(block).x(), block.layout().lineAt(0)
+        return left + line.x() + line.width() + _CELL_PAD
+    if _table_before(block) is not None:
+        return 0.0
+    return text_rect(block).right() + (CODE_PAD if is_code(block) else 0.0)
+
+
+def bubble_around(first: QTextBlock, last: QTextBlock, right: float) -> QRectF:
+    """The bubble of a reply that reaches this far to the right, in document coordinates."""
+    top, bottom = text_rect(first), text_rect(last)
+    if is_code(first):
+        top.adjust(0, -CODE_PAD, 0, 0)
+    if is_code(last):
+        bottom.adjust(0, 0, 0, CODE_PAD)
+    table = _table_before(last)
+    if table is not None:
+        ends = (
+            table.cellAt(table.rows() - 1, at).lastCursorPosition() for at in range(table.columns())
+        )
+        low = max(text_rect(end.block()).bottom() for end in ends)
+        bottom = QRectF(0, low, 0, _CELL_PAD)
+    left = first.document().rootFrame().frameFormat().leftMargin() + PAD_X
+    rect = QRectF(QPointF(left, top.top()), QPointF(right, bottom.bottom()))
     return rect.adjusted(-PAD_X, -PAD_Y, PAD_X, PAD_Y)
 
 
-def _is_code(block: QTextBlock) -> bool:
+def _table_before(block: QTextBlock) -> QTextTable | None:
+    """The table that the block ends, beside which Qt puts it; None = it ends none."""
+    ends = block.blockFormat().stringProperty(_SHAPE) == Shape.AFTER.value
+    return QTextCursor(block.previous()).currentTable() if ends else None
+
+
+def is_code(block: QTextBlock) -> bool:
     return block.blockFormat().stringProperty(_SHAPE) == Shape.CODE.value
 
 
-def _paint_grounds(painter: QPainter, block: QTextBlock, bubble: QRectF, theme: Theme) -> None:
-    """Paint behind the code in a reply, and the bar beside quotations."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    for each in reply_blocks(block):
-        rect = text_rect(each)
-        if _is_code(each):
-            painter.setBrush(theme.colour("raised"))
-            rect.setRight(bubble.right() - PAD_X)
-            pad = _CODE_PAD
-            painter.drawRoundedRect(rect.adjusted(-pad, -pad, 0, pad), pad, pad)
-        if each.blockFormat().boolProperty(_QUOTED):
-            painter.setBrush(theme.colour("control"))
-            left = bubble.left() + PAD_X
-            bar = QRectF(left, rect.top(), _BAR, rect.height())
-            painter.drawRoundedRect(bar, _BAR / 2, _BAR / 2)
+def is_quoted(block: QTextBlock) -> bool:
+    return block.blockFormat().boolProperty(_QUOTED)
 
 
 def words_rects(block: QTextBlock, words: Words) -> list[QRectF]:
     """One rectangle per line that these words touch, in document coordinates."""
-    layout = block.layout()
+    at, layout = _top_left(block), block.layout()
     rects = []
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)
@@ -270,7 +313,7 @@ def words_rects(block: QTextBlock, words: Words) -> list[QRectF]:
             left, right = _x(line, start), _x(line, end)
             rect = QRectF(QPointF(min(left, right), line.y()), QPointF(max(left, right), line.y()))
             rect.setHeight(line.ascent() + line.descent())
-            rects.append(rect.translated(layout.position()))
+            rects.append(rect.translated(at))
     return rects
 
 

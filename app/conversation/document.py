@@ -1,13 +1,15 @@
 """The conversation as one text document. An exchange has one block for what the person said, one
-for each paragraph of the reply and one for a caption, as far as these exist.
+for each paragraph of the reply (of a table, for each cell) and one for a caption, as far as these
+exist.
 
 Invariant: block 0 is an empty spacer; the blocks follow in the order in which the exchanges began.
-Showing an exchange touches only its own blocks, so the cost does not grow with the conversation.
+Showing an exchange touches only the blocks that changed, so the cost grows neither with the
+conversation nor with the reply.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QRectF
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
@@ -20,39 +22,15 @@ from PySide6.QtGui import (
 from app.conversation import bubbles
 from app.conversation.bubbles import Kind, Words
 from app.conversation.document_text import LINE_END, characters, displayable, units
-from app.conversation.markup import Markup
-from app.conversation.paragraph import Paragraph
+from app.conversation.reply.blocks import Blocks, Places, alike, cells_from, columns_of
+from app.conversation.reply.paragraph import Paragraph, Shape
 from app.conversation.transcript import Exchange, Span
 from app.look.measure import COLUMN, GUTTER, gutter
 from app.look.theme import Theme
 
 _NO_TEXT = "\u00a0"  # an empty block keeps its place with this
+_NO_END = 1 << 30
 _MEASURED = 400  # characters; no line is wider than the column, and measuring a book is slow
-
-
-@dataclass
-class _Place:
-    """Which blocks an exchange has, with the text each shows; None = no such block."""
-
-    exchange: Exchange
-    first_block: int
-    said: str | None = None
-    reply: str | None = None
-    markup: Markup = field(default_factory=Markup)
-    shown: int = 0  # paragraphs of the reply that have a block
-    caption: str | None = None
-
-    @property
-    def reply_block(self) -> int:
-        return self.first_block + (self.said is not None)
-
-    @property
-    def caption_block(self) -> int:
-        return self.reply_block + self.shown
-
-    @property
-    def end_block(self) -> int:
-        return self.caption_block + (self.caption is not None)
 
 
 class ConversationDocument(QTextDocument):
@@ -64,20 +42,20 @@ class ConversationDocument(QTextDocument):
         self._font = QFont()
         self._column = COLUMN
         self._gutter = GUTTER
-        self._places: list[_Place] = []
+        self._places = Places()
         self.setUndoRedoEnabled(False)
         self.setDocumentMargin(0)
         self.start_afresh(self._font)
 
     @property
     def is_blank(self) -> bool:
-        return not self._places
+        return not self._places.all
 
     def start_afresh(self, font: QFont) -> None:
         """Clear the document; from now on text is shown in this font and the theme's current
         colours."""
         self._font = font
-        self._places.clear()
+        self._places.all.clear()
         self.clear()
         cursor = QTextCursor(self)
         cursor.setBlockFormat(bubbles.block_format(Kind.SPACER, self._column, 0))
@@ -86,7 +64,7 @@ class ConversationDocument(QTextDocument):
 
     def show_exchange(self, exchange: Exchange) -> None:
         """Bring its blocks up to date; an exchange that ended without content is removed."""
-        place = self._place_of(exchange)
+        place = self._places.of(exchange)
         if exchange.is_blank:
             self._drop(place)
             return
@@ -100,7 +78,7 @@ class ConversationDocument(QTextDocument):
 
     def reply_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block of its reply; None while there is none."""
-        place = self._find(exchange)
+        place = self._places.find(exchange)
         if place is None or not place.shown:
             return None
         return self.findBlockByNumber(place.reply_block)
@@ -109,23 +87,37 @@ class ConversationDocument(QTextDocument):
         """The exchange whose reply is at a position of the document, and the index of the character
         in it."""
         block = self.findBlock(position)
-        number = block.blockNumber()
-        for place in reversed(self._places):
-            at = number - place.reply_block
-            if 0 <= at < place.shown:
-                paragraph = place.markup.paragraphs[at]
-                index = characters(paragraph.text, position - block.position())
-                return place.exchange, paragraph.source(index)
-        return None
+        place = self._places.at(block.blockNumber())
+        at = block.blockNumber() - place.reply_block if place is not None else -1
+        if place is None or not 0 <= at < place.shown:
+            return None
+        paragraph = place.markup.paragraphs[at]
+        index = characters(paragraph.text, position - block.position())
+        return place.exchange, paragraph.source(index)
+
+    def exchange_with(self, block: QTextBlock) -> Exchange | None:
+        """The exchange that a block belongs to; None = none."""
+        place = self._places.at(block.blockNumber())
+        return None if place is None else place.exchange
+
+    def bubble_rect(self, exchange: Exchange) -> QRectF:
+        """The bubble of its reply, in document coordinates; a null one without a reply."""
+        place = self._places.find(exchange)
+        if place is None or not place.shown:
+            return QRectF()
+        for at in range(len(place.rights), place.shown):
+            right = bubbles.right_of(self.findBlockByNumber(place.reply_block + at))
+            place.rights.append(max([right, *place.rights[-1:]]))
+        first = self.findBlockByNumber(place.reply_block)
+        last = self.findBlockByNumber(place.reply_block + place.shown - 1)
+        return bubbles.bubble_around(first, last, place.rights[-1])
 
     def top_of(self, exchange: Exchange, reached: int) -> float:
         """The top of the line that shows character `reached` of the reply, or else of the reply."""
-        rest = self.reply_words(exchange, Span(reached, len(exchange.reply)))
-        block = rest[0][0] if rest else self.reply_block(exchange)
-        if block is None:
-            return 0.0
-        line = block.layout().lineForTextPosition(rest[0][1].start if rest else block.length() - 1)
-        return block.layout().position().y() + (line.y() if line.isValid() else 0.0)
+        for block, words in self.reply_words(exchange, Span(reached, len(exchange.reply))):
+            return bubbles.line_top(block, words.start)
+        whole = self.reply_block(exchange)
+        return 0.0 if whole is None else bubbles.line_top(whole, whole.length() - 1)
 
     def door_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block with room for a button; None while there is none."""
@@ -133,34 +125,45 @@ class ConversationDocument(QTextDocument):
 
     def caption_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block below its reply; None while there is none."""
-        place = self._find(exchange)
+        place = self._places.find(exchange)
         if place is None or place.caption is None:
             return None
         return self.findBlockByNumber(place.caption_block)
 
-    def reply_words(self, exchange: Exchange, span: Span) -> list[tuple[QTextBlock, Words]]:
+    def reply_words(self, exchange: Exchange, span: Span) -> Iterator[tuple[QTextBlock, Words]]:
         """The blocks that show a part of this span of the reply, and which characters of each."""
-        place = self._find(exchange)
+        place = self._places.find(exchange)
         if place is None:
-            return []
-        found = []
-        for at, paragraph in enumerate(place.markup.paragraphs[: place.shown]):
-            shown = paragraph.shown(span)
-            if shown.start < shown.end:
-                start, end = (units(paragraph.text[:n]) for n in (shown.start, shown.end))
-                block = self.findBlockByNumber(place.reply_block + at)
-                found.append((block, Words(start, end)))
-        return found
+            return
+        for at, shown in place.words(span):
+            text = place.markup.paragraphs[at].text
+            start, end = (units(text[:n]) for n in (shown.start, shown.end))
+            yield self.findBlockByNumber(place.reply_block + at), Words(start, end)
 
-    def reply_cursors(self, exchange: Exchange, span: Span) -> list[QTextCursor]:
-        """Cursors that select a span of the reply, one for each paragraph; none without a reply."""
+    def reply_cursors(
+        self, exchange: Exchange, span: Span, *, first: int = 0, last: int = _NO_END
+    ) -> list[QTextCursor]:
+        """Cursors that select a span of the reply, one for each paragraph; none without a reply.
+        `first`, `last`: numbers of the blocks that matter.
+        """
+        place = self._places.find(exchange)
+        if place is not None and 0 <= (at := first - place.reply_block) < place.shown:
+            start = max(span.start, place.markup.paragraphs[at].place)
+            span = Span(min(start, span.end), span.end)
         cursors = []
         for block, words in self.reply_words(exchange, span):
+            if block.blockNumber() > last:
+                break
             cursor = QTextCursor(self)
             cursor.setPosition(block.position() + words.start)
             cursor.setPosition(block.position() + words.end, QTextCursor.MoveMode.KeepAnchor)
             cursors.append(cursor)
         return cursors
+
+    @property
+    def text_left(self) -> float:
+        """Where the text of replies begins, also in a table."""
+        return self._gutter + 2 * bubbles.PAD_X
 
     def fit(self, width: float) -> None:
         """Keep lines short in a wide window: the text stands in a column in the middle."""
@@ -185,11 +188,15 @@ class ConversationDocument(QTextDocument):
     def _fit_blocks(self) -> None:
         cursor = QTextCursor(self)
         cursor.beginEditBlock()
-        replies = {
-            place.reply_block + at: paragraph
-            for place in self._places
-            for at, paragraph in enumerate(place.markup.paragraphs[: place.shown])
-        }
+        replies = {}
+        for place in self._places.all:
+            place.rights.clear()
+            for at, paragraph in enumerate(place.markup.paragraphs[: place.shown]):
+                replies[place.reply_block + at] = paragraph
+        for frame in self.rootFrame().childFrames():
+            style = frame.frameFormat()
+            bubbles.fit_table(style, self._column)
+            frame.setFrameFormat(style)
         block = self.firstBlock().next()
         while block.isValid():
             cursor.setPosition(block.position())
@@ -203,21 +210,7 @@ class ConversationDocument(QTextDocument):
             return bubbles.paragraph_format(kind, self._column, paragraph)
         return bubbles.block_format(kind, self._column, self._width_of(block.text()))
 
-    def _find(self, exchange: Exchange) -> _Place | None:
-        for place in reversed(self._places):  # events are nearly always about the last two
-            if place.exchange is exchange:
-                return place
-        return None
-
-    def _place_of(self, exchange: Exchange) -> _Place:
-        place = self._find(exchange)
-        if place is None:
-            end = self._places[-1].end_block if self._places else 1
-            place = _Place(exchange, end)
-            self._places.append(place)
-        return place
-
-    def _show_said(self, place: _Place) -> None:
+    def _show_said(self, place: Blocks) -> None:
         exchange = place.exchange
         if not exchange.said:
             return
@@ -229,28 +222,93 @@ class ConversationDocument(QTextDocument):
         place.said = exchange.said
         self._write(place.first_block, kind, exchange.said)
 
-    def _show_reply(self, place: _Place) -> None:
+    def _show_reply(self, place: Blocks) -> None:
         reply = place.exchange.reply
-        if not reply or reply == place.reply:
+        if reply == (place.reply or ""):
             return
         place.reply = reply
-        before = list(place.markup.paragraphs)
+        before = place.markup.paragraphs
         first = place.markup.show(reply)
-        paragraphs = place.markup.paragraphs
-        while place.shown > len(paragraphs):
-            place.shown -= 1
-            self._remove_block(place, place.reply_block + place.shown)
-        for at in range(first, len(paragraphs)):
-            old = before[at] if at < min(place.shown, len(before)) else None
-            self._show_paragraph(place, at, old)
+        one_change = QTextCursor(self)
+        one_change.beginEditBlock()  # which is laid out once
+        start, old = self._make_blocks(place, first, before[first:])
+        del place.rights[start:]
+        for at, paragraph in enumerate(place.markup.paragraphs[start:], start):
+            if at == place.shown:
+                self._open_block(place, at)
+            self._show_paragraph(place, at, paragraph, old.get(at))
+        one_change.endEditBlock()  # only now a new table can be asked for
+        for at, paragraph in enumerate(place.markup.paragraphs[start:], start):
+            if paragraph.begins_second_part:
+                self._share_width(place, at)
 
-    def _show_paragraph(self, place: _Place, at: int, old: Paragraph | None) -> None:
-        """`old` is what its block shows; None = nothing, or there is no block yet."""
+    def _make_blocks(
+        self, place: Blocks, first: int, before: Sequence[Paragraph]
+    ) -> tuple[int, dict[int, Paragraph]]:
+        """Add rows to the last table, and remove the blocks that cannot be used again. `before`:
+        what was shown from paragraph `first` on. Return the first paragraph to write, and what the
+        blocks show from there on.
+        """
+        after = place.markup.paragraphs
+        old: list[Paragraph | None] = list(before)
+        kept = alike(old, after[first:])
+        at = first + kept
+        ends = kept < len(before) and before[kept].shape is Shape.AFTER
+        if ends and at < len(after) and after[at].is_inside_table:
+            cells = cells_from(after, at)
+            self._add_rows(place, at, len(cells))
+            old[kept:kept] = [None] * len(cells)
+            at = first + alike(old, after[first:])
+        if at - first < len(old):
+            known = [*after[:first], *before]
+            while at and known[at].is_inside_table:
+                at -= 1
+            self._remove_blocks(place, place.reply_block + at, place.shown - at)
+            place.shown = at
+            return min(first, at), {}
+        return first, {n: each for n, each in enumerate(old, first) if each is not None}
+
+    def _open_block(self, place: Blocks, at: int) -> None:
+        """Make the block of the next paragraph; if it begins a table, those of the whole table."""
         number = place.reply_block + at
-        if at == place.shown:
+        cells = cells_from(place.markup.paragraphs, at)
+        if not cells:
             self._insert_block(place, number)
             place.shown += 1
-        paragraph = place.markup.paragraphs[at]
+            return
+        first = cells[0].cell
+        assert first is not None
+        columns = columns_of(cells)
+        style = bubbles.table_format(self._column, self._theme)
+        if first.row:
+            bubbles.share_width(style, place.table_before(at)[1])
+            style.setTopMargin(0.0)
+        rows = len(cells) // columns
+        self._cursor_at_end(number - 1).insertTable(rows, columns, style)
+        self._places.move_later(place, len(cells) + 1)
+        place.shown += len(cells) + 1  # and what follows it
+
+    def _share_width(self, place: Blocks, at: int) -> None:
+        """Give the columns of the first part of a table the widths of those in the second, which
+        begins with paragraph `at`."""
+        begin, weights = place.table_before(at)
+        table = self._cursor_at_end(place.reply_block + begin).currentTable()
+        style = table.format().toTableFormat()
+        bubbles.share_width(style, weights)
+        table.setFormat(style)
+
+    def _add_rows(self, place: Blocks, at: int, cells: int) -> None:
+        """Append to the table that ends before paragraph `at`."""
+        table = self._cursor_at_end(place.reply_block + at - 1).currentTable()
+        table.appendRows(cells // table.columns())
+        self._places.move_later(place, cells)
+        place.shown += cells
+
+    def _show_paragraph(
+        self, place: Blocks, at: int, paragraph: Paragraph, old: Paragraph | None
+    ) -> None:
+        """`old` is what its block shows; None = nothing."""
+        number = place.reply_block + at
         if old is not None and paragraph.grew_from(old):
             self._append(self._cursor_at_end(number), paragraph, len(old.text))
             return
@@ -273,13 +331,13 @@ class ConversationDocument(QTextDocument):
                 start = run.end
         cursor.insertText(displayable(paragraph.text[start:]), base)
 
-    def _show_caption(self, place: _Place) -> None:
+    def _show_caption(self, place: Blocks) -> None:
         kind = Kind.DOOR if place.exchange.has_door else Kind.CAPTION
         caption = place.exchange.caption or (_NO_TEXT if kind is Kind.DOOR else "")
         if (caption or None) == place.caption:
             return
         if not caption:
-            self._remove_block(place, place.caption_block)
+            self._remove_blocks(place, place.caption_block)
             place.caption = None
             return
         if place.caption is None:
@@ -287,31 +345,25 @@ class ConversationDocument(QTextDocument):
         place.caption = caption
         self._write(place.caption_block, kind, caption)
 
-    def _drop(self, place: _Place) -> None:
-        for _ in range(place.end_block - place.first_block):
-            self._remove_block(place, place.first_block)
-        self._places.remove(place)
+    def _drop(self, place: Blocks) -> None:
+        count = place.end_block - place.first_block
+        if count:
+            self._remove_blocks(place, place.first_block, count)
+        self._places.all.remove(place)
 
-    def _remove_block(self, place: _Place, number: int) -> None:
+    def _remove_blocks(self, place: Blocks, number: int, count: int = 1) -> None:
         before = self.findBlockByNumber(number - 1)
         style = before.blockFormat()
-        cursor = self._cursor_at_end(number)
+        cursor = self._cursor_at_end(number + count - 1)
         end = before.position() + before.length() - 1
         cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         cursor.setBlockFormat(style)  # joining blocks may take the format of the second
-        self._move_later(place, -1)
+        self._places.move_later(place, -count)
 
-    def _insert_block(self, place: _Place, number: int) -> None:
+    def _insert_block(self, place: Blocks, number: int) -> None:
         self._cursor_at_end(number - 1).insertBlock()
-        self._move_later(place, 1)
-
-    def _move_later(self, place: _Place, blocks: int) -> None:
-        """Shift the places after this one by the number of blocks that were added or removed."""
-        for later in reversed(self._places):
-            if later is place:
-                break
-            later.first_block += blocks
+        self._places.move_later(place, 1)
 
     def _write(self, number: int, kind: Kind, text: str) -> None:
         cursor = self._cursor_at_end(number)

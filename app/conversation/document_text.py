@@ -31,4 +31,4 @@ def characters(text: str, position: int) -> int:
 
 def units(text: str) -> int:
     """How many positions a text takes in a QTextDocument."""
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -54,10 +54,15 @@ class ReplyTools(QWidget):
     @property
     def exchange(self) -> Exchange | None:
         """The exchange whose reply they are for; None until a reply is finished."""
-        over = [each for each in self._transcript.exchanges if each.ending and each.reply.strip()]
-        if self._pointed is not None and any(each is self._pointed for each in over):
+        over = (
+            each
+            for each in reversed(self._transcript.exchanges)
+            if each.ending and each.reply and not each.reply.isspace()
+        )
+        newest = next(over, None)
+        if self._pointed is newest or any(each is self._pointed for each in over):
             return self._pointed
-        return over[-1] if over else None
+        return newest
 
     def point_at(self, exchange: Exchange) -> None:
         """Belong to this reply from now on."""
@@ -81,7 +86,7 @@ class ReplyTools(QWidget):
         size = self.sizeHint()
         caption = document.caption_block(exchange)
         if caption is None:
-            bubble = bubbles.bubble_rect(block)
+            bubble = document.bubble_rect(exchange)
             left, top = bubble.left() + bubbles.PAD_X - 4, bubble.bottom() + 1
         else:
             rect = bubbles.text_rect(caption)

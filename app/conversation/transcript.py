@@ -18,6 +18,7 @@ from engine.api import (
     PastTurn,
     ReplayEnded,
     ReplyDelta,
+    ReplyRetracted,
     Thought,
     TurnEnded,
     WordHeard,
@@ -61,6 +62,10 @@ class Exchange:
     ending: Ending | None = None  # None = the turn goes on
     was_left_open: bool = False  # the program ended in the middle of it
     wants_model: bool = False  # only a language model could have answered it
+
+    def think(self, text: str) -> None:
+        """More of the language model's thoughts."""
+        self.thought = (self.thought + text)[-_THOUGHT_SHOWN:]
 
     @property
     def is_blank(self) -> bool:
@@ -130,7 +135,7 @@ class Transcript:
                 return self._on_heard(event)
             case ReplyDelta(turn, text):
                 return self._on_delta(turn, text)
-            case Thought() | ModelWanted():
+            case Thought() | ReplyRetracted() | ModelWanted():
                 return self._on_aside(event)
             case WordHeard(turn, start, end):
                 return self._on_word(turn, Span(start, end))
@@ -161,12 +166,18 @@ class Transcript:
             exchange.reply += text
         return exchange
 
-    def _on_aside(self, event: Thought | ModelWanted) -> Exchange | None:
+    def _on_aside(self, event: Thought | ReplyRetracted | ModelWanted) -> Exchange | None:
         exchange = self._open_exchange(event.turn)
-        if exchange is not None and isinstance(event, Thought):
-            exchange.thought = (exchange.thought + event.text)[-_THOUGHT_SHOWN:]
-        elif exchange is not None:
-            exchange.wants_model = True
+        if exchange is None:
+            return None
+        match event:
+            case Thought(text=text):
+                exchange.think(text)
+            case ReplyRetracted():
+                exchange.think(exchange.reply)
+                exchange.reply, exchange.heard_end, exchange.word = "", 0, None
+            case ModelWanted():
+                exchange.wants_model = True
         return exchange
 
     def _on_word(self, turn: int, word: Span) -> Exchange | None:

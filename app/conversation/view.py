@@ -23,6 +23,7 @@ from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.door import Door
 from app.conversation.replay import Place, step, step_reply, word_at
+from app.conversation.reply.painting import paint_bubbles
 from app.conversation.tools import ReplyTools
 from app.conversation.transcript import Exchange, Transcript
 from app.language.words import tr
@@ -32,6 +33,7 @@ from engine.api import ConversationOpened, Event
 
 _NEAR = 28  # pixels from the followed position that still count as being there
 _WORD_AT = 0.45  # of the height: where the word being heard is kept in a reply longer than the view
+_ROW = 16  # blocks in the row of a table
 _CLICK_MS = 250  # after this a click is not part of a double click
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 _SCROLL_KEYS = {
@@ -107,13 +109,13 @@ class Conversation(QTextEdit):
             return
         was_blank = self._document.is_blank
         self._document.show_exchange(exchange)
-        self._faint_unheard()
         self.door.place()
         self.tools.place()
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
         self._follow()
         self._follow_replay()
+        self._faint_unheard()
         self.viewport().update()
 
     def _open(self, event: ConversationOpened) -> None:
@@ -142,7 +144,6 @@ class Conversation(QTextEdit):
         for exchange in self.transcript.exchanges:
             if not exchange.is_blank:
                 self._document.show_exchange(exchange)
-        self._faint_unheard()
         self.door.place()
         self.tools.place()
         self._follow()
@@ -171,16 +172,28 @@ class Conversation(QTextEdit):
         return next(spoken, exchanges[-1] if exchanges else None)
 
     def _faint_unheard(self) -> None:
-        """While a reply is spoken, show the part still to come in a fainter colour."""
+        """While a reply is spoken, show what is in sight of the part still to come in a fainter
+        colour."""
         exchange = self._newest()
         selections = []
         if exchange is not None and exchange.ending is None and exchange.unheard is not None:
-            for cursor in self._document.reply_cursors(exchange, exchange.unheard):
+            first, last = self._blocks_in_sight()
+            unheard = exchange.unheard
+            for cursor in self._document.reply_cursors(exchange, unheard, first=first, last=last):
                 selection = QTextEdit.ExtraSelection()
                 selection.cursor = cursor
                 selection.format = bubbles.unheard_format(self._theme)
                 selections.append(selection)
         self.setExtraSelections(selections)
+
+    def _blocks_in_sight(self) -> tuple[int, int]:
+        """The numbers of the first and the last one. A little into the column, since beside a table
+        nothing but its end is found; then a few more, since a row of a table has several.
+        """
+        x = int(self._document.text_left)
+        ends = [QPoint(x, y) for y in (0, self.viewport().height())]
+        first, last = (self.cursorForPosition(each).blockNumber() for each in ends)
+        return first, last + _ROW
 
     # ---------------------------------------------------------------- scrolling
 
@@ -208,6 +221,7 @@ class Conversation(QTextEdit):
         if not self._is_moving:  # reading ahead of the voice counts as scrolling away too
             self._is_following = abs(value - self._target()) <= _NEAR
             self._show_latest_button()
+            self._faint_unheard()
 
     def _show_latest_button(self) -> None:
         away = not self._is_following and self.verticalScrollBar().maximum() > 0
@@ -325,15 +339,9 @@ class Conversation(QTextEdit):
         super().paintEvent(event)
 
     def _paint_bubbles(self, painter: QPainter, seen_bottom: float) -> None:
-        """Paint the bubbles in sight; a bubble reaches a little above and below its text."""
-        layout = self._document.documentLayout()
-        first = self.cursorForPosition(QPoint(0, 0)).block()
-        block = first.previous() if first.previous().isValid() else first
-        while bubbles.kind_of(block) is bubbles.Kind.MORE:  # a bubble is painted from its top
-            block = block.previous()
-        while block.isValid() and layout.blockBoundingRect(block).top() < seen_bottom + 40:
-            bubbles.paint_bubble(painter, block, self._theme)
-            block = block.next()
+        """Paint the bubbles in sight and behind the words that are heard or marked."""
+        first = self._document.findBlockByNumber(self._blocks_in_sight()[0])
+        paint_bubbles(painter, self._document, first, seen_bottom, self._theme)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colour("accent_soft"))
         for rect in self.word_rects():

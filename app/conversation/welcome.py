@@ -49,6 +49,7 @@ class Welcome(QWidget):
         self._ears = Ears()
         self._wake_phrase = ""
         self._key_label, self._is_hands_free = "Space", True
+        self._lacks_model = True
         self.title = Label(tr("Say something"), self)
         self.title.setFont(scaled(self.font(), 1.9, strong=True))
         self.how = Label("", self)
@@ -97,16 +98,24 @@ class Welcome(QWidget):
         return offers
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """When there is little room, examples are hidden, the last one first."""
+        """When there is little room, examples are hidden, the last one first, and then the
+        offers."""
         super().resizeEvent(event)
         room = (self.height() - _REST_HEIGHT) // _EXAMPLE_HEIGHT
         for number, chip in enumerate(self.examples):
             chip.setVisible(number < room)
+        self._show_offers()
+
+    def _show_offers(self) -> None:
+        room = self.height() >= _REST_HEIGHT
+        self.smarter.setVisible(room and self._lacks_model)
+        self.own_voice.setVisible(room)
 
     def on_event(self, event: Event) -> None:
         match event:
             case Ready(part=Part.LANGUAGE_MODEL, name=name):
-                self.smarter.setVisible(name == _NO_MODEL)
+                self._lacks_model = name == _NO_MODEL
+                self._show_offers()
             case SleepChanged(asleep=asleep, phrase=phrase):
                 self._ears, self._wake_phrase = replace(self._ears, asleep=asleep), phrase
             case _:

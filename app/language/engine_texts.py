@@ -59,6 +59,10 @@ SENTENCES = (
     mark("Free some space, or choose another folder."),
     # voices and models
     mark("{name} speaks from the next sentence on."),
+    mark(
+        "What is written in another script, such as Chinese or Cyrillic, is shown and not spoken: "
+        "the voices speak English."
+    ),
     mark("{name} was removed; the default voice speaks now."),
     mark("The voice and its recording are in {path}."),
     mark("{error} Until then {name} speaks."),

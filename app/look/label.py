@@ -1,5 +1,7 @@
 """A line or paragraph of text in the window."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
@@ -45,5 +47,23 @@ class FoldingLabel(Label):
         painter.setPen(self.palette().color(self.foregroundRole()))
         line = " ".join(self.text().split())
         shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.drawText(self.rect(), self.alignment(), shown)
         painter.end()
+
+
+class SteadyLabel(FoldingLabel):
+    """One line with room for the longest of `texts`, so that nothing beside it moves whichever it
+    says. A longer text is shortened.
+    """
+
+    def __init__(self, texts: Sequence[str], parent: QWidget) -> None:
+        self._texts = tuple(map(plain, texts))
+        super().__init__("", parent)
+        self.be_one_line(True)
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(max(map(metrics.horizontalAdvance, self._texts)) + 1, metrics.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()

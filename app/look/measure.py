@@ -1,14 +1,22 @@
-"""The measure of the conversation: the width of its lines, and of what is shown above and below
-them.
+"""Sizes that several parts share: the measure of the conversation, which is the width of its lines
+and of what is shown above and below them, and what a screen has room for.
 
 Invariant: the contents of a Measured begin and end where the bubbles do.
 """
 
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 COLUMN = 760.0  # logical pixels, like all sizes here; longer lines are tiring to read
 GUTTER = 12.0  # least space on each side of the column; the scroll bar is there
+
+_FRAME = QSize(8, 48)  # about what a desktop draws around a window
+
+
+def room_for_window(widget: QWidget) -> QSize:
+    """The largest window that its screen shows whole, in logical pixels, without the frame."""
+    return widget.screen().availableSize() - _FRAME
 
 
 def gutter(width: float) -> float:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.label import Label
+from app.look.measure import room_for_window
 from app.look.overlay import OverlayBar
 from app.look.theme import scaled
 
@@ -29,7 +30,7 @@ class Page(QDialog):
         self.setWindowTitle(title)
         self.setModal(False)
         self.resize(in_lines(self, 620, 640))
-        self.setMinimumSize(400, 420)
+        self.setMinimumSize(QSize(400, 420).boundedTo(room_for_window(self)))
         intro = Label(about, self)
         intro.setProperty("kind", "muted")
         intro.setFont(scaled(self.font(), 0.95))
@@ -83,7 +84,7 @@ def in_lines(widget: QWidget, width: int, height: int) -> QSize:
     """
     factor = max(1.0, widget.fontMetrics().height() / _USUAL_LINE)
     size = QSize(int(width * factor), int(height * factor))
-    return size.boundedTo(widget.screen().availableSize())
+    return size.boundedTo(room_for_window(widget))
 
 
 def card(widget: QWidget, parent: QWidget) -> QFrame:

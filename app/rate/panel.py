@@ -1,15 +1,16 @@
 """The panel for the speaking rate: slider, readout of target and measured rate, and their trace.
 
 Invariant: SetRate is posted at once for every change by the person, and never for a change reported
-by the engine.
+by the engine. Whatever the readout says, the slider keeps its place.
 """
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from app.bridge import Post
 from app.language.words import decimal, tr
-from app.look.label import Label
+from app.look.label import FoldingLabel, Label
+from app.look.plain_text import tool_tip
 from app.look.theme import Theme, scaled
 from app.rate.slider import RateSlider
 from app.rate.trace import RateTrace
@@ -38,11 +39,10 @@ class RatePanel(QWidget):
         self.heading = Label(tr("Speaking rate"), self)
         self.heading.setFont(scaled(self.font(), 1.0, strong=True))
         self.heading.setBuddy(self.slider)
-        self.readout = Label("", self)
+        self.readout = FoldingLabel("", self)
         self.readout.setProperty("kind", "muted")
         self.readout.setFont(scaled(self.font(), 0.92, figures=True))
-        self.readout.setWordWrap(True)
-        self.readout.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.readout.be_one_line(True)
         self.unit = Label(tr("syllables per second"), self)
         self.unit.setProperty("kind", "muted")
         self.unit.setFont(scaled(self.font(), 0.82))
@@ -50,6 +50,7 @@ class RatePanel(QWidget):
         self._lay_out()
         self.slider.rate_changed.connect(self._on_rate)
         self.slider.shown_changed.connect(self._show_readout)
+        self.be_compact(False)
         self._show_readout()
 
     def on_event(self, event: Event) -> None:
@@ -78,6 +79,12 @@ class RatePanel(QWidget):
         """In a narrow window, hide trace and unit to make room for the conversation."""
         for widget in (self.trace, self.unit):
             widget.setVisible(not on)
+        directions, sides = QBoxLayout.Direction, Qt.AlignmentFlag
+        self.readout.setAlignment(
+            (sides.AlignLeft if on else sides.AlignRight) | sides.AlignVCenter
+        )
+        self._top.setSpacing(1 if on else 6)
+        self._top.setDirection(directions.TopToBottom if on else directions.LeftToRight)
 
     def _on_rate(self, rate: float | None) -> None:
         self._post(SetRate(rate))
@@ -85,22 +92,24 @@ class RatePanel(QWidget):
     def _show_readout(self) -> None:
         rate = self.slider.rate
         if not self.slider.isEnabled():
-            self.readout.setText(tr("This voice has no rate to be set: it keeps its own pace"))
+            words = tr("This voice has no rate to be set: it keeps its own pace")
+            self.readout.setText(words)
+            self.readout.setToolTip(tool_tip(words))
             return
         target = tr("own pace") if rate is None else tr("target {rate}", rate=decimal(rate, 1))
         if self._measured is not None:
             target += tr(" · measured {measured}", measured=decimal(self._measured, 1))
         self.readout.setText(target)
-        self.readout.setToolTip(tr("In syllables per second"))
+        self.readout.setToolTip(tool_tip(target + "\n" + tr("In syllables per second")))
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(self.heading)
-        top.addWidget(self.readout, 1)
+        self._top = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._top.addWidget(self.heading)
+        self._top.addWidget(self.readout, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        column.addLayout(top)
+        column.addLayout(self._top)
         column.addWidget(self.slider)
         column.addWidget(self.unit)
         column.addWidget(self.trace)

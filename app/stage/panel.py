@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from app.bridge import Post
 from app.language.words import tr
-from app.look.label import Label
-from app.look.plain_text import one_line
+from app.look.label import SteadyLabel
+from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme, scaled
 from app.rate.panel import RatePanel
 from app.stage.mood import Ears, Mood, mood
@@ -36,7 +36,8 @@ class Stage(QFrame):
         self._wake_phrase = ""
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
-        self.phase = Label(tr(Mood.STARTING.value), self)
+        self.phase = SteadyLabel([tr(each.value) for each in Mood], self)
+        self.phase.setText(tr(Mood.STARTING.value))
         self.phase.setFont(scaled(self.font(), 1.05, strong=True))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._was_interrupted = False  # whether the last turn was interrupted
@@ -93,6 +94,7 @@ class Stage(QFrame):
         if now is not self._mood:
             self._mood = now
             self.phase.setText(self._said(now))
+            self.phase.setToolTip(tool_tip(self._said(now)) if now is Mood.ASLEEP else "")
             self.orb.show_mood(now)
 
     def _said(self, mood: Mood) -> str:
@@ -100,11 +102,17 @@ class Stage(QFrame):
             return tr("Say “{phrase}”", phrase=one_line(self._wake_phrase))
         return tr(mood.value)
 
+    def least_height(self, width: int) -> int:
+        """What it needs of this width as a column, which it is at first."""
+        return self._row.totalMinimumHeightForWidth(width)
+
     def be_compact(self, on: bool) -> None:
         self.rate.be_compact(on)
         directions = QBoxLayout.Direction
         self._row.setDirection(directions.LeftToRight if on else directions.TopToBottom)
         self._row.setSpacing(18 if on else 14)
+        middle = Qt.AlignmentFlag.AlignHCenter
+        self._show.setAlignment(self.orb, middle if on else Qt.AlignmentFlag(0))
         self._row.setStretch(0, 0 if on else 1)
         self._row.setStretch(1, 1 if on else 0)
         if on:

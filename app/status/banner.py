@@ -19,8 +19,10 @@ from app.look.theme import Theme, scaled
 from app.status.parts import shown_to_work
 from engine.api import Ending, Event, Failed, Part, Ready, TurnEnded
 
+Direction = QBoxLayout.Direction
 _ICON = 20
 _HINT_FROM = 560  # logical pixels of width
+_MOST_LINES = 6
 
 
 @dataclass
@@ -46,7 +48,8 @@ class Banner(QFrame):
         self._theme = theme
         self._faults: list[_Fault] = []
         self._index = 0
-        self._lines = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._is_low = False
+        self._lines = QBoxLayout(Direction.TopToBottom)
         self.setProperty("kind", "fault")
         self.setAccessibleName(tr("Fault"))
         self.icon = Label("", self)
@@ -88,6 +91,12 @@ class Banner(QFrame):
     def add(self, message: str, hint: str = "") -> None:
         """Show a fault that belongs to no part, or count it again if it is still shown."""
         self._add(_Fault(message, hint))
+
+    def be_low(self, on: bool) -> None:
+        """In a low window a fault has one line."""
+        if on is not self._is_low:
+            self._is_low = on
+            self._show()
 
     def _add(self, new: _Fault) -> None:
         for index, fault in enumerate(self._faults):
@@ -133,26 +142,30 @@ class Banner(QFrame):
         for widget in (self.earlier, self.counter, self.later):
             widget.setVisible(several)
         self._lines.setDirection(
-            QBoxLayout.Direction.LeftToRight if several else QBoxLayout.Direction.TopToBottom
+            Direction.LeftToRight if self._is_one_line else Direction.TopToBottom
         )
         for label in (self.message, self.hint):
-            label.be_one_line(several)
+            label.be_one_line(self._is_one_line)
         whole = "\n".join(line for line in (fault.message, fault.hint) if line)
-        self.setToolTip(tool_tip(whole) if several else "")
+        self.setToolTip(tool_tip(whole) if self._is_one_line else "")
         self.fix.setVisible(fault.part is not None)
         self.counter.setText(f"{self._index + 1}/{len(self._faults)}")
         self.setAccessibleDescription(plain(f"{fault.message} {fault.hint}"))
 
     @property
+    def _is_one_line(self) -> bool:
+        """Several faults take as little room as one, and a fault not much more than a reply."""
+        lines = self.message.fontMetrics().horizontalAdvance(self.message.text() + self.hint.text())
+        return self._is_low or len(self._faults) > 1 or lines > _MOST_LINES * self.width()
+
+    @property
     def _has_room(self) -> bool:
-        """Whether there is room for the hint: beside the message if there are several faults, else
-        below it."""
-        return len(self._faults) == 1 or self.width() >= _HINT_FROM
+        """Whether there is room for the hint: beside the message on one line, else below it."""
+        return not self._is_one_line or self.width() >= _HINT_FROM
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._faults:
-            self.hint.setVisible(bool(self.hint.text()) and self._has_room)
+        self._show()
 
     def _on_fix(self) -> None:
         self.fix_wanted.emit(self._faults[self._index].part)

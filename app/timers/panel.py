@@ -33,6 +33,7 @@ class TimersPanel(QScrollArea):
         self._post = post
         self._theme = theme
         self._clock = clock
+        self._shown = SHOWN
         self._cards: dict[int, TimerCard] = {}  # by the timer's number
         self._inside = QWidget(self)
         self._inside.setProperty("kind", "page")
@@ -85,9 +86,14 @@ class TimersPanel(QScrollArea):
         self.setVisible(bool(timers))
         self._count_down()
 
+    def be_low(self, on: bool) -> None:
+        """In a low window one timer is shown; the others are scrolled to."""
+        self._shown = 1 if on else SHOWN
+        self._fit()
+
     def _fit(self) -> None:
         """Fit the height to the cards, or to the number of cards shown at once."""
-        heights = [card.sizeHint().height() for card in self.cards[:SHOWN]]
+        heights = [card.sizeHint().height() for card in self.cards[: self._shown]]
         self.setFixedHeight(sum(heights) + _GAP * max(0, len(heights) - 1))
 
     def _count_down(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export import documents
 from engine.export.conversation import Conversation
@@ -60,7 +61,7 @@ def put(path: Path, texts: Iterable[str]) -> None:
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(texts)
+            file.writelines(map(whole, texts))
         Path(temporary).replace(path)
     except OSError as error:
         raise unwritable(path, error) from error

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+from engine.characters import whole
 from engine.export.conversation import HeardWord, Turn
 from engine.messages.events import TurnMetrics
 from engine.messages.words import Ending
@@ -33,16 +34,16 @@ COLUMNS = (
 def values(turn: Turn) -> tuple[Any, ...]:
     """In the order of COLUMNS."""
     words = [
-        (each.text, each.start, each.end, round(each.start_s, 3), round(each.end_s, 3))
+        (whole(each.text), each.start, each.end, round(each.start_s, 3), round(each.end_s, 3))
         for each in turn.words
     ]
     return (
         round(turn.start_s, 3),
-        _storable(turn.said),
+        whole(turn.said),
         turn.said_end_s,
         turn.typed,
-        _storable(turn.reply),
-        _storable(turn.heard),
+        whole(turn.reply),
+        whole(turn.heard),
         None if turn.ending is None else turn.ending.value,
         turn.private,
         turn.voice,
@@ -71,11 +72,6 @@ def turn(row: sqlite3.Row, number: int) -> Turn:
     )
 
 
-def _storable(text: str) -> str:
-    """Half a character (a lone surrogate) cannot be written."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _ending(value: object) -> Ending | None:
     try:
         return None if value is None else Ending(value)
@@ -97,7 +93,7 @@ def _words(text: object) -> tuple[HeardWord, ...]:
 def _word(text: object, start: object, end: object, start_s: object, end_s: object) -> HeardWord:
     if not isinstance(text, str) or not isinstance(start, int) or not isinstance(end, int):
         raise TypeError("not a word")
-    return HeardWord(text, start, end, float(start_s), float(end_s))  # type: ignore[arg-type] # float() refuses what is none
+    return HeardWord(whole(text), start, end, float(start_s), float(end_s))  # type: ignore[arg-type] # float() refuses what is none
 
 
 def _metrics(text: object) -> TurnMetrics:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export import documents
 from engine.export.conversation import Conversation, Turn
@@ -102,7 +103,7 @@ class Store:
         with self._changing() as database:
             changed = database.execute(
                 "UPDATE conversation SET title = ? WHERE id = ?",
-                (shortened(title, LONGEST_TITLE), conversation),
+                (whole(shortened(title, LONGEST_TITLE)), conversation),
             )
         if not changed.rowcount:
             raise _unknown(conversation)

@@ -53,6 +53,18 @@ class ThoughtDelta:
 
 
 @dataclass(frozen=True)
+class Retraction:
+    """All text of the reply until here was thought: a tag that says so came late. What was spoken
+    of it stops, and none of it is kept.
+    """
+
+
+@dataclass(frozen=True)
+class StillLoading:
+    """The server has to load its model first, and is asked again."""
+
+
+@dataclass(frozen=True)
 class Unanswered:
     """No skill knows an answer and there is no language model to ask; the window offers to fetch
     one."""
@@ -118,7 +130,7 @@ Action = (
     | TimerCommand
     | RememberName
 )
-Delta = TextDelta | ThoughtDelta | Unanswered | Action
+Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Unanswered | Action
 
 
 @dataclass(frozen=True)

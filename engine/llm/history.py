@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.characters import whole
 from engine.errors import LanguageModelError
 from engine.llm.base import Message, Role
 
@@ -37,7 +38,7 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
             turns[-1]["content"] += f"\n{text}"
         else:
             turns.append({"role": message.role.value, "content": text})
-    prompt = "\n".join(filter(None, [system_prompt, *system]))
+    prompt = whole("\n".join(filter(None, [system_prompt, *system])))
     return [{"role": "system", "content": prompt}, *turns] if prompt else turns
 
 
@@ -80,7 +81,7 @@ def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def _told(message: Message) -> str:
-    text = message.text.strip()
+    text = whole(message.text.strip())
     if not message.interrupted:
         return text
     return f"{text}{INTERRUPTED}" if text else UNHEARD

@@ -37,6 +37,14 @@ def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
     return skills()
 
 
+def preload(settings: LanguageModelSettings) -> None:
+    """Import the library that the settings need while no other thread imports anything: beside
+    Qt's hook on imports, one start in 65 lost it.
+    """
+    if settings.engine == "server":
+        import openai  # noqa: F401
+
+
 def skills() -> "Skills":
     """The skills with this computer's clock and documents folder."""
     from datetime import datetime

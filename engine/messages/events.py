@@ -98,6 +98,15 @@ class Thought:
 
 
 @dataclass(frozen=True)
+class ReplyRetracted:
+    """All that was told of the reply until now was thought, and is no reply: nothing of it counts
+    as heard, and its text begins again.
+    """
+
+    turn: int
+
+
+@dataclass(frozen=True)
 class ModelWanted:
     """Only a language model could have answered this turn: a host may offer the way to one."""
 
@@ -262,6 +271,7 @@ Event = (
     | Heard
     | ReplyDelta
     | Thought
+    | ReplyRetracted
     | WordHeard
     | RateMeasured
     | TurnEnded

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechPaused, SpeechResumed
+from engine.characters import whole
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
 from engine.messages import commands, events
@@ -211,7 +212,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: commands.SendText | commands.Speak) -> None:
-        text = command.text.strip()
+        text = whole(command.text.strip())
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
                 f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",

@@ -8,11 +8,15 @@ in globals.
 """
 
 import re
+import unicodedata
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.errors import ModelError
+from engine.text.pronunciation import english
+from engine.text.pronunciation.english import Spelling
+from engine.text.pronunciation.initialisms import letters
 
 MARKS: Final = ".,?!"
 """Punctuation marks the voice was trained with; all others become one of these or nothing."""
@@ -23,7 +27,6 @@ _STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question
 _VOWELS: Final = frozenset("aeiouæɑɒɔəɚɛɜɝɪɨʊʌøœɐɞɘɵɤɯyʉᵻ")
 _SYLLABIC: Final = "\u0329"
 _LANGUAGE_FLAG: Final = re.compile(r"\([^)]+\)")  # espeak marks foreign words "(fr)...(en-us)"
-_EDGE: Final = re.compile(r"^\W+|[^\w']+$")
 _NEIGHBOURS: Final = 3  # words before it in the clause, as context
 _FILLER: Final = "context"  # starts with a consonant and reduces no word before it
 _PROBES: Final = (f" {_FILLER}", " apple", "")  # a consonant, a vowel, and the end may follow
@@ -57,12 +60,28 @@ class Espeak:
         be loaded.
         """
         self._library = _load(language)
+        self.english = language.startswith("en")
 
     def groups(self, text: str) -> list[list[str]]:
         """Phones per group; espeak joins some short words ("of the") into one group."""
         phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
         split = ([phone for phone in group.split("_") if phone] for group in phones.split())
         return [group for group in split if group]
+
+    def phones(self, text: str) -> list[str]:
+        """The same without the groups."""
+        return [phone for group in self.groups(text) for phone in group]
+
+    def spelled(self, capitals: str, ending: str = "") -> tuple[str, ...]:
+        """Phones of letters said one by one, the last one stressed, with the ending "'s" or none.
+        espeak itself takes an A among them for the article, and stresses them all.
+        """
+        names = [self.phones(letter) for letter in capitals]
+        for letter, name, following in zip(capitals, names, names[1:], strict=False):
+            if letter == "R" and name[-1][-1:] == "ː" and is_nucleus(following[0]):
+                name[-1] += "ɹ"  # British: heard before a vowel only
+        phones = [phone.replace("ˈ", "ˌ") for name in names[:-1] for phone in name]
+        return (*phones, *names[-1], *self.phones(capitals[-1] + ending)[len(names[-1]) :])
 
 
 class WordPhonemizer:
@@ -71,6 +90,7 @@ class WordPhonemizer:
     def __init__(self, espeak: Espeak) -> None:
         self._espeak = espeak
         self._before: deque[str] = deque(maxlen=_NEIGHBOURS)  # released words of this clause
+        self._passed: deque[str] = deque(maxlen=english.WORDS_BEFORE)  # with their marks
         self._held: str | None = None
         self._given = 0  # phones
 
@@ -80,12 +100,12 @@ class WordPhonemizer:
         word, mark = split_mark(text)
         ready = []
         if self._held is not None:
-            ready.append(self._give(self._held, f" {word}" if word else ""))
+            ready.append(self._give(self._held, word))
             self._held = None
         if word and not mark and self._given >= _AUDIBLE_START and self._depends(word):
             self._held = word
             return ready
-        ready.append(self._give(word, "" if mark else f" {_FILLER}", mark))
+        ready.append(self._give(word, "" if mark else None, mark))
         return ready
 
     def finish(self) -> list[PhonedWord]:
@@ -96,21 +116,47 @@ class WordPhonemizer:
         self._held = None
         return [last]
 
-    def _give(self, word: str, following: str, mark: str = "") -> PhonedWord:
-        phones = self._sound(word, following) if word else ()
+    def _give(self, word: str, after: str | None, mark: str = "") -> PhonedWord:
+        """The phones of a word before another one; "" = before a mark or nothing, None = before one
+        that is not known.
+        """
+        spelling = self._spelling(word, after)
+        if after and self._espeak.english:
+            after = english.roughly(after)
+        following = f" {_FILLER if after is None else after}" if after != "" else ""
+        phones = self._sound(spelling, following) if spelling.text else ()
         self._given += len(phones)
+        if word or mark:
+            self._passed.append(word + mark)
         if mark:
             self._before.clear()
-        elif word:
-            self._before.append(word)
+        elif spelling.text:
+            self._before.append(spelling.text)
         return PhonedWord(phones, mark)
+
+    def _spelling(self, word: str, after: str | None) -> Spelling:
+        if not self._espeak.english or not word:
+            return Spelling(word)
+        return english.spelling(tuple(self._passed), word, after)
 
     def _depends(self, word: str) -> bool:
         """Whether what follows may change how the word sounds."""
-        return len({self._sound(word, probe) for probe in _PROBES}) > 1
+        if self._espeak.english and english.depends(word):
+            return True
+        spelling = self._spelling(word, None)
+        return len({self._sound(spelling, probe) for probe in _PROBES}) > 1
 
-    def _sound(self, word: str, following: str) -> tuple[str, ...]:
+    def _sound(self, spelling: Spelling, following: str) -> tuple[str, ...]:
         """The word's phones between the words before it and `following` (with its space)."""
+        if not spelling.text:
+            return ()
+        if spelling.alone:
+            return tuple(self._espeak.groups(spelling.alone)[-1])
+        if self._espeak.english and (capitals := letters(spelling.text)):
+            return self._espeak.spelled(*capitals)
+        return self._among(spelling.text, following)
+
+    def _among(self, word: str, following: str) -> tuple[str, ...]:
         words = [*self._before, word, *following.split()]
         groups = self._espeak.groups(" ".join(words))
         if len(groups) == len(words):
@@ -118,7 +164,7 @@ class WordPhonemizer:
         return self._counted(word, following, groups)
 
     def _counted(self, word: str, following: str, groups: list[list[str]]) -> tuple[str, ...]:
-        """Like _sound, when espeak joined words: the neighbours are cut off by the number of phones
+        """Like _among, when espeak joined words: the neighbours are cut off by the number of phones
         they have alone, which joining does not change.
         """
         flat = [phone for group in groups for phone in group]
@@ -126,19 +172,34 @@ class WordPhonemizer:
         after = self._alone(following) if following else 0
         if len(flat) - before - after == self._alone(word):
             return tuple(flat[before : len(flat) - after])
-        return tuple(phone for group in self._espeak.groups(word) for phone in group)
+        return tuple(self._espeak.phones(word))
 
     def _alone(self, text: str) -> int:
-        return sum(len(group) for group in self._espeak.groups(text))
+        return len(self._espeak.phones(text))
 
 
 def split_mark(text: str) -> tuple[str, str]:
     """The word without outer punctuation, and one mark for the punctuation after it."""
-    text = text[:_MAX_WORD].strip()
+    text = unicodedata.normalize("NFC", text[:_MAX_WORD]).strip()
     tail = text[len(text.rstrip("".join(_MARK_OF) + "\"'”’)]}»")) :]
     marks = [_MARK_OF[letter] for letter in tail if letter in _MARK_OF]
     mark = max(marks, key=_STRENGTH.__getitem__, default="")
-    return _EDGE.sub("", text).strip("_"), mark
+    return _without_edges(text), mark
+
+
+def _without_edges(text: str) -> str:
+    """Without what is no letter, figure or sign of a vowel at either end; an apostrophe may end
+    it.
+    """
+    inner = [
+        place
+        for place, char in enumerate(text)
+        if char.isalnum() or unicodedata.category(char)[0] == "M"
+    ]
+    if not inner:
+        return ""
+    end = inner[-1] + 1
+    return text[inner[0] : end + (text[end : end + 1] == "'")]
 
 
 def _load(language: str) -> Any:

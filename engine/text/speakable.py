@@ -6,17 +6,26 @@ words of the tokens before it are out; only figures in groups wait for their las
 
 A token is held back for three reasons. It may be a group of figures ("020 7946 0958", "10 000"):
 all groups, nine at most, wait for the first token that is not a group; a single number waits for
-one token. Its reading may depend on the next token ("5" before "May", "$1.5" before "million",
-"St." before a name): it waits until that token is complete. Or its pause may: a dash, a bracket or
-the end of a line may follow a word without punctuation; such a word waits for the first visible
-character after it. Language models send that character in the same delta as the space before it, so
-no time is lost, and the first word of a reply does not even wait for that.
+one token. A formula is one token, and what opens like one waits until it closes or cannot. Its
+reading may depend on the next token ("5" before "May", "$1.5" before "million", "St." before a
+name): it waits until that token is complete. Or its pause may: a dash, a bracket or the end of a
+line may follow a word without punctuation; such a word waits for the first visible character after
+it. Language models send that character in the same delta as the space before it, so no time is
+lost, and the first word of a reply does not even wait for that.
 """
+
+from typing import Final
 
 from engine.text.rules.reader import Reader
 from engine.text.stream.markdown import Block, Markdown
-from engine.text.stream.words import Token, TokenStream
+from engine.text.stream.words import Event, Token, TokenStream
 from engine.text.word import Word
+
+LEFT_OUT: Final = (
+    "What is written in another script, such as Chinese or Cyrillic, is shown and not spoken: the "
+    "voices speak English."
+)
+"""Tells the person, once a reply."""
 
 
 class Speakable:
@@ -28,28 +37,34 @@ class Speakable:
         self._reader = Reader()
         self._ended = False
 
+    @property
+    def left_out(self) -> bool:
+        """Whether something so far is in a script that no voice can say, and has no words."""
+        return self._markdown.left_out
+
     def push(self, delta: str) -> list[Word]:
         """Take more text, any string; return the words that became certain. Not allowed after
         end()."""
         if self._ended:
             return []
-        words: list[Word] = []
-        for event in self._tokens.push(delta):
-            if isinstance(event, Token):
-                words += self._on_token(event)
-            elif event.lines or not self._markdown.in_target:
-                words += self._reader.ahead(event, self._markdown.block)
-        return words
+        return self._on_events(self._tokens.push(delta))
 
     def end(self) -> list[Word]:
         """The words that were still held back."""
         if self._ended:
             return []
         self._ended = True
-        words: list[Word] = []
-        for token in self._tokens.end():
-            words += self._on_token(token)
+        words = self._on_events(self._tokens.end())
         return words + self._reader.end(self._markdown.block)
+
+    def _on_events(self, events: list[Event]) -> list[Word]:
+        words: list[Word] = []
+        for event in events:
+            if isinstance(event, Token):
+                words += self._on_token(event)
+            elif event.lines or not self._markdown.in_target:
+                words += self._reader.ahead(event, self._markdown.block)
+        return words
 
     def _on_token(self, token: Token) -> list[Word]:
         parts = self._markdown.feed(token)

@@ -8,10 +8,11 @@ capitals that are spelled out ("PDF", "GPU") count letter by letter.
 import re
 from functools import lru_cache
 
+from engine.text.pronunciation.initialisms import spelled
+
 _PART = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _VOWELS = "aeiouyàáâäæèéêëìíîïòóôöøùúûüœ"
 _GROUP = re.compile(f"[{_VOWELS}]+")
-_SPELLED = re.compile(r"[A-Z]|[B-DF-HJ-NP-TV-XZ]{2,6}|[A-Z]{2,3}U|U[A-Z]{1,3}|AI|API|CEO|IBM")
 
 _SILENT_E = re.compile(rf"(?<=[^{_VOWELS}])e$|(?<=[{_VOWELS}])[lrc]e$|(?<=[gq]u)e$")
 _VOICED_LE = re.compile(rf"[^{_VOWELS}wl]l(?:e|es|ed)$")
@@ -58,8 +59,9 @@ def count(word: str) -> int:
 
 def _of_part(part: str) -> int:
     """Syllables between two hyphens."""
-    if _SPELLED.fullmatch(part) and part not in ("A", "I"):
-        return sum(3 if letter == "W" else 1 for letter in part)
+    if letters := spelled(part.removesuffix("'s").removesuffix("s")) or (part == "W" and part):
+        more = part.endswith("s") and letters[-1] in "HSX"
+        return sum(3 if letter == "W" else 1 for letter in letters) + more
     lower = part.lower()
     entry = _EXCEPTIONS.get(lower) or _EXCEPTIONS.get(lower.removesuffix("'s"))
     return entry or max(1, _by_rule(lower.replace("'s", "s")))

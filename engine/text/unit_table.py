@@ -237,6 +237,8 @@ GHz gigahertz=|rpm R-P-M=|fps F-P-S=|bpm B-P-M=|ppm part per million|mpg mile pe
 dpi D-P-I=|MW megawatt|GW gigawatt|MWh megawatt hour|V volt|mV millivolt|kV kilovolt|mA milliamp
 mAh milliamp hour|Ω ohm|kΩ kilohm|kb kilobit|PB petabyte|KiB kibibyte|MiB mebibyte|TiB tebibyte
 bps bit per second|kbps kilobit per second|Mbps megabit per second|Gbps gigabit per second
+mbps megabit per second|gbps gigabit per second|Tbps terabit per second|KBps kilobyte per second
+kBps kilobyte per second|MBps megabyte per second|GBps gigabyte per second
 px pixel|MP megapixel|dB decibel|hPa hectopascal|mol mole|°K degree Kelvin|% percent=
 ‰ per thousand=|mmHg millimeter of mercury|Nm newton meter|lm lumen|µL microliter|μL microliter
 µF microfarad|μF microfarad|nF nanofarad|pF picofarad|mM millimolar=|kbit kilobit|M million=

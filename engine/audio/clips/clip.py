@@ -37,6 +37,7 @@ _SHORTEST_S = 1.0
 _ENOUGH_S = 3.0  # VoXtream2 was trained with prompts of 3 to 10 s
 _SILENT_DB = -55.0
 _CLIPPING = 0.999
+_OFFSET = 0.001  # of full scale: no fault of a microphone below it can be heard or measured
 _CLIPPED_SHARE = 0.001
 _BEST_S = 8.0  # of a part that is proposed instead of the whole
 _HOP_S = 0.5
@@ -268,8 +269,20 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _D
     pcm: Pcm = np.frombuffer(samples.read((most + 1) * 4), dtype=np.float32)
     if not len(pcm):
         raise UnreadableClip(f"{name} contains no sound.", hint=_FORMATS_HINT)
-    clip = Clip(pcm[:most].copy(), sample_rate, cut_short=len(pcm) > most)
+    clip = Clip(_levelled(pcm[:most]), sample_rate, cut_short=len(pcm) > most)
     return _Decoded(clip, header["seconds"], header["coarse"])
+
+
+def _levelled(pcm: Pcm) -> Pcm:
+    """Without a constant offset, which hides speech, and within full scale, which float samples may
+    exceed. What reached full scale still does, so that a distorted recording is known as one.
+    """
+    offset = pcm.mean(dtype=np.float64)
+    centred: Pcm = (pcm - offset).astype(np.float32) if abs(offset) > _OFFSET else pcm.copy()
+    peak = float(np.abs(centred).max())
+    if float(np.abs(pcm).max()) >= _CLIPPING and peak > 0:
+        centred /= peak
+    return centred
 
 
 def _unreadable(name: str, status: int, header: dict[str, float]) -> UnreadableClip:

@@ -3,8 +3,9 @@
     python decode.py SECONDS START < FILE > SAMPLES
 
 Out come one line of JSON about the file (Header) and its samples, mixed to one channel, native
-float32: those of SECONDS from START (seconds) on and one more where the file goes on. The exit
-status is a Fault, or 0.
+float32, as large as they are: those of SECONDS from START (seconds) on and one more where the file
+goes on. Where the channels cancel each other, the loudest is taken instead. The exit status is a
+Fault, or 0.
 
 Invariant: reads at most OPENING_BYTES to find out what the file is, then at most READ_BYTES; the
 process has limits on memory and processor time where the system knows such limits. It imports
@@ -19,6 +20,8 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, BinaryIO
 
@@ -35,6 +38,7 @@ _LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside is a broken header
 _MOST_CHANNELS = 32
 _BLOCK_SAMPLES = 1 << 18
 _COARSE = ("PCM_U8", "PCM_S8")
+_BURIED = 0.1  # of the power of the loudest channel: the mixture has lost it
 
 Block = npt.NDArray[np.float32]  # [S, channels]
 
@@ -100,21 +104,82 @@ def limit() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+@dataclass(frozen=True)
+class Source:
+    """An opened file. `seconds` None: it does not say how long it is."""
+
+    sample_rate: int
+    channels: int
+    seconds: float | None
+    coarse: bool
+    blocks: Iterator[Block]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """`instead`: the channel to take because the others all but cancel or bury it; None = the
+    mixture is good.
+    """
+
+    pcm: npt.NDArray[np.float32]  # [S]
+    instead: int | None
+
+
 def decode(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float = 0.0) -> None:
     """See the module; FaultError."""
+    with _opened(file) as source:
+        _tell(out, source)
+        first, count = (int(each * source.sample_rate) for each in (start_s, seconds))
+        mixture = mix(source.blocks, first, max(1, count) + 1)
+    if mixture.instead is not None:
+        with _opened(file) as source:
+            mixture = mix(source.blocks, first, max(1, count) + 1, channel=mixture.instead)
+    out.write(mixture.pcm.tobytes())
+
+
+def mix(blocks: Iterator[Block], first: int, most: int, channel: int | None = None) -> Mixture:
+    """At most `most` samples from `first` on: the mean of all channels, or one channel."""
+    parts: list[npt.NDArray[np.float32]] = []
+    sums = powers = np.zeros(1)  # [channels], and the mixture's as the last
+    left = most
+    for block in blocks:
+        kept = block[first:][:left]
+        first = max(0, first - len(block))
+        mono = kept.mean(axis=1, dtype=np.float32) if channel is None else kept[:, channel].copy()
+        if not np.isfinite(mono).all():
+            raise FaultError(Fault.NOT_NUMBERS)
+        parts.append(mono)
+        each = np.column_stack((kept, mono)).astype(np.float64)
+        sums, powers = sums + each.sum(axis=0), powers + np.square(each).sum(axis=0)
+        left -= len(kept)
+        if not left:
+            break
+    loudness = powers - np.square(sums) / max(1, most - left)  # without a constant offset
+    best = int(np.argmax(loudness[:-1])) if len(loudness) > 1 else 0
+    buried = channel is None and loudness[-1] < _BURIED * loudness[best]
+    return Mixture(np.concatenate(parts or [np.zeros(0, np.float32)]), best if buried else None)
+
+
+@contextmanager
+def _opened(file: BinaryIO) -> Iterator[Source]:
+    """soundfile takes a WAV at its word that says it is empty because it was written to a pipe."""
+    file.seek(0)
     bounded = BoundedFile(file)
     try:
         sound = soundfile.SoundFile(bounded)
     except (soundfile.LibsndfileError, ValueError, TypeError, OSError):
+        sound = None
+    if sound is None or not sound.frames:
         file.seek(0)
-        _decode_with_av(file, seconds, out, start_s)
+        with _opened_with_av(file) as source:
+            yield source
         return
     bounded.left = READ_BYTES
     with sound:
         length = sound.frames / max(1, sound.samplerate)
-        _tell(out, sound.samplerate, sound.channels, length, coarse=sound.subtype in _COARSE)
-        skipped = int(start_s * sound.samplerate)
-        _write(_soundfile_blocks(sound), int(seconds * sound.samplerate), out, skipped)
+        coarse = sound.subtype in _COARSE
+        blocks = _soundfile_blocks(sound)
+        yield Source(sound.samplerate, sound.channels, length, coarse, blocks)
 
 
 def _soundfile_blocks(sound: Any) -> Iterator[Block]:
@@ -129,63 +194,48 @@ def _soundfile_blocks(sound: Any) -> Iterator[Block]:
         yield block
 
 
-def _decode_with_av(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float) -> None:
+@contextmanager
+def _opened_with_av(file: BinaryIO) -> Iterator[Source]:
     import av  # here: most files never need it
 
-    faults = (av.FFmpegError, UnicodeError, ValueError, OSError)
     bounded = BoundedFile(file)
     try:
         container = av.open(bounded, "r", options={"format_whitelist": _CONTAINERS})
-    except faults as error:
+    except (av.FFmpegError, UnicodeError, ValueError, OSError) as error:
         raise FaultError(Fault.NOT_SOUND) from error
     bounded.left = READ_BYTES
     with container:
         if not container.streams.audio:
             raise FaultError(Fault.NO_TRACK)
         stream = container.streams.audio[0]
-        if stream.codec_context is None:  # of a kind that FFmpeg cannot decode
+        codec = stream.codec_context
+        if codec is None:  # of a kind that FFmpeg cannot decode
             raise FaultError(Fault.NOT_SOUND)
         length = None if container.duration is None else container.duration / av.time_base
-        _tell(out, stream.rate or 0, stream.channels, length, coarse=False)
-        try:
-            skipped = int(start_s * stream.rate)
-            _write(_av_blocks(container), int(seconds * stream.rate), out, skipped)
-        except faults as error:
-            raise FaultError(Fault.DAMAGED) from error
+        coarse = codec.name.upper() in _COARSE
+        yield Source(stream.rate or 0, stream.channels, length, coarse, _av_blocks(container))
 
 
 def _av_blocks(container: Any) -> Iterator[Block]:
     import av  # as above
 
-    resampler = av.AudioResampler(format="flt", layout="mono")
-    for frame in container.decode(audio=0):
-        for part in resampler.resample(frame):
-            samples: npt.NDArray[Any] = part.to_ndarray()  # [1, S]
-            yield samples.reshape(-1, 1).astype(np.float32, copy=False)
+    resampler = av.AudioResampler(format="fltp")
+    try:
+        for frame in container.decode(audio=0):
+            for part in resampler.resample(frame):
+                samples: npt.NDArray[Any] = part.to_ndarray()  # [channels, S]
+                yield samples.T.astype(np.float32, copy=False)
+    except (av.FFmpegError, UnicodeError, ValueError, OSError) as error:
+        raise FaultError(Fault.DAMAGED) from error
 
 
-def _tell(
-    out: BinaryIO, sample_rate: int, channels: int, seconds: float | None, *, coarse: bool
-) -> None:
-    """The line of JSON. `seconds` None: the file does not say how long it is."""
-    header = {"sample_rate": sample_rate, "channels": channels, "seconds": seconds}
-    out.write(json.dumps({**header, "coarse": coarse}).encode() + b"\n")
-    if not (_LOWEST_RATE <= sample_rate <= _HIGHEST_RATE and 1 <= channels <= _MOST_CHANNELS):
+def _tell(out: BinaryIO, source: Source) -> None:
+    """The line of JSON."""
+    rate, channels = source.sample_rate, source.channels
+    header = {"sample_rate": rate, "channels": channels, "seconds": source.seconds}
+    out.write(json.dumps({**header, "coarse": source.coarse}).encode() + b"\n")
+    if not (_LOWEST_RATE <= rate <= _HIGHEST_RATE and 1 <= channels <= _MOST_CHANNELS):
         raise FaultError(Fault.HEADER)
-
-
-def _write(blocks: Iterator[Block], most: int, out: BinaryIO, skipped: int) -> None:
-    """At most `most` samples and one, behind those that are skipped."""
-    left = max(1, most) + 1
-    for block in blocks:
-        mono = block[skipped:].mean(axis=1, dtype=np.float32)[:left]
-        skipped = max(0, skipped - len(block))
-        if not np.isfinite(mono).all():
-            raise FaultError(Fault.NOT_NUMBERS)
-        out.write(np.clip(mono, -1.0, 1.0).tobytes())
-        left -= len(mono)
-        if not left:
-            return
 
 
 def main() -> int:

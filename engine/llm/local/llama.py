@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from engine.characters import whole
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
@@ -23,7 +24,7 @@ from engine.llm.local.load_watch import LoadWatch, watched_llama
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
-from engine.llm.tools.tagged_calls import tool_call
+from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import THINK, TagSplitter
 from engine.llm.tools.toolbox import schemas
 from engine.settings import LanguageModelSettings
@@ -130,9 +131,11 @@ class LlamaModel:
             tokens = self._tokenized(prompt)
             yield from self._evaluate(tokens, self._llama.n_batch)
             for text in self._sample(tokens):
+                if splitter.over:
+                    break
                 # Text that is held back or only thought: still a chance for the caller to stop.
-                yield from [*map(tool_call, splitter.feed(text))] or [""]
-            yield from map(tool_call, splitter.flush())
+                yield from [*tool_calls(splitter.feed(text))] or [""]
+            yield from tool_calls(splitter.flush())
         except (RuntimeError, ValueError) as error:
             raise self._failure(error) from error
 
@@ -168,7 +171,9 @@ class LlamaModel:
         # models that want one, and twice would spoil the reply.
         bos = _token_text(self._llama, self._llama.token_bos())
         missing = not (bos and prompt.startswith(bos))
-        tokens: list[int] = self._llama.tokenize(prompt.encode(), add_bos=missing, special=True)
+        tokens: list[int] = self._llama.tokenize(
+            whole(prompt).encode(), add_bos=missing, special=True
+        )
         return tokens
 
     def _prompt(self, messages: list[ChatMessage]) -> str:

@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
+from engine.llm.servers.events import EVENT_STREAM
+
 MAX_STREAM_BYTES = 16 << 20  # the longest reply we accept, with 300 bytes around each letter
 MAX_LINE_BYTES = 1 << 20  # of a stream; hundreds of times the longest that servers send
 MAX_ANSWER_BYTES = 4 << 20  # without streaming; the longest lists of models have about 1 MB
 
-EVENT_STREAM = "text/event-stream"
 UNCOMPRESSED = "identity"
 
 
@@ -25,7 +26,7 @@ async def bound(response: httpx2.Response) -> None:
     if response.headers.get("Content-Encoding", UNCOMPRESSED).lower() != UNCOMPRESSED:
         raise OutOfBounds
     assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
-    if response.headers.get("Content-Type", "").startswith(EVENT_STREAM):
+    if response.headers.get("Content-Type", "").lower().startswith(EVENT_STREAM):
         response.stream = _Bounded(response.stream, MAX_STREAM_BYTES, MAX_LINE_BYTES)
     else:
         response.stream = _Bounded(response.stream, MAX_ANSWER_BYTES, MAX_ANSWER_BYTES)

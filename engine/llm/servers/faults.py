@@ -3,14 +3,25 @@
 Invariant: every sentence names the server's address, and every fault comes with a hint.
 """
 
+import html
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from engine.characters import whole
 from engine.errors import LanguageModelError
 
 if TYPE_CHECKING:
     import openai
 
 MAX_QUOTED_CHARS = 200  # of the server's own words
+NO_REASON = "no reason given"
+LOADING = 503  # the status of a server that has to load its model first
+
+_FIELDS = ("error", "message", "detail", "msg", "error_description", "title", "reason")
+_TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTALL | re.IGNORECASE)
 
 
 class ServerFaults:
@@ -53,27 +64,34 @@ class ServerFaults:
         )
 
     def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
-        code = error.status_code
+        code, words = error.status_code, own_words(error.response.text)
         if code in {401, 403}:
-            return self._refused(code)
+            return self._refused(code, words)
         if 300 <= code < 400:
             return self._redirected(error.response.headers.get("Location", ""))
         if code == 404:
             return LanguageModelError(
-                f"The server at {self._address} does not know the model {model!r} or this address.",
+                f"The server at {self._address} does not know the model {model!r} or this address: "
+                f"{words}.",
                 hint="Check the model's name, and that the address ends in /v1.",
             )
         if code == 429:
             return LanguageModelError(
-                f"The language-model server at {self._address} takes no more questions now.",
+                f"The language-model server at {self._address} takes no more questions now: "
+                f"{words}.",
                 hint="Ask again in a while.",
             )
-        return self.reported(error.message, f" with error {code}")
+        if code == LOADING:
+            return LanguageModelError(
+                f"The language-model server at {self._address} is still loading or busy: {words}.",
+                hint="Ask again in a while.",
+            )
+        return self.reported(words, f" with error {code}")
 
     def reported(self, words: str, how: str = "") -> LanguageModelError:
-        """The server's own words about what went wrong, cut short."""
+        """The server's own words about what went wrong."""
         return LanguageModelError(
-            f"The language-model server at {self._address} failed{how}: {_quoted(words)}.",
+            f"The language-model server at {self._address} failed{how}: {words}.",
             hint="Look at the server's own messages, or choose another model.",
         )
 
@@ -84,19 +102,43 @@ class ServerFaults:
             hint="Nothing was sent there. Set that address in the settings if you trust it.",
         )
 
-    def _refused(self, code: int) -> LanguageModelError:
+    def _refused(self, code: int, words: str) -> LanguageModelError:
         hint = "Set the name of the environment variable that holds its key in the settings."
         if self._key_variable:
             hint = f"Check the key in the environment variable {self._key_variable}."
         return LanguageModelError(
-            f"The language-model server at {self._address} refused access (error {code}).",
+            f"The language-model server at {self._address} refused access (error {code}): {words}.",
             hint=hint,
         )
 
 
+def own_words(body: object) -> str:
+    """What a server says of a fault, in a text, an object or a page: plain text on one line, cut
+    short.
+    """
+    with suppress(ValueError, RecursionError):  # else it is a text
+        body = json.loads(body) if isinstance(body, str) else body
+    text = _said(body)
+    is_page = "</" in text  # else what stands in angles may be a name
+    return _quoted(html.unescape(_TAGS.sub(" ", text)) if is_page else text) or NO_REASON
+
+
+def _said(body: object) -> str:
+    match body:
+        case str():
+            return body
+        case list():
+            return "; ".join(filter(None, map(_said, body)))
+        case Mapping():
+            return next(filter(None, (_said(body.get(field)) for field in _FIELDS)), "")
+        case _:
+            return ""
+
+
 def _quoted(words: str) -> str:
     """A server's own words on one line, cut short."""
-    return " ".join(words.split())[:MAX_QUOTED_CHARS].rstrip(".")
+    printable = "".join(char if char.isprintable() else " " for char in whole(words))
+    return " ".join(printable.split())[:MAX_QUOTED_CHARS].rstrip(". ")
 
 
 def is_about_tools(error: "openai.APIStatusError") -> bool:
@@ -104,5 +146,5 @@ def is_about_tools(error: "openai.APIStatusError") -> bool:
     "does not support tools", llama-server without templates 500 "tools param requires --jinja
     flag".
     """
-    words = error.message.lower()
+    words = own_words(error.response.text).lower()
     return error.status_code in {400, 404, 422, 500, 501} and ("tool" in words or "jinja" in words)

@@ -2,30 +2,48 @@
 
 Invariant: every wait is bounded and can be stopped within a slice (see stepped.py), and what is
 read is bounded too (see bounds.py). Everything is sent only to the address in the settings, and
-only once, except that a server that does not support tools is asked again without them. Nothing
-private is sent to another computer.
+only once, except that a server that does not support tools is asked again without them, and one
+that is still loading its model until it has. Nothing private is sent to another computer.
 """
 
+import asyncio
 import ipaddress
+import json
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
+import time
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from engine.characters import whole
 from engine.errors import ModelError
-from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, ThoughtDelta
+from engine.llm.base import (
+    Delta,
+    LanguageModelInfo,
+    Message,
+    Situation,
+    StillLoading,
+)
 from engine.llm.history import ChatMessage, trimmed
-from engine.llm.servers.faults import ServerFaults, is_about_tools
+from engine.llm.servers.completion import Completion, Reported
+from engine.llm.servers.events import EVENT_STREAM, Event, events
+from engine.llm.servers.faults import LOADING, ServerFaults, is_about_tools
 from engine.llm.servers.stepped import Steps
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
-from engine.llm.tools.call_parts import CallParts
 from engine.llm.tools.rounds import Piece
-from engine.llm.tools.tagged_calls import tool_call
-from engine.llm.tools.tags import TagSplitter
-from engine.llm.tools.toolbox import schemas
+from engine.llm.tools.toolbox import ToolCall, schemas
 from engine.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
@@ -34,6 +52,8 @@ if TYPE_CHECKING:
 CONNECT_S = 3.0  # a server on this computer or network answers in milliseconds, or not at all
 # A large model on a slow machine may have to be loaded first, or read a long conversation.
 FIRST_TOKEN_S = 30.0
+LOADING_S = 300.0  # a large model on a slow disk; the person sees that it loads, and may end it
+RETRY_S, LONGEST_RETRY_S = 1.0, 10.0
 STALL_S = 15.0  # between tokens; in a conversation nobody waits longer
 # Including thoughts. Nearly an hour of speech; a server that sends more is broken.
 MAX_REPLY_CHARS = 50_000
@@ -63,6 +83,7 @@ class ServerModel:
         self._faults = ServerFaults(settings.address, settings.key_variable)
         self._model = settings.model
         self._knows_tools = True
+        self._begins_thinking = False  # the prompt opens a thought, as the last reply showed
 
     @property
     def info(self) -> LanguageModelInfo:
@@ -108,18 +129,18 @@ class ServerModel:
             raise self._faults.broken_off() from error
         except (httpx2.HTTPError, OSError) as error:
             raise self._faults.broken_off() from error
-        except openai.APIError as error:
-            raise self._faults.reported(error.message) from error
+        except Reported as error:
+            raise self._faults.reported(str(error)) from error
         except OutOfBounds as error:
             raise self._faults.out_of_bounds() from error
         except _not_chat() as error:
             raise self._faults.garbled() from error
 
-    def _name_model(self) -> Generator[str, None, None]:
+    def _name_model(self) -> Generator[Piece, None, None]:
         """Without a name in the settings, the first model the server lists."""
         if self._model:
             return
-        listing = yield from self._awaited(self._first_model(), FIRST_TOKEN_S)
+        listing = yield from self._answered(self._first_model)
         self._model = listing
 
     async def _first_model(self) -> str:
@@ -130,12 +151,12 @@ class ServerModel:
         import openai
 
         try:
-            stream = yield from self._awaited(self._open(messages), FIRST_TOKEN_S)
+            stream = yield from self._answered(partial(self._open, messages))
         except openai.APIStatusError as error:
             if not (self._knows_tools and is_about_tools(error)):
                 raise
             self._knows_tools = False
-            stream = yield from self._awaited(self._open(messages), FIRST_TOKEN_S)
+            stream = yield from self._answered(partial(self._open, messages))
         try:
             yield from self._pieces(stream)
         finally:
@@ -145,7 +166,7 @@ class ServerModel:
     async def _open(self, messages: list[ChatMessage]) -> "openai.AsyncStream[Any]":
         request: dict[str, Any] = {
             "model": self._model,
-            "messages": messages,
+            "messages": json.loads(whole(json.dumps(messages, ensure_ascii=False))),
             "temperature": self._settings.temperature,
             "stream": True,
         }
@@ -156,31 +177,40 @@ class ServerModel:
 
     def _pieces(self, stream: "openai.AsyncStream[Any]") -> Generator[Piece, None, None]:
         """Text, thoughts and calls of one stream, which must end with a reason for ending."""
-        from engine.llm.servers.bounds import EVENT_STREAM
-
-        splitter, parts = TagSplitter(), CallParts()
-        chunks = aiter(stream)
-        length, finished, limit_s = 0, False, FIRST_TOKEN_S
-        while (chunk := (yield from self._awaited(_next(chunks), limit_s))) is not None:
+        completion = Completion(begins_thinking=self._begins_thinking, most=MAX_REPLY_CHARS)
+        incoming = events(stream.response.aiter_bytes())
+        limit_s = FIRST_TOKEN_S
+        while (event := (yield from self._awaited(_next(incoming), limit_s))) is not None:
             limit_s = STALL_S
-            yield ""  # after every chunk, so that a server that never pauses cannot block us
-            for choice in chunk.choices[:1]:  # usage and keep-alive chunks have none
-                finished = finished or choice.finish_reason is not None
-                parts.add(choice.delta.tool_calls or [])
-                text = choice.delta.content or ""
-                thought = _thought(choice.delta)
-                room = MAX_REPLY_CHARS - length
-                length += len(text) + len(thought)
-                if thought:
-                    yield ThoughtDelta(thought[:room])
-                yield from map(tool_call, splitter.feed(text[:room]))
-            if length > MAX_REPLY_CHARS:
+            yield ""  # after every event, so that a server that never pauses cannot block us
+            yield from self._offered(completion.take(event))
+            if completion.is_over:
                 break
-        if not finished and length <= MAX_REPLY_CHARS:
-            streamed = stream.response.headers.get("Content-Type", "").startswith(EVENT_STREAM)
+        if not completion.is_complete:
+            kind = stream.response.headers.get("Content-Type", "").lower()
+            streamed = kind.startswith(EVENT_STREAM) or completion.is_reply
             raise self._faults.broken_off() if streamed else self._faults.garbled()
-        yield from map(tool_call, splitter.flush())
-        yield from parts.calls()
+        yield from self._offered(completion.end())
+        self._begins_thinking = completion.begins_thinking
+
+    def _offered(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """Without calls of tools that the server was not told of."""
+        return (each for each in pieces if self._knows_tools or not isinstance(each, ToolCall))
+
+    def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> Generator[Piece, None, T]:
+        """What the server answers, asked again while it loads its model."""
+        import openai
+
+        deadline = time.monotonic() + LOADING_S
+        while True:
+            try:
+                return (yield from self._awaited(ask(), FIRST_TOKEN_S))
+            except openai.APIStatusError as error:
+                if error.status_code != LOADING or time.monotonic() >= deadline:
+                    raise
+                wait_s = _wait_s(error.response.headers.get("Retry-After", ""))
+            yield StillLoading()
+            yield from self._awaited(asyncio.sleep(wait_s), wait_s + STALL_S)
 
     def _awaited(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
         """steps(), with the time limit reported as a fault."""
@@ -225,17 +255,15 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
     return ServerModel(settings, client, skills)
 
 
-async def _next(chunks: AsyncIterator[Any]) -> Any:
-    """The next chunk; None at the end."""
-    return await anext(chunks, None)
+async def _next(incoming: AsyncIterator[Event]) -> Event | None:
+    """The next event; None at the end."""
+    return await anext(incoming, None)
 
 
-def _thought(delta: Any) -> str:
-    """The model's thinking in a chunk, for which the standard has no field: DeepSeek,
-    llama-server and vLLM write `reasoning_content`, Ollama and OpenRouter `reasoning`.
-    """
-    fields = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in fields if isinstance(text, str)), "")
+def _wait_s(retry_after: str) -> float:
+    """How long to wait before asking again, in the server's own words if they are sensible."""
+    seconds = float(retry_after) if retry_after.isdecimal() else 0.0
+    return min(max(seconds, RETRY_S), LONGEST_RETRY_S)
 
 
 def _not_chat() -> tuple[type[Exception], ...]:

@@ -13,7 +13,16 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from engine.errors import LanguageModelError
-from engine.llm.base import Delta, Message, Situation, StopSpeaking, TextDelta, ThoughtDelta
+from engine.llm.base import (
+    Delta,
+    Message,
+    Retraction,
+    Situation,
+    StillLoading,
+    StopSpeaking,
+    TextDelta,
+    ThoughtDelta,
+)
 from engine.llm.history import ChatMessage, chat_messages, without_private
 from engine.llm.skills.matching.intent import Occasion
 from engine.llm.skills.model import Skills, deltas
@@ -26,8 +35,9 @@ MAX_CALLS_A_ROUND = 8
 WITHOUT_TEXT_S = 120.0
 WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
-# What a model streams: text ("" means that it is still working), thoughts and calls.
-Piece = str | ThoughtDelta | ToolCall
+# What a model streams: text ("" means that it is still working), thoughts and calls; and what is
+# passed on.
+Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
 
@@ -60,6 +70,7 @@ class _Rounds:
         self._stream = stream
         self._occasion = occasion
         self._said = False
+        self._loading_told = False
         self._calls: list[ToolCall] = []
         self._began_at = self._said_at = time.monotonic()
 
@@ -87,8 +98,9 @@ class _Rounds:
             if isinstance(piece, ToolCall):
                 self._calls.append(piece)
                 continue
-            if isinstance(piece, ThoughtDelta):
-                yield piece
+            if not isinstance(piece, str):
+                fresh = fresh or isinstance(piece, Retraction)
+                yield self._aside(piece)
                 continue
             text = piece.lstrip() if fresh else piece
             if text and fresh and self._said:
@@ -97,6 +109,16 @@ class _Rounds:
             if text:
                 self._said, self._said_at = True, time.monotonic()
             yield TextDelta(text)
+
+    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading) -> Delta:
+        """What is no text; that a model loads is told once, and is no fault of the model's."""
+        if isinstance(piece, Retraction):
+            self._said = False
+        if isinstance(piece, StillLoading):
+            self._said_at = time.monotonic()
+            told, self._loading_told = self._loading_told, True
+            return TextDelta("") if told else piece
+        return piece
 
     def _check_time(self) -> None:
         """Raise if the model takes too long; every model yields several times a second, so this

@@ -1,25 +1,104 @@
-"""Tool calls written into the text, in the format that Hermes introduced and Qwen and others
-follow: <tool_call>{"name": "tell_time", "arguments": {}}</tool_call>.
+"""The calls of tools that models write into their text, each in the way its makers chose: JSON as
+Hermes introduced and Qwen, Llama and Mistral follow, tags as in <function=spell><parameter=word>, a
+name and then JSON (DeepSeek, Kimi, gpt-oss), or a name and then pairs (GLM).
 
 Invariant: a call that cannot be parsed is still a call, with its text as arguments; the toolbox
 tells the model what was wrong with it.
 """
 
 import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+from engine.characters import whole
 from engine.llm.tools import tags
+from engine.llm.tools.json_calls import calls_in
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.toolbox import ToolCall
 
+_HEAD = re.compile(
+    r"<(?:[\w.-]+:)?(?:function\s*=|invoke\s+name\s*=)\s*[\"']?([\w.-]+)[\"']?[^>]*>"
+)
+_PAIR = re.compile(
+    r"<(?:parameter|param)(?:\s*=\s*|\s+name\s*=\s*)[\"']?([\w.-]+)[\"']?[^>]*>"
+    r"(.*?)(?=</?(?:parameter|param|function|invoke)\b|\Z)"
+    r"|<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)",
+    re.DOTALL,
+)
+_NEXT = re.compile(
+    r"<[|\uff5c]\s*tool[_▁]call[_▁]begin\s*[|\uff5c]>|;(?=\s*(?:functions\.)?\w+\s*\()"
+)
+_NOISE = re.compile(r"<[|\uff5c][^<>]*>|\[(?:ARGS|CALL_ID)\]|```\w*|^\s*function\b", re.MULTILINE)
+_NAMED = re.compile(
+    r"\s*(?:call:|functions\.|default_api\.)*([A-Za-z_][\w-]*)(?:[.:]\d+)?(.*)", re.DOTALL
+)
+_BEGINS_ARGUMENTS = re.compile(r"(?:json|code)?\s*[{(<]|\Z")
 
-def tool_call(piece: tags.Piece) -> Piece:
-    """Text and thoughts unchanged, a tag's body as the call it contains."""
-    if not isinstance(piece, tags.Tagged):
-        return piece
+
+def tool_calls(pieces: Iterable[tags.Piece]) -> Iterator[Piece]:
+    """Text and thoughts unchanged, a tag's body as the calls it contains."""
+    for piece in pieces:
+        if isinstance(piece, tags.Tagged):
+            yield from _calls(piece.body)
+        else:
+            yield piece
+
+
+def _calls(body: str) -> Iterator[ToolCall]:
+    found = _in_json(body) or _in_tags(body) or _by_name(body)
+    for number, (name, arguments) in enumerate(found or [("", body)]):
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        yield ToolCall(f"call-{number}" if number else "call", whole(name), whole(text))
+
+
+def _in_json(body: str) -> list[tuple[str, Any]]:
+    """One value after another, with white space or commas between them."""
+    calls: list[tuple[str, Any]] = []
+    at = len(body) - len(body.lstrip())
+    while at < len(body):
+        value, end = _value(body, at)
+        found = calls_in(value, marked=True)
+        if not found:
+            break
+        calls += found
+        at = end + len(body[end:]) - len(body[end:].lstrip(" \t\r\n,;"))
+    return calls
+
+
+def _in_tags(body: str) -> list[tuple[str, Any]]:
+    heads = list(_HEAD.finditer(body))
+    ends = [*(head.start() for head in heads), len(body)]
+    parts = [body[head.end() : end] for head, end in zip(heads, ends[1:], strict=True)]
+    return [(head[1], _arguments(part)) for head, part in zip(heads, parts, strict=True)]
+
+
+def _by_name(body: str) -> list[tuple[str, Any]]:
+    """A name, and its arguments behind it."""
+    calls = []
+    for part in _NEXT.split(body):
+        match = _NAMED.fullmatch(_NOISE.sub(" ", part))
+        rest = match[2].strip() if match else ""
+        if match and _BEGINS_ARGUMENTS.match(rest):
+            calls.append((match[1], _arguments(rest)))
+    return calls
+
+
+def _arguments(text: str) -> Any:
+    """JSON, or pairs of tags; nothing else is understood, and nothing is nothing."""
+    if "{" in text:
+        value, _ = _value(text, text.index("{"))
+        if isinstance(value, dict):
+            return value
+    return {
+        (name or key).strip(): (text if name else other).strip()
+        for name, text, key, other in _PAIR.findall(text)
+    }
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    """The value of JSON that begins there, and where it ends; None for what is none."""
     try:
-        call = json.loads(piece.body)
-        name, arguments = str(call["name"]), call.get("arguments", {})
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return ToolCall("call", "", piece.body)
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return ToolCall("call", name, text)
+        return json.JSONDecoder(strict=False).raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, len(text)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from engine.characters import whole
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Answer, Occasion, Tool
-from engine.llm.skills.matching.matcher import TOOLS
+from engine.llm.skills.matching.repertoire import repertoire
 
 MAX_ARGUMENT_CHARS = 500
 
@@ -39,11 +40,11 @@ class ToolResult:
 
 @lru_cache(maxsize=1)
 def schemas() -> tuple[ToolSchema, ...]:
-    return tuple(_schema(tool) for tool in TOOLS)
+    return tuple(_schema(tool) for tool in repertoire().tools)
 
 
 def run(call: ToolCall, occasion: Occasion) -> ToolResult:
-    tool = next((tool for tool in TOOLS if tool.name == call.name), None)
+    tool = next((tool for tool in repertoire().tools if tool.name == call.name), None)
     if tool is None:
         return ToolResult(call, f"Error: there is no tool called {call.name!r}.")
     arguments = _arguments(call.arguments)
@@ -88,7 +89,7 @@ def _arguments(text: str) -> Mapping[str, str] | None:
     if not isinstance(arguments, dict):
         return None
     return {
-        str(name): str(value)[:MAX_ARGUMENT_CHARS]
+        whole(str(name)): whole(str(value)[:MAX_ARGUMENT_CHARS])
         for name, value in arguments.items()
         if isinstance(value, str | int | float)
     }

@@ -4,6 +4,7 @@ Invariant: everything happens on the calling thread, which owns the synthesiser 
 samples depend on text, voice, seed and rate plan; the clock only measures and paces the words.
 """
 
+import logging
 import re
 import time
 from collections import deque
@@ -14,10 +15,13 @@ from typing import Final, assert_never
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.runtime.host.rate_plan import RatePlan
+from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
 from engine.tts.pacing import paced
+
+log = logging.getLogger(__name__)
 
 MOST_CHARACTERS: Final = 200_000  # some four hours of speech
 _LONGEST_DELAY_S: Final = 60.0
@@ -106,8 +110,7 @@ class OfflineSynthesis:
             )
         if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
-        if not _says_something(script.text):
-            raise InvalidInput("There is nothing to say in this text.", hint="Give it some words.")
+        _check_words(script.text)
         self._model = model
         self._script = script
         self._clock = clock or Clock()
@@ -203,9 +206,13 @@ class OfflineSynthesis:
             self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._script.text)))
 
 
-def _says_something(text: str) -> bool:
+def _check_words(text: str) -> None:
+    """InvalidInput for a text that says nothing."""
     words = PacedText(pacing=False)
-    return any(words.push(delta).words for delta in _deltas(text)) or bool(words.end().words)
+    if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
+        return
+    hint = LEFT_OUT if words.left_out else "Give it some words."
+    raise InvalidInput("There is nothing to say in this text.", hint=hint)
 
 
 def _deltas(text: str) -> list[str]:
@@ -235,6 +242,8 @@ class _Supply:
         if not self._deltas and not self.exhausted:
             self.exhausted = True
             words += self._text.end().words
+            if self._text.left_out:
+                log.warning(LEFT_OUT)
         return words
 
     def wait(self) -> None:

@@ -16,7 +16,7 @@ from engine.messages.events import Event, Failed, Notice, SettingChanged
 from engine.runtime.host.status import Reconnection
 from engine.runtime.threads import Workers
 from engine.runtime.turn.orders import UseDevice
-from engine.runtime.workers.voice.speaker import SelectVoice
+from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import AudioSettings, Settings, Value, change, keys, value_of
 
 logger = logging.getLogger(__name__)

@@ -33,9 +33,10 @@ from engine.runtime.threads import Workers
 from engine.runtime.turn import facts as h
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.voice.speaker import PREVIEW, Audition, SelectVoice
+from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.runtime.workers.voice_keeper import NoteUse
 from engine.settings import Value
+from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.tts.shelf import SENTENCE
@@ -135,9 +136,12 @@ class VoiceDesk:
         stream = PacedText(pacing=False)
         words = (*stream.push(text or SENTENCE).words, *stream.end().words)
         if not words:
-            raise InvalidInput("There is nothing to say in this text.", hint="Give it some words.")
+            hint = LEFT_OUT if stream.left_out else "Give it some words."
+            raise InvalidInput("There is nothing to say in this text.", hint=hint)
         if self._recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
+        if stream.left_out:
+            self._hands.emit(Notice(LEFT_OUT))
         self._stop_preview()
         self._name, self._mix, self._waiting = name, mix, words
         self._hands.emit(PreviewChanged(name, PreviewState.WAITING))

@@ -77,6 +77,14 @@ class ReplyGrew:
 
 
 @dataclass(frozen=True)
+class ReplyRetracted:
+    """What the language model wrote until now was thought: see the event of that name."""
+
+    turn: int
+    at: float
+
+
+@dataclass(frozen=True)
 class WordsReady:
     """Words went to the speaker."""
 
@@ -196,7 +204,8 @@ class ModelChosen:
     changes: tuple[tuple[str, Value], ...]
 
 
-Progress = ReplyGrew | WordsReady | AudioQueued | WordBegan  # of a reply: no rule is about it
+# Of a reply: no rule is about it.
+Progress = ReplyGrew | ReplyRetracted | WordsReady | AudioQueued | WordBegan
 Noted = Progress | Transcribed | ReplyAudible  # in the log
 
 Fact = (
@@ -207,6 +216,7 @@ Fact = (
     | Drafted
     | Transcribed
     | ReplyGrew
+    | ReplyRetracted
     | WordsReady
     | ActionAsked
     | AudioQueued

@@ -14,6 +14,7 @@ from typing import assert_never
 from engine.audio.clips.recording import Recorded
 from engine.export.conversation import Conversation, Stretch, Turn
 from engine.llm.base import Message, Role, Situation
+from engine.messages import events
 from engine.messages.conversations import ReplayEnded, WordReplayed
 from engine.messages.events import ReplyDelta, TurnEnded, TurnMetrics, WordHeard
 from engine.messages.words import Ending
@@ -25,6 +26,7 @@ from engine.runtime.turn.facts import (
     ReplayAsked,
     ReplyAudible,
     ReplyGrew,
+    ReplyRetracted,
     Transcribed,
     WordBegan,
     WordsReady,
@@ -32,6 +34,7 @@ from engine.runtime.turn.facts import (
 from engine.text.interaction import halts
 from engine.text.word import Word
 
+Shown = ReplyDelta | events.ReplyRetracted | WordHeard  # to the host
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
@@ -83,6 +86,13 @@ class TurnRecord:
             return self.reply
         words = [told.word for told in self.began] if self.ending is None else self.delivery.words
         return self.reply[: max((word.end for word in words), default=0)]
+
+    def retract(self) -> None:
+        """What was written of the reply is none, and was not answered with."""
+        self.reply = ""
+        self.words.clear()
+        self.began.clear()
+        self.first_token_at = self.first_word_at = self.first_audio_at = self.heard_at = None
 
     def unsaid(self, cut: tuple[Ending, ...]) -> str:
         """What of the reply was not heard because of one of these endings, from the word that was
@@ -223,7 +233,7 @@ class TurnLog:
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def note(self, fact: Noted) -> ReplyDelta | WordHeard | WordReplayed | None:
+    def note(self, fact: Noted) -> Shown | WordReplayed | None:
         """Note how far a turn has come; returns what the host is shown of it, None = nothing."""
         record = self.find(fact.turn)
         if record is None:
@@ -232,7 +242,7 @@ class TurnLog:
             return _replayed(record, record.replayed, fact)
         return self._note(record, fact)
 
-    def _note(self, record: TurnRecord, fact: Noted) -> ReplyDelta | WordHeard | None:
+    def _note(self, record: TurnRecord, fact: Noted) -> Shown | None:
         at = fact.at
         match fact:
             case Transcribed():
@@ -242,6 +252,9 @@ class TurnLog:
                 record.private = record.private or fact.private
                 record.first_token_at = record.first_token_at or at
                 return ReplyDelta(turn, text)
+            case ReplyRetracted(turn):
+                record.retract()
+                return events.ReplyRetracted(turn)
             case WordsReady(words=words):
                 record.words.extend(words)
                 record.first_word_at = record.first_word_at or at

@@ -54,7 +54,7 @@ class Reply:
         """It comes to be spoken (speaker's thread)."""
         with self._lock:
             self._playback = playback
-            if self.ending is None:
+            if self.ending is None and self._paused_at is None:
                 self._dials.hush(False)
             else:
                 playback.hush()
@@ -69,6 +69,14 @@ class Reply:
                 self._playback.hush()
                 self._dials.hush(True)
             return True
+
+    def retract(self) -> None:
+        """Inaudible at once, and nothing of it was heard; it may begin again."""
+        with self._lock:
+            if self.ending is None and self._playback is not None:
+                self._playback.hush()
+                self._playback = None
+                self._dials.hush(True)
 
     def pause(self) -> None:
         """Inaudible at once; what was not heard waits for resume()."""

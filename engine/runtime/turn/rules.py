@@ -4,6 +4,7 @@ Invariant: advance() is a function of its arguments; it reads no clock and owns 
 another turn changes nothing. Every turn that begins ends exactly once.
 """
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
@@ -69,7 +70,8 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
         case ReleaseTalk():
             return _talk_released(floor)
         case SendText(text):
-            typed = Transcript(text, confidence=1.0, recogniser="keyboard")
+            composed = unicodedata.normalize("NFC", text)  # as the rules know words
+            typed = Transcript(composed, confidence=1.0, recogniser="keyboard")
             return _begin(floor, lambda turn: Answer(turn, typed))
         case StopReply() if floor.phase is Phase.IDLE:
             return Outcome(floor)

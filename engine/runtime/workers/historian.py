@@ -32,7 +32,7 @@ from engine.messages.conversations import (
 )
 from engine.messages.events import Event, Failed, Notice
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
-from engine.runtime.workers.voice.speaker import PREVIEW
+from engine.runtime.workers.voice.orders import PREVIEW
 from engine.runtime.workers.worker import Worker
 from engine.settings import HistorySettings
 

@@ -103,7 +103,7 @@ class LoadedPart(Generic[S, P]):
 
         progress(f"Loading {settings.engine}", None)
         try:
-            part = self._load(settings, progress)
+            part = self._loaded(settings, progress)
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
@@ -114,6 +114,18 @@ class LoadedPart(Generic[S, P]):
         self._adjust(part, settings, instead=instead)
         return_freed_memory()
         return True
+
+    def _loaded(self, settings: S, progress: Progress) -> P:
+        """What a library raises may be over at once, as when two threads import at the same time:
+        one more try. Our own errors say what is wrong, and stay.
+        """
+        try:
+            return self._load(settings, progress)
+        except (EngineError, MemoryError):
+            raise
+        except Exception:
+            logger.warning("part did not load, trying again part=%s", self._part, exc_info=True)
+            return self._load(settings, progress)
 
     def _fall_back(self, failed: S) -> None:
         """Load what ran before, or what stands in."""

@@ -12,30 +12,36 @@ from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
+from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.llm.base import (
+    Action,
     Delta,
     LanguageModel,
     Message,
+    Retraction,
     Role,
     Situation,
+    StillLoading,
     TextDelta,
     ThoughtDelta,
     Unanswered,
 )
-from engine.messages.events import Event, Failed, ModelWanted, Thought
+from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, WordsReady
+from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted, WordsReady
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
-from engine.runtime.workers.voice.speaker import Order, SayWords
+from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
 from engine.runtime.workers.worker import Worker
 from engine.settings import LanguageModelSettings, load_key
+from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER
 from engine.text.stream.paced import Growth, PacedText
 
 READY = "ready"
+STILL_LOADING = "The language model's server is still loading its model."
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
 
 
@@ -51,6 +57,9 @@ class GetReady:
 class Rest:
     """Somebody has the floor, and needs the processor more."""
 
+
+Aside = ThoughtDelta | StillLoading | Unanswered
+_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what of it is shown, noted and said
 
 # A model to have; a reply to work on, or, the same once more, to pass on since it is `aloud` now.
 Task = LanguageModelSettings | Reply | GetReady | Rest
@@ -86,8 +95,9 @@ class Thinker:
         self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
         self._reply: Reply | None = None  # the one worked on last; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
-        self._held: list[Callable[[], None]] = []  # what it would say, tell and do
+        self._held: list[partial[None]] = []  # what it would say, tell and do
         self._text = PacedText(pacing=True)
+        self._thought = WholeCharacters()
         self._private = False  # whether something of the reply stays on this computer
         self._worker: Worker[Task] = Worker(
             "thinker", handle=self._handle, tick=self._tick, report=self._report
@@ -177,6 +187,7 @@ class Thinker:
         self._reply = self._open = reply
         self._held.clear()
         self._text = PacedText(pacing=reply.paced)
+        self._thought = WholeCharacters()
         self._private = False
         if reply.text is None:
             self._answer(reply, _told(reply.asked, paced=reply.paced))
@@ -199,23 +210,42 @@ class Thinker:
             if reply.ending is not None:
                 return
             reply.move()
+            if isinstance(delta, Retraction):
+                self._retract(reply)
             self._let_out()
-            match delta:
-                case TextDelta(""):  # a sign of life: the model is still at work
-                    pass
-                case TextDelta(text, private):
-                    self._private = self._private or private
-                    self._grow(reply, self._text.push(text))
-                case ThoughtDelta(text):
-                    self._hold(partial(self._tell, Thought(reply.turn, text)))
-                case Unanswered():
-                    self._hold(partial(self._tell, ModelWanted(reply.turn)))
-                case _:
-                    self._hold(partial(self._tell, ActionAsked(reply.turn, delta)))
+            if isinstance(delta, TextDelta):
+                self._private = self._private or delta.private
+                self._grow(reply, self._text.push(delta.text))
+            elif not isinstance(delta, Retraction):
+                self._hold(partial(self._tell, self._aside(reply.turn, delta)))
         self._end_words(reply)
 
+    def _aside(self, turn: int, delta: Aside | Action) -> Fact | Event:
+        """What is told of a delta that is no text of the reply."""
+        match delta:
+            case ThoughtDelta(text):
+                return Thought(turn, self._thought.push(text))
+            case StillLoading():
+                return Notice(STILL_LOADING)
+            case Unanswered():
+                return ModelWanted(turn)
+            case _:
+                return ActionAsked(turn, delta)
+
+    def _retract(self, reply: Reply) -> None:
+        """What was written was thought: it stops, and what follows is the reply."""
+        self._text = PacedText(pacing=reply.paced)
+        self._held = [each for each in self._held if not isinstance(each.args[0], _OF_REPLY)]
+        if reply.aloud:
+            reply.retract()
+            self._tell(ReplyRetracted(reply.turn, time.monotonic()))
+            self._say(Unsay(reply))
+
     def _end_words(self, reply: Reply) -> None:
-        self._grow(reply, self._text.end(), last=True)
+        growth = self._text.end()
+        if self._text.left_out:  # before its end: a reply may have nothing else to say
+            self._hold(partial(self._tell, Notice(LEFT_OUT)))
+        self._grow(reply, growth, last=True)
         self._open = None
 
     def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
@@ -229,7 +259,7 @@ class Thinker:
         if growth.words or last:
             self._hold(partial(self._say, SayWords(reply, growth.words, last)))
 
-    def _hold(self, passing_on: Callable[[], None]) -> None:
+    def _hold(self, passing_on: partial[None]) -> None:
         self._held.append(passing_on)
         self._let_out()
 

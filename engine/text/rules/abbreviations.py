@@ -47,6 +47,9 @@ _REAL_WORDS = frozenset("ea fl av ed al co temp max min sec sq ca ref para misc"
 """These are also words or names: their dot may simply end the sentence, so something must
 follow."""
 
+_OTHERS_IN_CAPITALS = frozenset("est ca co al fl sec ed ea av ch ref art temp sq p c d b".split())
+"""In capitals these are something else: a time zone, a state, an institution, an initial."""
+
 _DOTTED = {
     "e.g": "for example,", "i.e": "that is,", "a.k.a": "also known as", "w.r.t": "with respect to",
     "n.b": "note:", "p.s": "P-S,", "ph.d": "P-H-D", "m.d": "M-D", "b.a": "B-A", "m.a": "M-A",
@@ -120,6 +123,8 @@ def shortened(core: str, context: Context) -> Reading | None:
         return None
     figure = context.after[:1].isdigit() or (core == "No" and context.after == "of")
     if lower in _BEFORE_FIGURE and not figure:
+        return None
+    if lower in _OTHERS_IN_CAPITALS and core.isupper() and not figure:
         return None
     if lower == "al" and context.previous != "et":
         return None

@@ -13,6 +13,8 @@ _NUMERIC = re.compile(
 )
 _SENTENCE_MARKS = ".?!:;"
 
+SCALES = ("thousand", "million", "billion", "trillion", "lakh", "crore")
+
 SENTENCE_STARTERS = frozenset(
     "the a an it he she they we i you this that these those there here in on at for from with and "
     "but so or if when while what where who why how is are was were do does did can could will "
@@ -33,7 +35,14 @@ _COUNTED = frozenset(
     "ml kcal cal ft mi rpm mah mb gb kb ms px watts volts degrees lines tokens characters of or "
     "different more other such".split()
 )
-_VERB_LIKE = frozenset("was is has as this his its sees us plus thus always perhaps".split())
+_VERB_LIKE = frozenset(
+    "was is has as this his its sees us plus thus always perhaps be been have had may might must "
+    "shall cost costs went goes go came comes bought buys paid pays spent left made makes gave "
+    "gives got gets covers me him them who whom which because since until till about into onto "
+    "more extra back total only just now today tomorrow yesterday again too instead later earlier "
+    "fell rose grew lasts helps helped buys can't won't isn't wasn't doesn't "
+    "alone already ago against without within through during between among".split()
+)
 
 
 class NeedNext(Exception):
@@ -78,7 +87,7 @@ class Context:
     stood before it (quotes, brackets). `following` None: not known yet; "": nothing follows.
     """
 
-    past: tuple[Past, ...] = ()  # newest first, at most two
+    past: tuple[Past, ...] = ()  # newest first, at most four
     tail: str = ""
     opened: str = ""
     currency: Currency | None = None
@@ -104,6 +113,12 @@ class Context:
     def after_number(self) -> bool:
         """Whether a number stands directly before, without punctuation in between."""
         return bool(self.past and not self.past[0].mark and _NUMERIC.fullmatch(self.past[0].core))
+
+    @property
+    def after_amount(self) -> bool:
+        """Whether a number or its scale stands before: "5", "5 million"."""
+        scaled = bool(self.past) and not self.past[0].mark and self.past[0].core.lower() in SCALES
+        return scaled or self.after_number
 
     @property
     def other_mark(self) -> str:
@@ -151,6 +166,12 @@ Rule = Callable[[str, Context], Reading | None]
 def say(words: str, mark: str | None = None) -> Reading:
     """A reading from words with spaces between them."""
     return Reading(tuple(words.split()), mark)
+
+
+def is_other_word(word: str) -> bool:
+    """Whether a word after an amount is no noun that the amount could describe."""
+    lower = word.lower()
+    return lower in _NO_NOUNS or lower in _VERB_LIKE or lower.endswith("ed")
 
 
 def is_counted(word: str) -> bool:

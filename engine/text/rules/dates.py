@@ -19,6 +19,13 @@ _SHORT_MONTHS = {
     if short != month
 }
 _SAFE_SHORT = _SHORT_MONTHS.keys() - {"Mar", "Jan"}  # "Mar" and "Jan" are names too
+_OTHER_CASES = frozenset(
+    form
+    for name in {*MONTHS, *_SHORT_MONTHS} - {"May", "March", "Mar"}
+    for form in (name.lower(), name.upper())
+)
+_DATED = frozenset("on by since until till before after from of this next last every".split())
+"""Before "may 5" and "march 5", which may be words too."""
 _DAYS = {
     "Mon": "Monday",
     "Tue": "Tuesday",
@@ -63,7 +70,7 @@ def full_date(core: str, context: Context) -> Reading | None:
     """2024-03-05, 2024-03-05T14:30:00Z, 3/5/2024, 3/5/24"""
     match = _ISO.fullmatch(core)
     if match:
-        words = _date(int(match[3]), int(match[4]), match[1])
+        words = date(int(match[3]), int(match[4]), match[1])
         time = _TIME.fullmatch(match[5] or "")
         return (
             say(f"{words}, {_clock(time, context)}" if words and time else words) if words else None
@@ -76,7 +83,7 @@ def full_date(core: str, context: Context) -> Reading | None:
         return None
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)
-    words = _date(month, day, match[4]) or _date(day, month, match[4])
+    words = date(month, day, match[4]) or date(day, month, match[4])
     return say(words) if words else None
 
 
@@ -105,7 +112,7 @@ def day(core: str, context: Context) -> Reading | None:
     bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", core)
     if not _is_day(bare) or "'" in context.opened:
         return None
-    if _is_month(context.previous) and context.past[0].mark == "":
+    if _behind_month(context) and context.past[0].mark == "":
         return say(numbers.ordinal(int(bare)))
     if context.tail or not _month_name(context.after):
         return None
@@ -115,7 +122,9 @@ def day(core: str, context: Context) -> Reading | None:
 
 def month(core: str, context: Context) -> Reading | None:
     """Jan., Sept 5, 5 Mar"""
-    name = _SHORT_MONTHS.get(core)
+    name = _SHORT_MONTHS.get(core) or (
+        _SHORT_MONTHS.get(core.title()) if core in _OTHER_CASES else None
+    )
     if name is None:
         return None
     dotted = context.tail.startswith(".")
@@ -228,7 +237,7 @@ def _clock(match: re.Match[str], context: Context) -> str:
     groups = match.groups()
     hour, half = int(groups[0]), groups[-1]
     minutes = groups[1] if len(groups) == 4 else "00"
-    seconds = groups[2] if len(groups) == 4 else None
+    seconds = groups[2] if len(groups) == 4 and groups[2] != "00" else None
     if groups[0] in ("00", "24") and half is None and not seconds:  # only clocks write that
         if minutes == "00":
             return "midnight"
@@ -255,14 +264,17 @@ def _two_figures(text: str) -> str:
     return ("oh " if text[0] == "0" else "") + numbers.cardinal(int(text))
 
 
-def _date(month_number: int, day_number: int, year_text: str) -> str:
-    """The date in words, "" for a day that does not exist."""
-    if not (1 <= month_number <= 12 and 1 <= day_number <= 31):
+def date(month: int, day: int, year_text: str) -> str:
+    """The date in words, with its year unless that is "", and "" for a day that does not exist."""
+    if not (1 <= month <= 12 and 1 <= day <= 31):
         return ""
+    dated = f"{MONTHS[month - 1]} {numbers.ordinal(day)}"
+    if not year_text:
+        return dated
     value = int(year_text)
     if len(year_text) == 2:
         value += 1900 if value >= 70 else 2000
-    return f"{MONTHS[month_number - 1]} {numbers.ordinal(day_number)}, {numbers.year(value)}"
+    return f"{dated}, {numbers.year(value)}"
 
 
 def _year_range(match: re.Match[str], context: Context) -> Reading | None:
@@ -289,7 +301,19 @@ def _is_day(text: str) -> bool:
 
 def _month_name(word: str) -> bool:
     first = re.split("[-–.]", word)[0]
-    return first in MONTHS or first in _SHORT_MONTHS
+    return first in MONTHS or first in _SHORT_MONTHS or first in _OTHER_CASES
+
+
+def month_number(name: str) -> int:
+    """1 to 12 for the name of a month in any case, in full or short; 0 for anything else."""
+    full = _SHORT_MONTHS.get(name.title(), name.title())
+    return MONTHS.index(full) + 1 if full in MONTHS else 0
+
+
+def _behind_month(context: Context) -> bool:
+    if context.previous in ("may", "march"):
+        return context.before_previous.lower() in _DATED
+    return _is_month(context.previous)
 
 
 def _is_month(word: str) -> bool:

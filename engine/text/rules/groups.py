@@ -28,6 +28,7 @@ _CARD = re.compile(r"[3-6]\d{3}(?: \d{4}){3}(?: \d{1,3})?|3\d{3} \d{6} \d{5}")
 _ACCOUNT = re.compile(r"[A-Z]{2}\d\d(?: [A-Z]{4})?(?: \d{1,4}){2,8}")
 _DIALLED = re.compile(r"\+?[\d() .-]+")
 _NATIONAL = re.compile(r"(?=(?:\D*\d){7,15}\D*$)[\d() .-]+")
+_TYPED = re.compile(r"(\d{3,4}) \d{3,4}|\d\d(?: \d\d){1,3}")  # a code of one use: 482 913
 _TRUNK = re.compile(r"(?:\(0\d+\)|0\d{2,})[ -]")
 _CUES = frozenset(
     "call dial phone telephone tel fax mobile cell whatsapp sms hotline "
@@ -86,6 +87,8 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
         if _CARD.fullmatch(text) or _ACCOUNT.fullmatch(text) or _is_dialled(text, context):
             return size
     text = re.sub(r"[^\w)]+$", "", " ".join(run))
+    if entire and _TYPED.fullmatch(text) and cued(context):
+        return len(run)
     return len(run) if entire and _is_known(text) else 0
 
 
@@ -132,7 +135,10 @@ def _is_known(text: str) -> bool:
 def _is_number_of(region: str, text: str) -> bool:
     import phonenumbers
 
-    number = phonenumbers.parse(text, region)
+    try:
+        number = phonenumbers.parse(text, region)
+    except phonenumbers.NumberParseException:  # "00 00 00 0": nothing is left behind its prefix
+        return False
     if not phonenumbers.is_valid_number(number):  # much cheaper than formatting it
         return False
     grouped = phonenumbers.Leniency.STRICT_GROUPING

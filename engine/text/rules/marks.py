@@ -19,17 +19,25 @@ SENTENCE_END = ".!?…。！？"  # full-width punctuation ends sentences too
 CLOSERS = "\"')]}»”’*_"
 """These may follow the mark that ends a word."""
 
+_SENTENCE = r"\.(?=[A-Z][a-z]+(?:[^\w.]|\.?$))"
 _BREAK = re.compile(
-    r"[—―]+|(?<!\w)–+(?!\d)|–+(?!\w|[$€£¥])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
+    r"[—―]+|(?<!\w)–+(?!\d)"
+    r"|–+(?!\w|[$€£¥₹₩₽₺₿฿₴₦₪₫₱])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
     r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
     r"|(?:\.{3,}|…)[\"”']*(?=\w)"
     r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
     r"|^[,;:!?]+(?=[^\W\d_])"
     r"|(?<=\b[A-Z][a-z])\.(?=\d)"  # "No.5", "Rs.500"
+    rf"|(?<=\d)(?<![\w.]\d){_SENTENCE}|(?<=\d\d){_SENTENCE}"  # "42.Then"
+    rf"|(?<=\d[%a-z]){_SENTENCE}|(?<=\d[a-z]{{2}}){_SENTENCE}|(?<=[a-z]\)){_SENTENCE}"
+    r"|(?<=\b[Tt][Ee][Ll]:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"
     r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:\W|$))"  # "end.Then", but not "Console.WriteLine"
     r"|(?<=\w)(?=\((?!e?s\))[^\W\d_]{3,}\))"  # "word(note)"
 )
-_ADDRESS = re.compile(r"://|^www\.|^\S+@\S+\.\w", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"://|^www\.|^\S+@\S+\.\w|^(?=.*\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![0-9a-z])",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(r"(?:[\"'“”‘«‹(\[{¿¡—―`]|\.{2,}|…)+")
 _TRAILING = ".,;:!?…\"'”’»›)]}—―–`"
 _JOINED_INITIALS = re.compile(r"\b(?:[A-Z]\.){2,}(?=['-])")

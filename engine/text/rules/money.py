@@ -7,7 +7,7 @@ token of its own.
 import re
 
 from engine.text.rules import numbers, units
-from engine.text.rules.context import Context, Currency, Reading, Rule, say
+from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, is_other_word, say
 from engine.text.rules.numbers import NUMBER
 
 _DOLLAR = Currency("dollar", "dollars", "cent", "cents")
@@ -86,17 +86,23 @@ _CODES = {
     "INR": Currency("Indian rupee", "Indian rupees"),
     "BTC": Currency("bitcoin", "bitcoins"),
 }
-SCALES = ("thousand", "million", "billion", "trillion", "lakh", "crore")
 _LETTER_SCALES = {
     "k": "thousand", "m": "million", "mn": "million", "mm": "million", "b": "billion",
     "bn": "billion", "t": "trillion", "tn": "trillion",
 }  # fmt: skip
+_DETERMINERS = frozenset(
+    "the this that these those my your his her our their its every each another any some one two "
+    "three four five six seven eight nine ten several few".split()
+)
 _SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _SCALE = r"(?:(k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(thousand|million|billion|trillion))?"
 _BEFORE = re.compile(rf"([-+]?)({_SIGN})(-?)({NUMBER}){_SCALE}")
-_BEFORE_RANGE = re.compile(rf"({_SIGN})({NUMBER}){_SCALE}[-–](?:{_SIGN})?({NUMBER}){_SCALE}")
+_BEFORE_RANGE = re.compile(rf"({_SIGN})({NUMBER}){_SCALE}[-–~](?:{_SIGN})?({NUMBER}){_SCALE}")
+_BEHIND_RANGE = re.compile(rf"({NUMBER}){_SCALE}(?:{_SIGN})?[-–~]({NUMBER}){_SCALE}({_SIGN})")
 _BEHIND = re.compile(rf"([-+]?)({NUMBER}){_SCALE}({_SIGN}|USD|EUR|GBP|JPY)")
-_PER = re.compile(r"([^/]*\d[^/]*)/([a-zA-Z]+(?:\^[23])?)")
+_FIGURES = re.compile(rf"({NUMBER})[-–~]({NUMBER})")
+_PER_HYPHEN = re.compile(r"([^-]*\d[^-]*)-(an?|per)-([a-z]+)")
+_PER = re.compile(r"([^/]*\d[^/]*)((?:/[a-zA-Z]+(?:\^[23])?)+)")
 _PENCE = re.compile(r"(\d{1,2})p")
 _IN_HUNDREDTHS = re.compile(r"[\d,]+\.\d\d|\d{1,3}\.\d{3}")
 _GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
@@ -123,29 +129,50 @@ def amount(core: str, context: Context) -> Reading | None:
 
 
 def spread(core: str, context: Context) -> Reading | None:
-    """$5-10, $5-$10, $5-10 million, $5M-$10M"""
-    match = _BEFORE_RANGE.fullmatch(core)
-    if not match:
+    """$5-10, $5-$10, $5-10 million, $5M-$10M, $19.99-$24.99, 5-10€"""
+    before, behind = _BEFORE_RANGE.fullmatch(core), _BEHIND_RANGE.fullmatch(core)
+    if before:
+        symbol, low, low_letter, low_word, high, high_letter, high_word = before.groups()
+    elif behind:
+        low, low_letter, low_word, high, high_letter, high_word, symbol = behind.groups()
+    else:
         return None
-    symbol, low, low_letter, low_word, high, high_letter, high_word = match.groups()
+    currency = _SIGNS[symbol]
     low_scale = _LETTER_SCALES.get((low_letter or "").lower(), low_word) or ""
     high_scale = _LETTER_SCALES.get((high_letter or "").lower(), high_word) or ""
     figures = f"{numbers.number(low)} {low_scale} to {numbers.number(high)} {high_scale}"
     if not high_scale and _scale_follows(context):
-        return Reading(tuple(figures.split()), currency=_SIGNS[symbol])
-    adjective = context.is_adjective(context.previous)
-    return say(f"{figures} {_SIGNS[symbol].one if adjective else _SIGNS[symbol].many}")
+        return Reading(tuple(figures.split()), currency=currency)
+    if _describes(context):
+        return say(f"{figures} {currency.one}")
+    scaled = low_scale or high_scale
+    return say(f"{figures} {currency.many}" if scaled else _price_range(low, high, currency))
+
+
+def _price_range(low: str, high: str, currency: Currency) -> str:
+    """From one price to another; the currency of whole ones is said once."""
+    if currency.cent and any(map(_IN_HUNDREDTHS.fullmatch, (low, high))):
+        return f"{_price(low, currency)} to {_price(high, currency)}"
+    return f"{numbers.number(low)} to {numbers.number(high)} {currency.many}"
 
 
 def per(core: str, context: Context) -> Reading | None:
-    """$5/month, €20/h"""
+    """$5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month"""
+    hyphened = _PER_HYPHEN.fullmatch(core)
+    price = amount(hyphened[1], context) if hyphened else None
+    if hyphened and price:
+        return Reading((*price.words, hyphened[2], hyphened[3]))
     match = _PER.fullmatch(core)
     if not match:
         return None
     reading = spread(match[1], context) or amount(match[1], context)
     if reading is None:
         return None
-    return Reading((*reading.words, "per", *units.one(match[2]).split()), reading.mark)
+    names = match[2].strip("/").split("/")
+    words = " ".join(f"per {units.one(name)}" for name in names).split()
+    short = units.one(names[-1]) != names[-1]
+    mark = context.mark_behind_dot(any_name=True) if short else reading.mark
+    return Reading((*reading.words, *words), mark)
 
 
 def owed(core: str, context: Context) -> Reading | None:
@@ -154,8 +181,11 @@ def owed(core: str, context: Context) -> Reading | None:
     if currency is None:
         return None
     if core.lower() in SCALES:
-        adjective = context.is_adjective(context.before_previous)
+        adjective = _describes(context, context.before_previous)
         return say(f"{core} {currency.one if adjective else currency.many}")
+    spread_figures = _FIGURES.fullmatch(core)
+    if spread_figures:
+        return say(_price_range(spread_figures[1], spread_figures[2], currency))
     if not re.fullmatch(NUMBER, core):
         return None
     if _scale_follows(context):
@@ -181,7 +211,8 @@ def code(core: str, context: Context) -> Reading | None:
         return Reading(())  # said already, see before_sign
     if context.after_number or context.previous.lower() in SCALES:
         return say(currency.one if numbers.is_one(context.previous) else currency.many)
-    if context.tail in ("", ".") and re.fullmatch(NUMBER, numbers.american(context.after)):
+    after = numbers.american(context.after) if context.tail in ("", ".") else ""
+    if re.fullmatch(NUMBER, after) or _FIGURES.fullmatch(after):
         return Reading((), currency=currency)
     return None if core in _CODES else say(currency.one)
 
@@ -190,13 +221,24 @@ def _amount(sign: str, figure: str, scale: str | None, symbol: str, context: Con
     currency = _SIGNS.get(symbol) or _CODES[symbol]
     lead = {"-": "minus", "+": "plus"}.get(sign, "")
     if scale:
-        name = currency.one if context.is_adjective(context.previous) else currency.many
+        name = currency.one if _describes(context) else currency.many
         return say(f"{lead} {numbers.number(figure)} {scale} {name}")
     if _scale_follows(context):
         return Reading(tuple(f"{lead} {numbers.number(figure)}".split()), currency=currency)
-    if "." not in figure and context.is_adjective(context.previous):
+    if "." not in figure and _describes(context):
         return say(f"{lead} {numbers.number(figure)} {currency.one}")
     return say(f"{lead} {_price(figure, currency)}")
+
+
+def _describes(context: Context, article: str | None = None) -> bool:
+    """Whether an amount describes the noun behind it: "a $5 toy", "the $5 toy", "two $5 bills"."""
+    before = context.previous if article is None else article
+    if context.is_adjective(before):
+        return True
+    if context.tail or not (before.lower() in _DETERMINERS or before.isdecimal()):
+        return False
+    noun = context.after
+    return noun.isalpha() and noun.islower() and not is_other_word(noun)
 
 
 def _priced(figure: str, sign: str) -> Currency | None:

@@ -27,7 +27,7 @@ _MOST_DIGITS = 15  # nobody can follow more; longer numbers are read digit by di
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
 """A number as written, without its sign, as part of other patterns."""
 
-_NO_PART_BEFORE, _NO_PART_BEHIND = r"(?<![\w.,'])", r"(?![.,']?\d)"
+_NO_PART_BEFORE, _NO_PART_BEHIND = r"(?<![\w.,':])", r"(?![.,']?\d)"
 _FOREIGN = re.compile(
     _NO_PART_BEFORE + r"(?:"
     r"(?P<apostrophes>\d{1,3}(?:'\d{3})+(?:\.\d+)?)"  # 1'234.50

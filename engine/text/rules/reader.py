@@ -8,10 +8,12 @@ the next one) or read up to its last word (whose mark depends on what follows); 
 import re
 from dataclasses import dataclass, replace
 
+from engine.text.pronunciation.scripts import is_foreign
 from engine.text.rules import groups, marks, numbers, readings, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
 from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
-from engine.text.stream.markdown import Block, Element, Pause, Phrase
+from engine.text.stream.equations import Equation
+from engine.text.stream.markdown import TEXT, Block, Element, Pause, Phrase
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Ahead
 from engine.text.word import Word
@@ -22,6 +24,7 @@ _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
 
+_REMEMBERED = 3  # tokens, besides the last one
 _SHORT_LINE = 50  # characters; a longer line was probably wrapped, so its end means nothing
 _SHORT_ITEM = 4  # words; shorter list items are read as one enumeration
 _LONGEST_WORD = 64  # letters; longer ones are not words, and no synthesiser expects them
@@ -67,10 +70,22 @@ class Reader:
                 words += self._give(
                     [Word(text, element.start, element.end) for text in element.words]
                 )
+            case Equation():
+                words = self._on_equation(element)
             case Piece():
                 words = []
                 for piece in marks.split(element):
                     words += self._on_piece(piece)
+        return words
+
+    def _on_equation(self, equation: Equation) -> list[Word]:
+        words = self._read_run(equation.written)
+        if equation.words:
+            words += self._give(
+                [Word(text, equation.start, equation.end) for text in equation.words]
+            )
+            self._past = (Past(equation.written, ""), *self._past[:_REMEMBERED])
+            self._soft, self._currency = "," if equation.displayed else "", None
         return words
 
     def first_word(self) -> list[Word]:
@@ -91,7 +106,7 @@ class Reader:
         if mark is None:
             return []
         words: list[Word] = []
-        if block is not Block.PARAGRAPH or ahead.lines > 1:
+        if block not in TEXT or ahead.lines > 1:
             words += self._read_run("")
             words += self._release(mark)
             self._past, self._quoted = (), False
@@ -103,7 +118,7 @@ class Reader:
         """The rest."""
         words = self._read_run("")
         self._soft = ""
-        return words + self._release("" if block is Block.PARAGRAPH else ".")
+        return words + self._release("" if block in TEXT else ".")
 
     def _on_piece(self, piece: Piece) -> list[Word]:
         peeled = self._inches(marks.peel(piece.text))
@@ -182,7 +197,7 @@ class Reader:
         soft = peeled.soft and mark == peeled.mark
         texts = [text for word in reading.words for text in _spoken(word)]
         core = numbers.american(_LAST_PART.split(peeled.core)[-1])
-        self._past = (Past(core, mark), *self._past[:1])
+        self._past = (Past(core, mark), *self._past[:_REMEMBERED])
         self._currency = reading.currency
         if not texts:
             self._attach(peeled)
@@ -204,7 +219,7 @@ class Reader:
     def _attach(self, peeled: Peeled) -> None:
         """Attach punctuation that stands alone to the word before it."""
         mark = "." if peeled.mark == ELLIPSIS else peeled.mark
-        if self._last is None or not mark:
+        if self._last is None or not mark or self._last.text[-1] in _MARKS:
             return
         if peeled.soft:
             self._soft = mark
@@ -233,7 +248,7 @@ class Reader:
         if block is Block.ITEM:
             item_follows = ahead.char in "-*+•‣◦▪" or ahead.char.isdigit()
             return "," if item_follows and self._line_words <= _SHORT_ITEM else "."
-        if ahead.char in "#>|~=":
+        if ahead.char in "#>|~=" or (block is Block.BARRED and ahead.char in "-:"):
             return "."
         short = self._line_end - self._line_start < _SHORT_LINE
         return "," if short or ahead.char in "-+•‣◦▪" else ""
@@ -253,10 +268,10 @@ def _joined(run: list[_Held]) -> _Held:
 
 def _may_give_mark(char: str) -> bool:
     """Whether a token that begins so may give the word before it a mark: a dash, a bracket, bare
-    punctuation, or an emoji that will be dropped from in front of a full stop.
+    punctuation, or what will be dropped from in front of a full stop: an emoji, another script.
     """
     foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
-    return foreign or char in _DECIDES_MARK
+    return foreign or char in _DECIDES_MARK or is_foreign(char)
 
 
 def _spoken(word: str) -> list[str]:

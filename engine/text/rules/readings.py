@@ -7,6 +7,7 @@ Invariant: every token has a reading, and a part of a token is read by the same 
 import re
 from dataclasses import replace
 
+from engine.text.formats import identifiers, months, rates, scripture
 from engine.text.rules import (
     abbreviations,
     dates,
@@ -22,6 +23,10 @@ from engine.text.rules import (
 from engine.text.rules.context import Context, Past, Reading, Rule
 
 _NARROW: tuple[Rule, ...] = (
+    *identifiers.RULES,
+    *scripture.RULES,
+    *months.RULES,
+    *rates.RULES,
     *links.RULES,
     *money.RULES,
     *dates.RULES,
@@ -40,7 +45,7 @@ _LEADS = {
 }  # fmt: skip
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
 _MORE = re.compile(r"(.*\d.*)\+")
-_SPREAD = re.compile(r"(-?[^-–]+)(?:[-–]|\.\.)([-–]?[^-–.][^-–]*)")
+_SPREAD = re.compile(r"(-?[^-–~]+)(?<!\^)(?:[-–~]|\.\.)([-–]?[^-–.~][^-–~]*)")
 _PAIR = re.compile(r"([^/]+)/([^/]+)")
 _PLAIN = re.compile(r"\d+")
 _COMPOUND = re.compile(r"(?![a-z]-\d+$)(?=.*\d)(?=.*[^\W\d_])[\w.'/]+(?:[-–][\w.']+)+")

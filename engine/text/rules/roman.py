@@ -34,10 +34,22 @@ _WITH_PRONOUN = frozenset(
 """Before these verbs "I" is the pronoun. "was" and "had" are not among them: Elizabeth I was
 queen."""
 
+_INTO_A_VEIN = frozenset(
+    "drip line fluid bag pole antibiotic therapy push access infusion catheter needle medication "
+    "drug treatment pump site tube saline insulin iron vitamin sedation contrast injection bolus "
+    "nutrition".split()
+)
+"""Before these, IV stands for intravenous."""
+_STARTED = frozenset(
+    "start give use insert place remove begin stop get take check keep put run hang connect flush "
+    "another new add order need".split()
+)
+"""At the head of a sentence these are no names that count."""
+
 
 def numeral(core: str, context: Context) -> Reading | None:
     """XIV after Louis is "the fourteenth", II after War is "two"."""
-    if not _NUMERAL.fullmatch(core):
+    if not _NUMERAL.fullmatch(core) or _is_intravenous(core, context):
         return None
     owner = context.previous
     if (
@@ -85,6 +97,14 @@ def counted_lower(core: str, context: Context) -> Reading | None:
     if not is_counted or not _NUMERAL.fullmatch(core.upper()):
         return None
     return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
+
+
+def _is_intravenous(core: str, context: Context) -> bool:
+    if core not in ("IV", "IV's") or context.previous.lower() in _COUNTED | _RULERS:
+        return False
+    if not context.previous or context.previous.lower() in _STARTED:
+        return True
+    return not context.tail and context.after.lower().removesuffix("s") in _INTO_A_VEIN
 
 
 def _means_one(context: Context, *, ruler: bool) -> bool:

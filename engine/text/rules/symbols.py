@@ -8,8 +8,9 @@ import re
 import unicodedata
 
 from engine.text.rules import numbers
-from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.rules.context import SCALES, Context, Reading, Rule, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.unit_table import SIGNS
 
 _NAMES = {
     "C++": "C plus plus", "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "A*": "A star",
@@ -43,6 +44,10 @@ _INNER = _BETWEEN | {
     "°": "degrees",
 }
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
+_FIGURES = re.compile(rf"-?(?:{NUMBER})")
+_AMOUNT = re.compile(
+    rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
+)
 _NUMERICAL = re.compile(rf"[(\-+]?(?:{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
@@ -53,7 +58,8 @@ _FORMULA_SIGNS = {
     ">": "is greater than",
 }  # fmt: skip
 _FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
-_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})\(([^()]+)\)?")
+_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
+_PRIMES = {"": "", "'": "prime ", "''": "double prime "}
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
 _KEYS = {"Ctrl": "Control", "Cmd": "Command", "Esc": "Escape", "Del": "Delete"}
 _HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
@@ -86,9 +92,10 @@ def named(core: str, context: Context) -> Reading | None:
 def operator(core: str, context: Context) -> Reading | None:
     """A sign on its own between two words; a dash between two numbers."""
     if core == "x" and not context.after_number:  # 3 m x 4 m
-        sides = context.before_previous[:1].isdigit() and context.after[:1].isdigit()
+        measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
+        sides = measured and context.after[:1].isdigit()
         return say("by") if sides else None
-    if core in ("-", "–", "*", "x"):
+    if core in ("-", "–", "*", "x") or (core == "~" and _range_begins(context)):
         return _between_numbers(core, context)
     words = _BETWEEN.get(core)
     if words is None:
@@ -115,7 +122,7 @@ def word(core: str, context: Context) -> Reading | None:
     """A word that is only letters, hyphens and apostrophes: nearly every token of a reply."""
     if _GREEK.search(core) or _HUMPS.fullmatch(core):
         return None
-    return Reading((core,)) if all(char.isalpha() or char in "-'" for char in core) else None
+    return Reading((core,)) if all(_is_of_word(char) for char in core) else None
 
 
 def molecule(core: str, context: Context) -> Reading | None:
@@ -136,11 +143,13 @@ def code_name(core: str, context: Context) -> Reading | None:
     """A4, B12, MP3, 4K, H2O: as one word, so that a single letter is not read as an article."""
     if not _LETTERS_AND_FIGURES.fullmatch(core):
         return None
-    parts = []
+    parts: list[str] = []
     for part in _SCORE_GROUPS.findall(core):
         figure = part.isdecimal()
-        words = numbers.code(part) if figure else part
-        parts.append(words.replace(" ", "-"))
+        if part == "s" and core[0].isupper():  # MP3s, not k8s
+            parts[-1] = numbers.plural(parts[-1])
+        else:
+            parts.append((numbers.code(part) if figure else part).replace(" ", "-"))
     return Reading(("-".join(parts),))
 
 
@@ -161,7 +170,8 @@ def called(core: str, context: Context) -> Reading | None:
     match = _CALLED.fullmatch(core)
     if not match:
         return None
-    return say(f"{_FUNCTIONS.get(match[1], match[1])} of {_words(match[2], _FORMULA_SIGNS)}")
+    name = _FUNCTIONS.get(match[1], match[1])
+    return say(f"{name} {_PRIMES[match[2]]}of {_words(match[3], _FORMULA_SIGNS)}")
 
 
 def anything(core: str, context: Context) -> Reading:
@@ -172,17 +182,20 @@ def anything(core: str, context: Context) -> Reading:
 
 def speakable_letters(text: str) -> str:
     """Only what a word may hold."""
-    letters = "".join(
-        char
-        for char in text
-        if char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
-    ).strip("-'")
+    letters = "".join(char for char in text if _is_of_word(char)).strip("-'")
     return letters if any(char.isalpha() for char in letters) else ""
+
+
+def _is_of_word(char: str) -> bool:
+    return char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
 
 
 def _between_numbers(core: str, context: Context) -> Reading | None:
     if _timed(context) and context.after[:1].isdigit():
         return say("to")
+    spread = core not in "*x" and _spread(context)
+    if spread:
+        return say(spread)
     if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
         return Reading(())
     after = context.after
@@ -195,9 +208,38 @@ def _between_numbers(core: str, context: Context) -> Reading | None:
     return say("to" if not terms and low is not None and high and low < high else "minus")
 
 
+def _spread(context: Context) -> str:
+    """ "to" or "minus" between amounts that are more than figures: $5 - $10, 5 km - 10 km; "" if
+    they are not."""
+    low = _amount_before(context)
+    high = _AMOUNT.match(context.after) if low else None
+    if not (low and high):
+        return ""
+    values = [float(match["figure"].replace(",", "")) for match in (low, high)]
+    return "to" if values[0] < values[1] else "minus"
+
+
+def _range_begins(context: Context) -> bool:
+    figures = _FIGURES.fullmatch(context.previous)
+    return bool(figures) or _timed(context) or _amount_before(context) is not None
+
+
+def _amount_before(context: Context) -> re.Match[str] | None:
+    """The amount before: one with a sign or a unit, in one token or two."""
+    if not context.past or context.past[0].mark:
+        return None
+    before = context.previous
+    one = _AMOUNT.fullmatch(before)
+    if one and not _FIGURES.fullmatch(before) and (not one["unit"] or one["unit"] in SIGNS):
+        return one
+    if before in SIGNS or before in SCALES:
+        return _AMOUNT.fullmatch(context.before_previous)
+    return None
+
+
 def _timed(context: Context) -> bool:
-    """Behind the "AM" of "9:00 AM - 5:00 PM"."""
-    return bool(re.fullmatch(r"[ap]\.?m", context.previous, re.IGNORECASE))
+    """Behind the "AM" of "9:00 AM - 5:00 PM", or behind "9:00"."""
+    return bool(re.fullmatch(r"[ap]\.?m|\d{1,2}:\d\d", context.previous, re.IGNORECASE))
 
 
 def _leading_value(text: str) -> float | None:

@@ -7,7 +7,7 @@ taken, so that a sum or a range is never read as a telephone number.
 import re
 
 from engine.text.rules import groups
-from engine.text.rules.context import Context, Reading, Rule, is_counted
+from engine.text.rules.context import Context, Reading, Rule, is_counted, say
 
 _AMERICAN = re.compile(r"(?:\+?1[-.])?(?:(?:\(\d{3}\)|\d{3})[-.]?)?(\d{3})[-.](\d{4})", re.ASCII)
 _INTERNATIONAL = re.compile(r"\+\d{1,3}(?:[-.]\d{2,5}){2,5}", re.ASCII)
@@ -19,7 +19,9 @@ _SERIAL = re.compile(
 _CARD = re.compile(r"(\d{4})(\d{4})(\d{4})(\d{4})", re.ASCII)
 _BOOK = re.compile(r"97[89]\d{10}", re.ASCII)
 _ZIP = re.compile(r"\d{5}(?:-\d{4})?", re.ASCII)
-_TYPED = re.compile(r"\d{3,}", re.ASCII)
+_AREA_GLUED = re.compile(r"(?:(\+?\d{1,3})\()?(\d{2,5})\)([\d.-]{6,12})", re.ASCII)
+_LABELS = {"tel": "telephone", "sms": "S-M-S", "fax": "fax"}
+_TYPED = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}", re.ASCII)
 
 
 def whole(core: str, context: Context) -> Reading | None:
@@ -37,6 +39,25 @@ def whole(core: str, context: Context) -> Reading | None:
         return _reading(grouped)
     card = _CARD.fullmatch(core)
     return _reading(" ".join(card.groups())) if card else None
+
+
+def area_glued(core: str, context: Context) -> Reading | None:
+    """(415)555-0132, +1(415)555-0132, (415)5550132; the first bracket may have been taken off."""
+    match = _AREA_GLUED.fullmatch(core)
+    if not match or not (match[1] or "(" in context.opened):
+        return None
+    country, area, rest = match.groups()
+    if re.fullmatch(r"\d{7}", rest) and re.fullmatch(r"[2-9]\d\d", area):  # in North America
+        rest = f"{rest[:3]}-{rest[3:]}"
+    return _reading(f"{country or ''} {area} {rest}".strip())
+
+
+def label(core: str, context: Context) -> Reading | None:
+    """The scheme of tel:+14155550132"""
+    word = _LABELS.get(core.lower()) if core.islower() or core.isupper() else None
+    if not word or context.tail != ":" or context.after[:1] not in tuple("+(0123456789"):
+        return None
+    return say(word, "")
 
 
 def typed(core: str, context: Context) -> Reading | None:
@@ -59,4 +80,4 @@ def _reading(text: str) -> Reading:
     return Reading(tuple(groups.words_of(text)))
 
 
-RULES: tuple[Rule, ...] = (whole, typed, postal)
+RULES: tuple[Rule, ...] = (whole, area_glued, label, typed, postal)

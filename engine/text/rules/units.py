@@ -48,15 +48,15 @@ def attached(core: str, context: Context) -> Reading | None:
 def alone(core: str, context: Context) -> Reading | None:
     """The unit as a token of its own, after its number."""
     prefix = _PREFIXES.get(core.lower())
-    if prefix and context.after_number:
+    if prefix and context.after_amount:
         return say(prefix, "")
     per_many = _PER_MANY.fullmatch(core)
     if per_many and context.after_number:
         name = _unit(per_many[1], one=numbers.is_one(context.previous))
         return say(f"{name} per {numbers.number(per_many[2])}")
     match = _EXPRESSION.fullmatch(core)
-    areal = context.previous.lower() in _PREFIXES
-    if not match or not (context.after_number or areal):
+    areal = context.previous.lower() in (*_PREFIXES, "square", "cubic") and len(core) > 1
+    if not match or not (context.after_amount or areal):
         return None
     inches = core == "in" and (
         context.tail.startswith(".")

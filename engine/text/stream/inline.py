@@ -1,5 +1,5 @@
-"""Removes from one token the marks of inline markdown, HTML and LaTeX, and the characters that
-cannot be spoken.
+"""Removes from one token the marks of inline markdown and HTML, and the characters that cannot be
+spoken.
 
 Invariant: every character that stays keeps its place in the reply.
 """
@@ -8,6 +8,8 @@ import html
 import re
 import unicodedata
 
+from engine.text.formats import identifiers
+from engine.text.marks import TOKEN
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream.piece import Piece
 
@@ -15,12 +17,36 @@ _EMOTICON = re.compile(
     r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\^_+\^|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
-_BREAK_TAG = re.compile(r"<(?:br|hr|p|/p|li|/li)\s*/?>", re.IGNORECASE)
-_TAG = re.compile(
-    r"</?(?:a|abbr|b|code|details|div|em|font|h[1-6]|i|img|kbd|mark|ol|pre|s|small|span|strong|sub|"
-    r"summary|sup|table|tbody|td|th|thead|think|tr|u|ul)(?:\s[^<>]*)?/?>",
+_ATTRIBUTES = r"(?:\s[^<>]*)?/?>"
+_END_TAG = re.compile(
+    rf"</(?:summary|h[1-6]|dt|tr|caption|figcaption|legend|title){_ATTRIBUTES}", re.IGNORECASE
+)
+_BREAK_TAG = re.compile(rf"<(?:br|hr|p|/p|li|/li|/td|/th|/dd){_ATTRIBUTES}", re.IGNORECASE)
+_BLOCK_TAG = re.compile(
+    r"</?(?:address|article|aside|blockquote|body|center|details|div|dl|fieldset|figure|footer|"
+    r"form|h[1-6]|header|html|main|nav|ol|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul)"
+    rf"{_ATTRIBUTES}",
     re.IGNORECASE,
 )
+INLINE_TAGS = (
+    "a|abbr|acronym|audio|b|bdi|bdo|big|button|cite|code|col|colgroup|data|dd|del|dfn|dt|em|font|i|"
+    "iframe|img|input|ins|kbd|label|li|mark|meter|nobr|option|p|picture|progress|q|rp|rt|ruby|s|"
+    "samp|select|small|source|span|strike|strong|sub|sup|svg|think|time|title|tt|u|var|video|wbr"
+)
+_TAG = re.compile(rf"</?(?:{INLINE_TAGS}){_ATTRIBUTES}", re.IGNORECASE)
+_RAISED = re.compile(r"(?P<base>\w*)<sup>(?P<raised>[^<>]*)</sup>", re.IGNORECASE)
+_FIGURES = re.compile(r"[-−+]?\d+")
+_NOTED = re.compile(r"[^\W\d_]{3,}|")  # a word with the number of a note
+_TRUNK = re.compile(r"^(\+\d{1,3})\(0\)(?=\d)")  # +49(0)30: not dialled behind the country
+_MASK = re.compile(
+    r"(?<![\w*•●])(?:[*•●]{3,}|[xX]{4,})(?:-(?:[*•●]{2,}|[xX]{3,}))*-?(?=\d{3,5}(?![\d*]))"
+)
+_MASKS = re.compile(r"[*•●]{4}|x{4}|X{4}")
+_HIGHLIGHT = re.compile(r"^[(\"']*==(?=[^\W_])|(?<=[\w.,!?)'\"])==(?=[.,;:!?)\"']*$)")
+_RAISED_MARK = re.compile(r"(?<=\w)\^([\w-]{1,4})\^")  # x^2^, as Pandoc writes it
+_LOWERED_MARK = re.compile(r"(?<=\w)~(\d{1,3})~")
+_INSERTED = re.compile(r"^\+\+([^+\s]+)\+\+(?=\W*$)")
+_SPOILER = re.compile(r"^[(\"']*\|\|(?=\w)|(?<=[\w.,!?)'\"])\|\|(?=[.,;:!?)\"']*$)")
 _QUOTED_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)/?>")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>]+|[^<>@\s]+@[^<>@\s]+)>")
 _IMAGE = re.compile(r"!(?=\[)")
@@ -28,30 +54,17 @@ _TARGET = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 _REFERENCE = re.compile(
     r"\]\[[^\]\[]*\]|\[\^[^\]]*\]|(?<=[^\W\d_.,!?;:\"”')])?\[\d{1,3}\](?:\(\))?"
 )
-_LATEX_DELIMITER = re.compile(r"\\[()\[\]]|\$\$")
-_LATEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
-_LATEX_ROOT = re.compile(r"\\sqrt\{([^{}]*)\}")
-_LATEX_TEXT = re.compile(r"\\(?:text|mathrm|mathbf|mathit|boxed)\{([^{}]*)\}")
-_LATEX_COMMAND = re.compile(r"\\([a-zA-Z]+)(?=[^a-zA-Z]|$)")
-_LATEX_WORDS = {
-    "times": "times", "cdot": "times", "div": "divided by", "pm": "plus or minus",
-    "approx": "is about", "leq": "is at most", "le": "is at most",
-    "geq": "is at least", "ge": "is at least",
-    "neq": "is not equal to", "ne": "is not equal to", "infty": "infinity", "to": "to",
-    "rightarrow": "to", "sum": "the sum of", "int": "the integral of", "sqrt": "the square root of",
-    "ldots": "and so on", "dots": "and so on", "quad": "", "left": "", "right": "",
-    "displaystyle": "", "text": "", "circ": "degrees", "percent": "percent",
-    "Delta": "delta", "Sigma": "sigma",
-    "Omega": "omega", "Pi": "pi", "Gamma": "gamma", "Phi": "phi", "Theta": "theta",
-}  # fmt: skip
 _ESCAPE = re.compile(r"\\([\\`*_{}#+.!|~>$%&<-])")
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__+|~~|`+")
 _POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
 _STAR = re.compile(r"(?<![^\W_])[*_](?=.)|(?<=.)[*_](?![^\W_])")
+_ATOMS = re.compile(r"(?<=\b[A-Z])_(?=\d)|(?<=\b[A-Z]{2})_(?=\d)|(?<=[A-Z]\d[A-Z])_(?=\d)")
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
 _FOREIGN = {
     "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "‐": "-", "‑": "-", "−": "-", "⁄": "/",
     "。": ". ", "、": ", ", "，": ", ", "？": "? ", "！": "! ", "：": ": ", "；": "; ", "№": "No. ",
+    "؟": "?", "،": ",", "؛": ";", "۔": ".", "।": ".", "॥": ".",
+    "〜": "~", "∼": "~",
 }  # fmt: skip
 _TO_TRANSLATE = re.compile("[" + "".join(_FOREIGN) + "]")
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
@@ -64,18 +77,34 @@ def plain_pieces(piece: Piece) -> list[Piece]:
         return []
     quoted = "`" in piece.text
     piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0]))
-    piece = _without_latex(piece)
     piece = piece.replace(_AUTOLINK, lambda match: match[1])
     if quoted:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
-        piece = piece.replace(_BREAK_TAG, ", ").replace(_TAG, "")
+        piece = _without_tags(piece.replace(TOKEN, " "))
     piece = _without_links(piece)
+    piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     piece = piece.replace(_ESCAPE, lambda match: match[1])
+    piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
     if piece.text not in ("*", "**"):
         piece = _without_emphasis(piece)
     piece = piece.replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
     return _sayable(piece).split()
+
+
+def _without_tags(piece: Piece) -> Piece:
+    """Tags that end a sentence or a part of it become marks, powers are kept, others vanish."""
+    piece = piece.replace(_RAISED, _raised).replace(_END_TAG, ". ").replace(_BREAK_TAG, ", ")
+    return piece.replace(_BLOCK_TAG, " ").replace(_TAG, "")
+
+
+def _raised(match: re.Match[str]) -> str:
+    """A power, the ending of an ordinal, or the number of a note, which is not said."""
+    base, raised = match["base"], match["raised"].strip()
+    if raised.startswith("[") or (_FIGURES.fullmatch(raised) and _NOTED.fullmatch(base)):
+        return base
+    is_power = _FIGURES.fullmatch(raised) or raised == "n"
+    return f"{base}^{raised.lstrip('+')}" if is_power else base + raised
 
 
 def _without_links(piece: Piece) -> Piece:
@@ -85,18 +114,15 @@ def _without_links(piece: Piece) -> Piece:
 def _without_emphasis(piece: Piece) -> Piece:
     if "://" in piece.text or "@" in piece.text:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
+    piece = piece.replace(_RAISED_MARK, lambda match: f"^{match[1]}")
+    piece = piece.replace(_LOWERED_MARK, lambda match: match[1])
+    piece = (
+        piece.replace(_INSERTED, lambda match: match[1])
+        .replace(_HIGHLIGHT, "")
+        .replace(_SPOILER, "")
+    )
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
-    return piece.replace(_UNDERSCORE, " ")
-
-
-def _without_latex(piece: Piece) -> Piece:
-    if "\\" not in piece.text and "$" not in piece.text:
-        return piece
-    piece = piece.replace(_LATEX_DELIMITER, "")
-    piece = piece.replace(_LATEX_FRACTION, lambda match: f" {match[1]} over {match[2]} ")
-    piece = piece.replace(_LATEX_ROOT, lambda match: f" the square root of {match[1]} ")
-    piece = piece.replace(_LATEX_TEXT, lambda match: match[1])
-    return piece.replace(_LATEX_COMMAND, lambda match: f" {_LATEX_WORDS.get(match[1], match[1])} ")
+    return piece.replace(_ATOMS, "").replace(_UNDERSCORE, " ")
 
 
 def _sayable(piece: Piece) -> Piece:

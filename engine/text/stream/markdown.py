@@ -9,7 +9,10 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.text.stream import inline
+from engine.text.marks import THINKING
+from engine.text.pronunciation.scripts import composed, without_foreign
+from engine.text.stream import equations, inline
+from engine.text.stream.equations import Equation
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
 
@@ -21,6 +24,11 @@ class Block(Enum):
     ITEM = "item"
     HEADING = "heading"
     ROW = "row"
+    BARRED = "barred"  # a line of text with a bar in it, perhaps the head of a table
+
+
+TEXT = (Block.PARAGRAPH, Block.BARRED)
+"""Lines that may go on in the next one."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +45,12 @@ class Phrase:
     end: int
 
 
-Element = Piece | Pause | Phrase
+Element = Piece | Pause | Phrase | Equation
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _RULE = re.compile(r"([-*_=])\1+|[-=]{2,}|(?:\*\*\*|___)")
+_ALIGNMENT = re.compile(r":-+:?|-+:")
+_BAR = re.compile(r"(?<=[^\W_])\|(?=[^\W_])|^\|$")
 _TABLE_RULE = re.compile(r"(?=[^|]*\|)(?=[^-]*-)[|:+-]+")
 _HEADING = re.compile(r"#{1,6}")
 _BULLET = re.compile(r"[-*+•‣◦▪–·●○]")
@@ -49,29 +59,31 @@ _NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=[1-9]\d?\)))?(\d{1,3})[.)](?:\*\*)?")
 _TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
 _QUOTE = re.compile(r">+")
 _DEFINITION = re.compile(r"\[[^\]^]+\]:")
-_HIDING = re.compile(r"<!--|<think(?:ing)?>", re.IGNORECASE)
-_HIDDEN_UNTIL = {"<!--": "-->", "<think>": "</think>", "<thinking>": "</thinking>"}
+_HIDING = re.compile(rf"<!--|<(?P<name>{'|'.join(map(re.escape, THINKING))})>", re.IGNORECASE)
 _OPEN_TAG = re.compile(
-    r"(?<!\b\w)</?(?:a|abbr|b|br|code|details|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|"
-    r"summary|sup|table|tbody|td|th|thead|tr|u|ul|video|audio)$",
+    rf"(?<!\b\w)</?(?:{inline.INLINE_TAGS}|article|aside|blockquote|br|details|div|figure|footer|"
+    r"h[1-6]|header|hr|main|nav|ol|pre|section|summary|table|tbody|td|th|thead|tr|ul)$",
     re.IGNORECASE,
 )
-_MATH_OPENS = re.compile(r"[(]?\$\$?(?=[A-Za-z\\({])")
-_DOLLAR = re.compile(r"\$")
 _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
 
 
 class Markdown:
-    """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token."""
+    """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token,
+    `left_out`: something was in a script that no voice can say.
+    """
 
     def __init__(self) -> None:
         self.block = Block.PARAGRAPH
+        self.left_out = False
         self._line_start = True
         self._fence = ""  # the closing fence that ends the code block we are in
+        self._ruled = False  # the line has begun with a rule
         self._fence_line = False  # still on the line of the opening fence
         self._until = ""  # text that ends what is hidden; "\n": the line does
         self._within_line = False  # the hidden part ends with its line at the latest
-        self._math = False  # inside $...$, whose dollars are not money
+        self._table = False  # in the body of a table, whose rows may have no outer bars
+        self._formulas: tuple[tuple[int, int], ...] = ()  # of the current token
         self._address = False  # the last token was an address; its glued rest is dropped
 
     @property
@@ -82,13 +94,14 @@ class Markdown:
 
     def feed(self, token: Token) -> list[Element]:
         if token.lines:
-            self._new_line()
+            self._new_line(token.lines)
         if self._fence:
             self._in_fence(token)
             return []
         if token.glued and self._address:
             return []
         piece = Piece.at(token.text, token.start)
+        self._formulas = token.formulas
         if self._until:
             return self._hidden(piece)
         if self._line_start:
@@ -98,12 +111,12 @@ class Markdown:
         self._line_start = False
         return self._visible(piece)
 
-    def _new_line(self) -> None:
+    def _new_line(self, lines: int) -> None:
+        self._table = self._table and lines == 1
         self._line_start = True
         self._fence_line = False
         if not self._fence:
-            self.block = Block.PARAGRAPH
-        self._math = False
+            self.block = Block.ROW if self._table else Block.PARAGRAPH
         if self._within_line:
             self._until, self._within_line = "", False
 
@@ -132,9 +145,13 @@ class Markdown:
             self.block = Block.ITEM
             return []
         if _TABLE_RULE.fullmatch(text) or _DEFINITION.match(text):
+            self._table = "|" in text and text[0] != "|"
             self._until, self._within_line = "\n", True
             return []
-        if _QUOTE.fullmatch(text) or _RULE.fullmatch(text) or self._is_task_box(text):
+        if text == "|" and self._ruled:
+            self._table = True
+        self._ruled = bool(_RULE.fullmatch(text) or _ALIGNMENT.fullmatch(text))
+        if self._ruled or _QUOTE.fullmatch(text) or self._is_task_box(text):
             return []
         return self._numbered(token)
 
@@ -158,8 +175,8 @@ class Markdown:
         if self._until == ")":
             end = _closing_bracket(piece.text)
         else:
-            place = piece.text.find(self._until)
-            end = place + len(self._until) if place >= 0 else -1
+            found = re.search(re.escape(self._until), piece.text, re.IGNORECASE)
+            end = found.end() if found else -1
         if end < 0:
             return []
         self._until, self._within_line = "", False
@@ -167,15 +184,25 @@ class Markdown:
         return self._visible(rest) if rest.text else []
 
     def _visible(self, piece: Piece) -> list[Element]:
+        comment = piece.text.find("<!--")
+        if comment > 0:
+            return self._visible(piece.cut(0, comment)) + self._visible(piece.cut(comment))
         hiding = _HIDING.match(piece.text)
         if hiding:
-            self._until = _HIDDEN_UNTIL[hiding[0].lower()]
+            self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
             return self._hidden(piece.cut(hiding.end()))
-        piece = self._without_math(self._cut_unclosed(piece))
-        self._address = "://" in piece.text
         elements: list[Element] = []
-        for plain in inline.plain_pieces(piece):
-            elements.extend(self._cells(plain))
+        for part in equations.parts(piece, self._formulas):
+            if isinstance(part, Equation):
+                elements.append(part)
+                continue
+            part = self._cut_unclosed(part)
+            self._address = "://" in part.text
+            for plain in inline.plain_pieces(composed(part)):
+                readable = without_foreign(plain)
+                self.left_out = self.left_out or readable != plain
+                for spoken in readable.split():
+                    elements.extend(self._cells(spoken))
         return elements
 
     def _cut_unclosed(self, piece: Piece) -> Piece:
@@ -190,17 +217,12 @@ class Markdown:
             return piece.cut(0, tag.start())
         return piece
 
-    def _without_math(self, piece: Piece) -> Piece:
-        """Remove dollar signs that enclose a formula, which may span several tokens."""
-        opens = not self._math and _MATH_OPENS.match(piece.text)
-        if not (opens or self._math):
-            return piece
-        self._math ^= piece.text.count("$") % 2 == 1
-        return piece.replace(_DOLLAR, "")
-
     def _cells(self, piece: Piece) -> list[Element]:
         """The cells of a table row, with a pause after each."""
-        if "|" not in piece.text or (self.block is not Block.ROW and piece.text != "|"):
+        if self.block is Block.PARAGRAPH and _BAR.search(piece.text):
+            self.block = Block.BARRED
+        bars = self.block is Block.ROW or (self.block is Block.BARRED and _BAR.search(piece.text))
+        if "|" not in piece.text or not (bars or piece.text == "|"):
             return [piece]
         elements: list[Element] = []
         begin = 0

@@ -7,6 +7,7 @@ characters that are shown; nothing depends on how the text was cut into deltas.
 
 from dataclasses import dataclass, replace
 
+from engine.characters import WholeCharacters
 from engine.text.speakable import Speakable
 from engine.text.stream.pace_tags import PaceTags, Passage
 from engine.text.stream.pacing import Pacing
@@ -26,17 +27,24 @@ class PacedText:
 
     def __init__(self, *, pacing: bool) -> None:
         """`pacing` False: every word has pace 1; tags are removed all the same."""
+        self._characters = WholeCharacters()
         self._tags = PaceTags()
         self._speakable = Speakable()
         self._pacing = Pacing() if pacing else None
 
+    @property
+    def left_out(self) -> bool:
+        """See Speakable."""
+        return self._speakable.left_out
+
     def push(self, delta: str) -> Growth:
         """Take more of the text as the language model wrote it; any string is allowed."""
-        return self._grown(self._tags.push(delta))
+        return self._grown(self._tags.push(self._characters.push(delta)))
 
     def end(self) -> Growth:
         """What was still held back."""
-        grown = self._grown(self._tags.end())
+        rest = self._tags.push(self._characters.end())
+        grown = self._grown([*rest, *self._tags.end()])
         return Growth(grown.text, (*grown.words, *self._paced(self._speakable.end())))
 
     def _grown(self, passages: list[Passage]) -> Growth:

@@ -2,10 +2,12 @@
 how the next token begins as soon as its first character has arrived.
 
 Invariant: the events depend on the characters alone, never on how they were cut into deltas; at
-most LONGEST characters are kept.
+most LONGEST characters and one formula are kept. A formula is part of one token, spaces and all.
 """
 
 from dataclasses import dataclass
+
+from engine.text.formulas.boundaries import Boundaries, Formula
 
 LONGEST = 512
 """Characters of one token; a longer run is cut into glued tokens. Long enough for real URLs."""
@@ -17,7 +19,7 @@ class Token:
 
     `lines` counts the line ends between it and the token before (the first token of all has 1).
     `spaced`: a space or a tab came after it. `glued`: it continues the token before without a
-    space.
+    space. `formulas`: where formulas begin and end in the whole text.
     """
 
     text: str
@@ -25,6 +27,7 @@ class Token:
     lines: int
     spaced: bool
     glued: bool
+    formulas: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,25 +48,43 @@ class TokenStream:
     """Deltas in, events out; one per reply."""
 
     def __init__(self) -> None:
+        self._boundaries = Boundaries()
         self._position = 0
         self._start = 0
         self._letters: list[str] = []
+        self._length = 0
+        self._formulas: list[tuple[int, int]] = []
         self._lines = 1  # the beginning of the text is the beginning of a line
         self._glued = False
+        self._announced = False  # how the next token begins, while it may begin with a formula
 
     def push(self, delta: str) -> list[Event]:
-        events: list[Event] = []
-        for char in delta:
-            if char.isspace():
-                self._on_space(char, events)
-            else:
-                self._on_visible(char, events)
-            self._position += 1
+        return self._cut(self._boundaries.push(delta))
+
+    def end(self) -> list[Event]:
+        """What was held back, and the last token, if the text did not end with white space."""
+        events = self._cut(self._boundaries.end())
+        if self._letters:
+            events.append(self._close(spaced=False, glued_next=False))
         return events
 
-    def end(self) -> list[Token]:
-        """The last token, if the text did not end with white space."""
-        return [self._close(spaced=False, glued_next=False)] if self._letters else []
+    def _cut(self, parts: list[str | Formula]) -> list[Event]:
+        events: list[Event] = []
+        for part in parts:
+            if isinstance(part, Formula):
+                self._on_visible(part.text, events)
+                self._formulas.append((self._position, self._position + len(part.text)))
+                self._position += len(part.text)
+                continue
+            for char in part:
+                if char.isspace():
+                    self._on_space(char, events)
+                else:
+                    self._on_visible(char, events)
+                self._position += 1
+        if self._boundaries.held and not self._letters:
+            self._announce(self._boundaries.held, events)
+        return events
 
     def _on_space(self, char: str, events: list[Event]) -> None:
         if self._letters:
@@ -74,19 +95,27 @@ class TokenStream:
             if self._lines <= 2:
                 events.append(Ahead("", self._lines))
 
-    def _on_visible(self, char: str, events: list[Event]) -> None:
-        if len(self._letters) == LONGEST:
+    def _on_visible(self, text: str, events: list[Event]) -> None:
+        if self._length >= LONGEST:
             events.append(self._close(spaced=False, glued_next=True))
         if not self._letters:
             self._start = self._position
-            if not self._glued:
-                events.append(Ahead(char, self._lines))
-        self._letters.append(char)
+            self._announce(text, events)
+            self._announced = False
+        self._letters.append(text)
+        self._length += len(text)
+
+    def _announce(self, text: str, events: list[Event]) -> None:
+        if not (self._glued or self._announced):
+            events.append(Ahead(text[0], self._lines))
+            self._announced = True
 
     def _close(self, *, spaced: bool, glued_next: bool) -> Token:
         text = "".join(self._letters)
-        token = Token(text, self._start, self._lines, spaced, self._glued)
+        formulas = tuple(self._formulas)
+        token = Token(text, self._start, self._lines, spaced, self._glued, formulas)
         self._letters.clear()
-        self._lines = 0
+        self._formulas.clear()
+        self._length = self._lines = 0
         self._glued = glued_next
         return token

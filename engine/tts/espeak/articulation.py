@@ -9,6 +9,7 @@ from typing import Final, assert_never
 
 import numpy as np
 
+from engine.audio.ending import SILENT_MS
 from engine.tts.base import Pcm
 from engine.tts.espeak import voices
 from engine.tts.espeak.cutting import Cut, cut
@@ -79,7 +80,7 @@ class Articulation:
 
     def finish(self) -> Pcm:
         """The last piece fades out."""
-        return self._joiner.pause(FADE) * self._gain
+        return self._joiner.pause(FADE + SAMPLE_RATE * SILENT_MS // 1000) * self._gain
 
     def _cutting(self, piece: Piece, context: Context, pace: Pace) -> Cut | None:
         """Where the piece is in the speech of its context; None when it makes no sound."""

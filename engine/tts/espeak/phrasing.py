@@ -14,10 +14,13 @@ first: that one is spoken at once, in front of filler alone.
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from engine.errors import InvalidInput
+from engine.text.phonemes import split_mark
+from engine.text.pronunciation import english
+from engine.text.pronunciation.english import Spelling
 from engine.text.rules.marks import CLOSERS, SENTENCE_END
 
 # Words before the piece that colour it. More changes nothing audible and costs time.
@@ -68,7 +71,8 @@ class Phrasing:
 
     def __init__(self) -> None:
         self._pieces: list[Piece] = []
-        self._words = 0
+        self._words: list[str] = []  # as they were pushed
+        self._spellings: list[Spelling] = []  # of the pieces that were taken
         self._taken = 0
         self._ended = False
 
@@ -78,8 +82,8 @@ class Phrasing:
             raise InvalidInput("A word came after the end of the utterance.")
         if not text or any(character.isspace() for character in text):
             raise InvalidInput(f"Not one word: {text[:80]!r}.")
-        self._pieces += split_word(self._words, text)
-        self._words += 1
+        self._pieces += split_word(len(self._words), text)
+        self._words.append(text)
 
     def end(self) -> None:
         self._ended = True
@@ -103,7 +107,12 @@ class Phrasing:
             return None
         index = self._taken
         self._taken += 1
-        return self._pieces[index], self._context(index)
+        if index == len(self._spellings):
+            self._spellings.append(self._spelling(index))
+        piece = self._pieces[index]
+        if not self._spellings[index].text:
+            piece = replace(piece, text="")
+        return piece, self._context(index)
 
     def _ready(self) -> bool:
         left = len(self._pieces) - self._taken
@@ -113,20 +122,44 @@ class Phrasing:
         at_once = self._taken == 0 or not piece.text or piece.closes is not Break.NONE
         return at_once or left > 1 or self._ended
 
+    def _spelling(self, index: int) -> Spelling:
+        """How espeak has to get a piece; what comes after the first one is not known yet."""
+        piece = self._pieces[index]
+        word, _ = split_mark(piece.text)
+        if not word or len(piece.text) >= _PIECE_CHARACTERS:
+            return Spelling(piece.text)
+        last = index + 1 == len(self._pieces)
+        after = None if index == 0 else ""
+        if index and not last:
+            after, _ = split_mark(self._words[piece.word + 1])
+        if piece.closes is not Break.NONE:
+            after = ""
+        before = self._words[max(0, piece.word - english.WORDS_BEFORE) : piece.word]
+        spelling = english.spelling(before, word, after)
+        lead, _, tail = piece.text.partition(word)
+        alone = spelling.alone and spelling.alone + tail
+        return Spelling(lead + spelling.text + tail if spelling.text else "", alone)
+
     def _context(self, index: int) -> Context:
-        before = self._before(index)
-        tokens = [*before, self._pieces[index].text, *self._after(index)]
-        return Context(tuple(tokens), target=len(before))
+        """What to say to hear a piece; a word that has another sound than espeak gives it here is
+        heard behind the word that gives it.
+        """
+        spelling = self._spellings[index]
+        before, text = self._before(index), spelling.text
+        if spelling.alone:
+            *before, text = spelling.alone.split()
+        return Context((*before, text, *self._after(index)), target=len(before))
 
     def _before(self, index: int) -> list[str]:
         """The words of the clause before piece `index`, as many as matter."""
         before: list[str] = []
         room = _LEFT_CHARACTERS
-        for piece in reversed(self._pieces[max(0, index - _LEFT_PIECES) : index]):
-            room -= len(piece.text)
-            if piece.closes is not Break.NONE or not piece.text or room < 0:
+        for place in range(index - 1, max(0, index - _LEFT_PIECES) - 1, -1):
+            piece, text = self._pieces[place], self._spellings[place].text
+            room -= len(text)
+            if piece.closes is not Break.NONE or not text or room < 0:
                 break
-            before.insert(0, piece.text)
+            before.insert(0, text)
         return before
 
     def _after(self, index: int) -> list[str]:
@@ -142,7 +175,16 @@ class Phrasing:
             return []
         # Filler even when `following` is the last word: whether it is must not matter, because a
         # slower language model would not have told yet.
-        return [following.text, *([] if following.closes is not Break.NONE else _FILLER.split())]
+        return [
+            _roughly(following.text),
+            *([] if following.closes is not Break.NONE else _FILLER.split()),
+        ]
+
+
+def _roughly(text: str) -> str:
+    """A piece as the neighbour of another one."""
+    word, _ = split_mark(text)
+    return text.replace(word, english.roughly(word), 1) if word else text
 
 
 def split_word(number: int, text: str) -> list[Piece]:

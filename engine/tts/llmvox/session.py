@@ -13,6 +13,8 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from engine.audio.ending import Ending
+from engine.codec.mel import COLUMN, COLUMN_RATE
 from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
@@ -56,6 +58,7 @@ class LlmVoxSession(Utterance):
         self._closed = False  # whether its text is over
         self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
         self._wave = machine.vocoder.open()
+        self._ending = Ending(COLUMN * COLUMN_RATE)
         self._generator = torch.Generator().manual_seed(seed)
         self._before = machine.model.no_token
         self._repeats = 0
@@ -76,8 +79,8 @@ class LlmVoxSession(Utterance):
                 self._closed = False
                 if self._reader_ended:
                     self._finished = True
-                    if self._waiting:
-                        return self._silence()
+                    if (last := self._last()) is not None:
+                        return last
                 continue
             frame = self._token()
             if frame is not None:
@@ -168,13 +171,18 @@ class LlmVoxSession(Utterance):
         self._chunk = []
         return self._frame(self._wave.decode(columns).clamp(-1, 1))
 
-    def _silence(self) -> AudioFrame:
-        """A silent frame in which the last words without a sound have their place."""
+    def _last(self) -> AudioFrame | None:
+        """The sound dies away, and the last words without a sound have their place; None when there
+        was neither.
+        """
+        chunk = self._machine.generation.first_chunk * TOKEN_SAMPLES
+        pcm = self._ending.sound(chunk if self._waiting else 0)
         while self._waiting:
             self._begin_word(0)
-        return self._frame(torch.zeros(self._machine.generation.first_chunk * TOKEN_SAMPLES))
+        return self._frame(torch.from_numpy(pcm)) if len(pcm) else None
 
     def _frame(self, pcm: Tensor) -> AudioFrame:
+        self._ending.hear(pcm.numpy())
         onsets, self._onsets = tuple(self._onsets), []
         return self._packet(pcm.numpy(), onsets)
 

@@ -15,11 +15,12 @@ from typing import Final
 import numpy as np
 import torch
 
+from engine.audio.ending import Ending
 from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
-from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
 from engine.tts.smlle.aligned import Aligned
@@ -93,6 +94,7 @@ class SmlleSession(Utterance):
         self._meter = RateMeter(machine.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
         self._wave = machine.vocoder.open()
+        self._ending = Ending(STEP_SAMPLES * 1000 // STEP_MS)
         self._passage: _Passage | None = None  # None = one has ended and the next has not begun
         self._next_word = 0  # number of the first word of the next passage
 
@@ -104,7 +106,8 @@ class SmlleSession(Utterance):
                     return Starved()
                 self._finished = not self._words
                 if self._finished:
-                    break
+                    last = self._ending.sound()
+                    return self._packet(last, (), None) if len(last) else Finished()
                 self._passage = _Passage(
                     self._machine, self._prompt, self._next_word, self._decided, self._drawn
                 )
@@ -194,6 +197,12 @@ class SmlleSession(Utterance):
         if not onsets:
             return None
         return self._packet(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32), onsets)
+
+    def _packet(
+        self, pcm: Pcm, onsets: tuple[Onset, ...] = (), rate: float | None = None
+    ) -> AudioFrame:
+        self._ending.hear(pcm)
+        return super()._packet(pcm, onsets, rate)
 
     def close(self) -> None:
         super().close()

@@ -11,6 +11,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from engine.audio.ending import Ending
 from engine.codec.mel import COLUMN, COLUMN_RATE, Levels
 from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
@@ -76,6 +77,7 @@ class SpeakStreamSession(Utterance):
         self._going_on = 1.0  # how likely the segment is to be longer than it is
         self._tempo = Tempo()
         self._wave = machine.vocoder.open()
+        self._ending = Ending(COLUMN * COLUMN_RATE)
         self._begun: list[int] = []  # words that begin with the next sample
         self._syllables = self._own_syllables = 0  # that ended since the last column
         self._meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)
@@ -94,8 +96,8 @@ class SpeakStreamSession(Utterance):
                     return Starved()
                 else:
                     self._finished = True
-                    if self._script.trailing:
-                        return self._silence()
+                    if (last := self._last()) is not None:
+                        return last
             elif not self._ends_here():
                 frame = self._sounding(self._position())
                 if frame is not None:
@@ -212,12 +214,16 @@ class SpeakStreamSession(Utterance):
         rate = machine.rates.nearest(self.rate)
         return step_for(paced(rate, pace), machine.generation.pace, self._own_rate)
 
-    def _silence(self) -> AudioFrame:
-        """A silent frame in which the last words without a sound have their place."""
+    def _last(self) -> AudioFrame | None:
+        """The sound dies away, and the last words without a sound have their place; None when there
+        was neither.
+        """
         self._begun += self._script.trailing
-        return self._frame(torch.zeros(COLUMNS * COLUMN), None)
+        pcm = self._ending.sound(COLUMNS * COLUMN if self._begun else 0)
+        return self._frame(torch.from_numpy(pcm), None) if len(pcm) else None
 
     def _frame(self, pcm: Tensor, rate: float | None) -> AudioFrame:
+        self._ending.hear(pcm.numpy())
         onsets = tuple(Onset(word, self._sample) for word in self._begun)
         self._begun = []
         return self._packet(pcm.numpy(), onsets, rate)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from engine.audio.ending import faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
@@ -182,7 +183,10 @@ class VoxtreamSession(Utterance):
         self._span = self._move(self._frames.draw(controls), before)
         if self._sees_ahead() and not self._passage_over:
             self._begin(self._span)
-        frame = self._heard(self._frames.sound(), before, plain=plain)
+        sound = self._frames.sound()
+        if self._passage_over:
+            sound = torch.from_numpy(faded_out(sound.numpy(), SAMPLE_RATE))
+        frame = self._heard(sound, before, plain=plain)
         self._spoken = self._drawn
         return frame
 

@@ -15,6 +15,7 @@ from engine.api import (
     Heard,
     PartialTranscript,
     ReplyDelta,
+    ReplyRetracted,
     Thought,
     TurnEnded,
     WordHeard,
@@ -92,6 +93,14 @@ def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conv
         (Kind.REPLY, "one two"),
         (Kind.PARTIAL, "bee"),
     ]
+
+
+def test_a_reply_that_was_thought_leaves_the_view(conversation) -> None:
+    tell(conversation, Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "They ask.\n\nHm."))
+    tell(conversation, WordHeard(1, 0, 4), ReplyRetracted(1))
+    assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.CAPTION, "thinking · …They ask. Hm.")]
+    tell(conversation, ReplyDelta(1, "Ten."))
+    assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "Ten.")]
 
 
 def test_a_partial_of_nothing_goes_away_again(conversation) -> None:

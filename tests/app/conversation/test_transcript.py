@@ -9,6 +9,7 @@ from engine.api import (
     Levels,
     PartialTranscript,
     ReplyDelta,
+    ReplyRetracted,
     Thought,
     TurnEnded,
     WordHeard,
@@ -52,6 +53,16 @@ def test_thoughts_are_shown_apart_until_the_reply_begins() -> None:
     assert len(exchange.caption) < 150
     transcript.on_event(ReplyDelta(1, "It is ten."))
     assert (exchange.reply, exchange.caption) == ("It is ten.", "")
+
+
+def test_a_reply_that_was_thought_is_shown_as_thoughts_and_begins_again() -> None:
+    transcript = told(Heard(1, "a", 1.0, "sphinx"), ReplyDelta(1, "They ask."), WordHeard(1, 0, 4))
+    transcript.on_event(ReplyRetracted(1))
+    exchange = transcript.exchanges[0]
+    assert (exchange.reply, exchange.caption) == ("", "thinking · …They ask.")
+    assert (exchange.word, exchange.unheard) == (None, None)
+    transcript.on_event(ReplyDelta(1, "Ten."))
+    assert (exchange.reply, exchange.heard_end) == ("Ten.", 0)
 
 
 def test_a_turn_stopped_while_the_model_thought_says_so() -> None:

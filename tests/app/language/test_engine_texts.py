@@ -17,7 +17,9 @@ from engine.asr import pick as ears
 from engine.audio.devices import portaudio
 from engine.bench.machine import WHEN_IDLE
 from engine.history import faults
+from engine.llm.servers.faults import NO_REASON
 from engine.runtime.workers.ears import listener
+from engine.text import speakable
 from engine.tts import pick as speech
 from engine.tts.espeak import voices as espeak
 from engine.tts.kokoro import voices as kokoro
@@ -49,6 +51,7 @@ FILES = ("codec file", "vocoder", "tokeniser", "speaker encoder", "voice file")
 ELSEWHERE = {
     "NO_CANCELLER": (listener.NO_CANCELLER,),
     "TOO_SOON": (listener.TOO_SOON,),
+    "LEFT_OUT": (speakable.LEFT_OUT,),
     "_no_device_hint()": (portaudio._no_device_hint(),),
     "_install_hint()": (portaudio._install_hint(),),
     "one if count == 1 else several": (
@@ -71,6 +74,8 @@ ELSEWHERE = {
         "Look whether the disk is full or read-only.",
         "Say it again, or type it.",
         "Ask again, or choose another one in the settings.",
+        "Give it some words.",
+        speakable.LEFT_OUT,
         "They are set aside as history.old; what is said from now on is in a new file.",
     ),
     "text": (
@@ -86,7 +91,7 @@ ELSEWHERE = {
     "f\"The {what} {file}: '{key}' holds NaN or infinity.\"": tuple(
         f"The {each} /x: 'Xy' holds NaN or infinity." for each in FILES
     ),
-    "f'The language-model server at {self._address} failed{how}: {_quoted(words)}.'": (
+    "f'The language-model server at {self._address} failed{how}: {words}.'": (
         "The language-model server at http://x/v1 failed: Xy.",
         "The language-model server at http://x/v1 failed with error 500: Xy.",
     ),
@@ -337,6 +342,7 @@ def test_no_sentence_here_is_one_that_the_engine_does_not_say() -> None:
         *WHY_NOT,
         *ELSEWHERE["note"],
         *(reason for reason, _ in faults._WHY.values()),
+        NO_REASON,
         "Connect one and switch it on in the system's sound settings.",
         "Connect one, and check that PipeWire or PulseAudio is "
         "running: 'pactl info' should name a default sink and a default source. Without "

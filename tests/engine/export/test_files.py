@@ -19,6 +19,15 @@ def test_the_suffix_chooses_the_format(suffix: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_half_a_character_does_not_keep_a_conversation_from_being_written(
+    suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"talk{suffix}"
+    write(conversation(turn(1, "Ten\ud83c?", "Great\udf89 news.")), path)
+    assert "Great\ufffd" in path.read_text(encoding="utf-8")
+
+
 def test_an_unknown_suffix_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"'\.docx'") as refused:
         write(TALK, tmp_path / "talk.docx")

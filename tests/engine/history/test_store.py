@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import HistoryError, InvalidInput
+from engine.export.conversation import HeardWord
 from engine.history import schema
 from engine.history.faults import Damaged, set_aside
 from engine.history.store import NAME, Place, Store
@@ -269,5 +270,10 @@ def test_values_that_do_not_fit_give_way_and_the_text_stays(store: Store) -> Non
 
 
 def test_half_a_character_does_not_keep_a_turn_from_being_kept(store: Store) -> None:
-    place = store.keep(turn(1, "broken \ud800 here"), BEGAN, 1000.0)
-    assert store.read(place.conversation).turns[0].said == "broken ? here"
+    word = HeardWord("It\ud83c", 0, 3, 1.5, 1.75)
+    place = store.keep(replace(turn(1, "broken \ud800 here"), words=(word,)), BEGAN, 1000.0)
+    store.rename(place.conversation, "half \udf89")
+    read = store.read(place.conversation)
+    assert read.turns[0].said == "broken \ufffd here"
+    assert read.turns[0].words[0].text == "It\ufffd"
+    assert read.title == "half \ufffd"

@@ -35,6 +35,13 @@ def turns(count):
     return [*said, {"role": "user", "content": "last"}]
 
 
+def test_half_a_character_does_not_keep_the_history_from_being_sent():
+    history = [Message(Role.USER, "a\ud83c"), Message(Role.ASSISTANT, "\ud83c\udf89")]
+
+    told = chat_messages(history, "\udf89")
+    assert [each["content"] for each in told] == ["\ufffd", "a\ufffd", "\U0001f389"]
+
+
 def test_the_system_prompt_comes_first():
     history = [Message(Role.USER, "Hello.")]
 

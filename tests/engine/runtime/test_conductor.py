@@ -20,7 +20,7 @@ from engine.asr.pick import SLOWEST_MS
 from engine.audio import vad
 from engine.audio.devices.portaudio import Devices
 from engine.errors import LanguageModelError
-from engine.llm.base import ChangeRate, ChooseVoice, Role, StartTimer
+from engine.llm.base import ChangeRate, ChooseVoice, Retraction, Role, StartTimer
 from engine.llm.skills.control.pace import STEP
 from engine.messages.commands import (
     AddVoice,
@@ -50,6 +50,7 @@ from engine.messages.events import (
     Ready,
     RecordingChanged,
     ReplyDelta,
+    ReplyRetracted,
     SettingChanged,
     Stopped,
     TimerRang,
@@ -58,6 +59,7 @@ from engine.messages.events import (
     WordHeard,
 )
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimersChanged, TimerSet
+from engine.messages.voices import PreviewVoice
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.host import requirements, timer_file
@@ -65,6 +67,7 @@ from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, Settings
+from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER, PACES
 from tests.fakes import (
     WORD_SAMPLES,
@@ -165,6 +168,32 @@ def test_a_typed_turn_is_answered_word_by_word() -> None:
         assert phases == [Phase.THINKING, Phase.SPEAKING, Phase.IDLE]
 
 
+@pytest.mark.parametrize(
+    ("reply", "spoken"), [("Привет, как дела?", ""), ("你好 means hello.", "means hello.")]
+)
+def test_a_reply_in_another_script_is_complete_and_a_notice_says_why_it_is_silent(
+    reply: str, spoken: str
+) -> None:
+    with hosting(FakeParts(model=FakeLanguageModel(reply))) as host:
+        ended = host.ask()
+        assert (ended.ending, ended.reply) == (Ending.COMPLETE, reply)
+        assert [notice.text for notice in host.of(Notice)] == [LEFT_OUT]
+        assert host.of(Failed) == []
+        assert ended.spoken == spoken
+        host.ask("again")
+        assert host.parts.model.histories[-1][1].text == reply
+
+
+def test_a_preview_says_what_no_voice_can_say() -> None:
+    with hosting() as host:
+        host.engine.post(PreviewVoice("", "Say 你好 now."))
+        host.wait(lambda: bool(host.of(Notice)), playing=800)
+        host.engine.post(PreviewVoice("", "Привет!"))
+        host.wait(lambda: bool(host.of(Failed)), playing=800)
+        assert [notice.text for notice in host.of(Notice)] == [LEFT_OUT]
+        assert [failed.hint for failed in host.of(Failed)] == [LEFT_OUT]
+
+
 def test_every_stage_of_a_turn_is_timed_in_order() -> None:
     with hosting() as host:
         metrics = host.ask().metrics
@@ -208,6 +237,38 @@ def test_a_word_on_its_way_through_the_device_when_the_reply_is_cut_was_not_hear
         host.ask("again")
         said = [(m.role, m.text) for m in parts.model.histories[-1]]
         assert said == [(Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.USER, "again")]
+
+
+def test_thinking_that_was_spoken_stops_when_that_comes_out_and_is_not_kept() -> None:
+    gate = threading.Event()
+    model = FakeLanguageModel("They ask of a river. ", gate, Retraction(), "The Thames.")
+    with hosting(FakeParts(model=model)) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(WordHeard)), playing=100)
+        gate.set()
+        host.wait(lambda: bool(host.of(ReplyRetracted)), playing=0)
+        ended = host.wait_ended(1)
+        assert ended.ending is Ending.COMPLETE
+        assert (ended.reply, ended.heard, ended.spoken) == ("The Thames.",) * 3
+        after = host.events[host.events.index(ReplyRetracted(1)) :]
+        heard = [each for each in after if isinstance(each, WordHeard)]
+        assert heard == [WordHeard(1, 0, 3), WordHeard(1, 4, 11)]
+        host.ask("again")
+        assert [m.text for m in model.histories[-1]] == ["hi", "The Thames.", "again"]
+
+
+def test_of_a_reply_cut_after_it_was_found_to_be_thought_nothing_was_heard() -> None:
+    gates = threading.Event(), threading.Event()
+    model = FakeLanguageModel("They ask of a river. ", gates[0], Retraction(), gates[1], "Yes.")
+    with hosting(FakeParts(model=model)) as host:
+        host.engine.post(SendText("hi"))
+        host.wait(lambda: bool(host.of(WordHeard)), playing=100)
+        gates[0].set()
+        host.wait(lambda: bool(host.of(ReplyRetracted)))
+        host.engine.post(StopReply())
+        ended = host.wait_ended(1)
+        gates[1].set()
+        assert (ended.reply, ended.heard, ended.spoken) == ("", "", "")
 
 
 def test_a_wish_for_a_pace_is_neither_shown_nor_spoken_nor_remembered() -> None:
@@ -436,7 +497,27 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_every_word_is_heard(
         assert played == pytest.approx(8 * WORD_SAMPLES, abs=200)
 
 
-def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard() -> None:
+def test_a_loudspeaker_that_comes_back_goes_on_speaking(monkeypatch) -> None:
+    monkeypatch.setattr("engine.runtime.workers.voice.speaker.RETRY_S", 0.0)
+    parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
+    with hosting(parts) as host:
+        host.engine.post(SendText("count"))
+        only = parts.loudspeakers[""]
+        host.wait(lambda: only.samples_written >= 2 * WORD_SAMPLES)
+        only.play(WORD_SAMPLES + 10)
+        host.wait(lambda: len(host.of(WordHeard)) == 2)
+        only.gone = True
+        del parts.loudspeakers[""]
+        host.wait(lambda: any(e.part is Part.LOUDSPEAKER for e in host.of(Failed)))
+        parts.loudspeakers[""] = HandLoudspeaker("again")
+        assert host.wait_ended(1).ending is Ending.COMPLETE
+        assert len(host.of(WordHeard)) >= 8
+        assert host.of(Ready)[-1].name == "again"
+        assert not host.of(Ready)[-1].instead
+
+
+def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard(monkeypatch) -> None:
+    monkeypatch.setattr("engine.runtime.workers.voice.loudspeakers.RETURNS_WITHIN_S", 0.0)
     parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
     with hosting(parts) as host:
         host.engine.post(SendText("count"))

@@ -80,6 +80,10 @@ def test_a_word_before_a_mark_is_not_held(espeak: Espeak) -> None:
         ("twenty-one;", ("twenty-one", ",")),
         ("...", ("", ".")),
         ("—", ("", ",")),
+        ("dogs',", ("dogs'", ",")),
+        ("_so_", ("so", "")),
+        ("नमस्ते।", ("नमस्ते", "")),
+        ("cafe\u0301.", ("caf\u00e9", ".")),
         ("", ("", "")),
     ],
 )

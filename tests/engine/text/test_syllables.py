@@ -30,7 +30,20 @@ def test_a_word_has_the_syllables_of_the_dictionary(word: str, syllables: int) -
 
 @pytest.mark.parametrize(
     ("word", "syllables"),
-    [("A-M", 2), ("PDF", 3), ("GPU", 3), ("W", 3), ("I", 1), ("twenty-five", 3)],
+    [
+        ("A-M", 2),
+        ("PDF", 3),
+        ("GPU", 3),
+        ("W", 3),
+        ("I", 1),
+        ("twenty-five", 3),
+        ("AWS", 5),
+        ("GPUs", 3),
+        ("FBI's", 3),
+        ("SMSs", 4),
+        ("NASA", 2),
+        ("STOP", 1),
+    ],
 )
 def test_letters_and_compounds_count_as_they_are_said(word: str, syllables: int) -> None:
     assert count(word) == syllables

@@ -179,6 +179,14 @@ def what_is_not_one_word_is_refused(model: TtsModel) -> None:
                 session.push_word(text)
 
 
+def every_end_fades(model: TtsModel) -> None:
+    """The last 10 ms are below -50 dB, whatever was said and however it ends."""
+    last = model.info.sample_rate // 100
+    for text in ("Hi", "lemon", "Third.", "Is it you?", "No!", "well,", "(so)"):
+        pcm = say(model, (text.split(),)).pcm
+        assert np.sqrt(np.mean(np.square(pcm[-last:], dtype=np.float64))) < 10 ** (-50 / 20), text
+
+
 def frames_follow_each_other(model: TtsModel) -> None:
     position = 0
     for frame in say_all_at_once(model).frames:
@@ -400,6 +408,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     an_utterance_without_words_finishes,
     words_after_the_end_are_refused,
     what_is_not_one_word_is_refused,
+    every_end_fades,
     frames_follow_each_other,
     every_word_has_one_onset_in_order,
     same_seed_same_samples,

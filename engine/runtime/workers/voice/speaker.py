@@ -16,7 +16,6 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
-from engine.messages.voices import Mix
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
@@ -24,8 +23,9 @@ from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnde
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
+from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
+from engine.runtime.workers.voice.orders import Audition, Order, SayWords, SelectVoice, Unsay
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Worker
@@ -36,38 +36,6 @@ from engine.tts.pacing import PLAIN, paced
 
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
-
-
-@dataclass(frozen=True)
-class SelectVoice:
-    name: str  # empty = the synthesiser's default
-
-
-@dataclass(frozen=True)
-class SayWords:
-    """More words of the reply; `last`: there are no others."""
-
-    reply: Reply
-    words: tuple[Word, ...]
-    last: bool = False
-
-
-PREVIEW = -1  # the number that stands for the turn of a preview
-
-
-@dataclass(frozen=True)
-class Audition:
-    """Say `words` in a voice that need not be the chosen one, at `rate` (SPS; None = the dial's),
-    as a reply of the turn PREVIEW. A reply that goes on, or begins, is said instead.
-    """
-
-    reply: Reply
-    voice: str | Mix
-    words: tuple[Word, ...]
-    rate: float | None
-
-
-Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Resume | Audition
 
 
 @dataclass
@@ -97,7 +65,7 @@ class Speaker:
         self._dials = dials
         self._voice = LoadedVoice(factories, tell)
         self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
-        self._flaps = FlapGuard()
+        self._loudspeakers = Loudspeakers(factories.loudspeaker)
         self._reply: Reply | None = None  # the reply a fault would belong to; None = none
         self._utterance: _Utterance | None = None  # None = nothing is being said
         self._reserve = Reserve()
@@ -124,7 +92,8 @@ class Speaker:
         ended = self._worker.stop(timeout_s)
         if ended:
             self._drop()
-            self._dials.loudspeaker.close()
+            with suppress(DeviceError):  # one that is gone may not even close
+                self._dials.loudspeaker.close()
             self._voice.close()
         return ended
 
@@ -142,7 +111,9 @@ class Speaker:
                 self._say(self._open(reply), order)
             case Audition(reply) if reply.ending is None:
                 self._audition(order)
-            case SayWords() | Audition():
+            case Unsay(reply) if self._utterance and self._utterance.reply is reply:
+                self._drop()
+            case SayWords() | Unsay() | Audition():
                 pass
             case Resume(turn):
                 if self._utterance and self._utterance.reply.turn == turn:
@@ -168,23 +139,14 @@ class Speaker:
             loudspeaker = self._factories.loudspeaker(name)
         except DeviceError as error:
             self._tell(Failed.of(error, Part.LOUDSPEAKER))
-            self._replace_loudspeaker(self._fallback(name), instead=True)
+            self._replace_loudspeaker(self._loudspeakers.fallback(name), instead=True)
         else:
             self._replace_loudspeaker(loudspeaker)
-
-    def _fallback(self, name: str) -> Loudspeaker:
-        """The system's default instead of `name`; a silent one when there is none at all."""
-        if not name:
-            return SilentLoudspeaker()
-        try:
-            return self._factories.loudspeaker("")
-        except DeviceError:
-            return SilentLoudspeaker()
 
     def _look_again(self) -> None:
         """Before a reply that nobody would hear, see whether the loudspeaker is back."""
         if isinstance(self._dials.loudspeaker, SilentLoudspeaker):
-            loudspeaker = self._fallback("the silent one")
+            loudspeaker = self._loudspeakers.fallback("the silent one")
             if not isinstance(loudspeaker, SilentLoudspeaker):
                 self._replace_loudspeaker(loudspeaker)
 
@@ -193,7 +155,7 @@ class Speaker:
         self._dials.connect(loudspeaker)
         if self._utterance:
             self._move(self._utterance, loudspeaker)
-        with suppress(DeviceError):  # one that is gone may not even close
+        with suppress(DeviceError):
             before.close()
         if not isinstance(loudspeaker, SilentLoudspeaker):
             self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=instead))
@@ -271,6 +233,11 @@ class Speaker:
 
     def _tick(self) -> float | None:
         utterance = self._utterance
+        if utterance is not None and self._loudspeakers.is_awaited:
+            instead = self._loudspeakers.come_back(waits=utterance.reply.ending is None)
+            if instead is None:
+                return RETRY_S
+            self._go_on(utterance, instead)
         if utterance is not None and utterance.reply.ending is not None:
             self._drop()
         if self._utterance is None:
@@ -283,16 +250,19 @@ class Speaker:
             return TICK_S
 
     def _lose_loudspeaker(self, utterance: _Utterance, error: DeviceError) -> None:
-        """Go on through another; where there is none, a reply that was begun aloud ends where it
-        was heard last.
-        """
-        relapsed = self._flaps.again(time.monotonic())
-        instead = self._fallback("" if relapsed else "the one that went away")
-        over = isinstance(instead, SilentLoudspeaker) and utterance.playback.audible
+        """Go on through another, which a reply that was begun aloud waits for."""
+        audible = utterance.playback.audible
+        instead = self._loudspeakers.lose(waits=audible)
+        over = audible and (instead is None or isinstance(instead, SilentLoudspeaker))
         self._tell(Failed.of(error, Part.LOUDSPEAKER, utterance.reply.turn if over else None))
-        if over:
+        if instead is not None:
+            self._go_on(utterance, instead, instead=True)
+
+    def _go_on(self, utterance: _Utterance, other: Loudspeaker, *, instead: bool = False) -> None:
+        """Where nobody can hear it, a reply that was begun aloud ends where it was heard last."""
+        if isinstance(other, SilentLoudspeaker) and utterance.playback.audible:
             self._end(utterance.reply, Ending.DEVICE_LOST)
-        self._replace_loudspeaker(instead, instead=True)
+        self._replace_loudspeaker(other, instead=instead)
 
     def _end(self, reply: Reply, ending: Ending) -> None:
         """End a reply, and tell it unless somebody else was sooner."""

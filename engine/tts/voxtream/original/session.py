@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, Mimi
+from engine.audio.ending import faded_out
+from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
@@ -134,11 +135,12 @@ class VoxtreamSession(Utterance):
         self._made += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
+        pcm = frame.pcm.numpy()
         if self._cursor.left == 0:
-            self._passage_over = True
+            self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
         else:
             self._span = self._cursor.advance(frame.token, script)
-        return self._packet(frame.pcm.numpy(), onsets, rate)
+        return self._packet(pcm, onsets, rate)
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:
         half = FRAME_SAMPLES // 2

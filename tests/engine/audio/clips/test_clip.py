@@ -436,3 +436,84 @@ def test_a_poor_recording_is_usable_with_advice(pcm: Pcm, advice: str, tmp_path:
     report = inspect(_write(tmp_path / "a.wav", pcm, "PCM_24"))
     assert report.usable
     assert advice in report.advice
+
+
+@pytest.mark.parametrize("name", ["a.wav", "a.m4a"])
+def test_channels_that_cancel_each_other_give_the_better_one(name: str, tmp_path: Path) -> None:
+    """A microphone wired the wrong way round, or one of two that was not plugged in."""
+    speech = _speech()
+    for other in (-speech, -0.9 * speech, np.zeros_like(speech) - 0.5 * speech):
+        both = np.column_stack((speech, other))
+        _encode_channels(tmp_path / name, both)
+        report = inspect(tmp_path / name)
+        assert report.advice == ""
+        assert report.level_db == pytest.approx(level_db(speech), abs=3.5)
+
+
+def test_one_live_channel_of_many_is_found(tmp_path: Path) -> None:
+    channels = np.zeros((4 * RATE, 8), np.float32)
+    channels[:, 5] = _speech()
+    soundfile.write(tmp_path / "a.wav", channels, RATE, subtype="FLOAT")
+    assert inspect(tmp_path / "a.wav").level_db == pytest.approx(level_db(_speech()), abs=0.1)
+
+
+def _encode_channels(path: Path, pcm: Pcm) -> None:
+    """`pcm`: [S, 2]."""
+    if path.suffix == ".wav":
+        soundfile.write(path, pcm, RATE, subtype="FLOAT")
+        return
+    with av.open(path, "w") as container:
+        stream = container.add_stream("aac", rate=RATE, layout="stereo")
+        planes = np.ascontiguousarray(pcm.T, np.float32)
+        frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
+        frame.sample_rate, frame.time_base = RATE, Fraction(1, RATE)
+        resampler = av.AudioResampler(stream.format.name, "stereo", stream.rate)
+        for part in [*resampler.resample(frame), *resampler.resample(None), None]:
+            container.mux(stream.encode(part))
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
+@pytest.mark.parametrize("riff", [0, 36, 0xFFFFFFFF])
+def test_a_wav_that_was_written_to_a_pipe_is_read_to_its_end(
+    subtype: str, riff: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.wav"
+    _write(path, _speech(), subtype)
+    content = bytearray(path.read_bytes())
+    content[4:8] = struct.pack("<I", riff)
+    at = content.index(b"data") + 4
+    content[at : at + 4] = struct.pack("<I", 0)
+    path.write_bytes(content)
+    clip = read_clip(path, max_seconds=10)
+    np.testing.assert_allclose(clip.pcm, _speech(), atol=1e-3)
+    assert inspect(path).advice == ""
+
+
+@pytest.mark.parametrize("offset", [0.02, 0.3, -0.6])
+def test_a_constant_offset_is_removed_before_anything_is_judged(
+    offset: float, tmp_path: Path
+) -> None:
+    path = _write(tmp_path / "a.wav", _speech() + np.float32(offset))
+    report = inspect(path)
+    assert report.advice == ""
+    assert report.level_db == pytest.approx(level_db(_speech()), abs=0.1)
+    np.testing.assert_allclose(read_clip(path, max_seconds=10).pcm, _speech(), atol=0.01)
+
+
+@pytest.mark.parametrize("loudness", [1.5, 10.0, 32_768.0])
+def test_float_samples_beyond_full_scale_are_scaled(loudness: float, tmp_path: Path) -> None:
+    path = _write(tmp_path / "a.wav", _speech() / 0.3 * np.float32(loudness), "FLOAT")
+    assert inspect(path).advice == ""
+    pcm = read_clip(path, max_seconds=10).pcm
+    assert np.abs(pcm).max() == pytest.approx(1.0)
+    np.testing.assert_allclose(pcm, _speech() / np.abs(_speech()).max(), atol=1e-3)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.2])
+@pytest.mark.parametrize(("loudness", "subtype"), [(1, "PCM_16"), (1, "FLOAT"), (4, "FLOAT")])
+def test_what_was_clipped_is_still_called_distorted(
+    offset: float, loudness: float, subtype: str, tmp_path: Path
+) -> None:
+    clipped = np.clip(_speech(level=1.5) + np.float32(offset), -1, 1) * np.float32(loudness)
+    path = _write(tmp_path / "a.wav", clipped, subtype)
+    assert "distorted" in inspect(path).advice

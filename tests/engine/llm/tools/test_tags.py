@@ -1,26 +1,39 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.llm.base import ThoughtDelta
-from engine.llm.tools.tagged_calls import tool_call
+from engine.llm.base import Retraction, ThoughtDelta
 from engine.llm.tools.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
-from engine.llm.tools.toolbox import ToolCall
 
-PIECES = st.lists(
-    st.sampled_from(
-        ["<think>", "</think>", "<tool_call>", "</tool_call>", "a", " b", "<", "</", "th", ">"]
-    ),
-    max_size=12,
-)
+MARKS = (
+    "<think>", "</think>", "<Thought >", "</thought>", "[THINK]", "[/THINK]", "◁think▷",
+    "<tool_call>", "</tool_call>", "<function=spell>", "</function>", "[TOOL_CALLS]",
+    "<|channel|>", "<|message|>", "analysis", "final", "<|start|>", "assistant", "<|end|>",
+    "assistantfinal", "commentary to=functions.spell ", "<|im_end|>", "<|im_start|>", "user",
+    "</s>", "<s>", "<|unknown_7|>",
+    '{"name": "spell"}', '{"name": "Anna"}', '[{"name": 1}', "[INST]",
+    "[/INST]",
+    "`", "```", "```json", "\n", "a", " b", "<", "</", "th", ">", "|", "[", "{", '"', "Yes.",
+)  # fmt: skip
+PIECES = st.lists(st.sampled_from(MARKS), max_size=12)
 
 
-def split(pieces, inside=None):
-    """The splitter's result, with neighbouring texts and thoughts joined."""
-    splitter = TagSplitter(inside)
+def split(pieces, inside=None, *, assumed=False):
+    """What is left of the stream in the end: what was retracted is a thought."""
+    splitter = TagSplitter(inside, assumed=assumed)
+    parts = []
+    for part in [*(part for piece in pieces for part in splitter.feed(piece)), *splitter.flush()]:
+        if isinstance(part, Retraction):
+            parts = [ThoughtDelta(each) if isinstance(each, str) else each for each in parts]
+        else:
+            parts.append(part)
+    return merged(parts)
+
+
+def merged(parts):
+    """Neighbouring texts and thoughts are one."""
     joined = []
-    fed = [part for piece in pieces for part in splitter.feed(piece)]
-    for part in [*fed, *splitter.flush()]:
+    for part in parts:
         before = joined[-1] if joined else None
         if isinstance(part, str) and isinstance(before, str):
             joined[-1] += part
@@ -67,6 +80,7 @@ def test_an_endless_call_is_cut():
     assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == Tagged("x" * MAX_BODY_CHARS)
 
 
+@settings(max_examples=400)
 @given(PIECES)
 def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
     whole = "".join(pieces)
@@ -74,17 +88,220 @@ def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
     assert split([whole]) == split(pieces) == split(list(whole))
 
 
+# ------------------------------------------------------------------------ thoughts
+
+ANSWER = "The Thames."
+THOUGHT = "The user asks."
+
+
 @pytest.mark.parametrize(
-    ("body", "call"),
+    "reply",
     [
-        ('{"name": "spell", "arguments": {"word": "a"}}', ("spell", '{"word": "a"}')),
-        ('{"name": "tell_time"}', ("tell_time", "{}")),
-        ('{"name": "spell", "arguments": "{}"}', ("spell", "{}")),
-        ("not json", ("", "not json")),
-        ("[]", ("", "[]")),
-        ("{}", ("", "{}")),
-        ("[" * 100_000, ("", "[" * 100_000)),
+        "<think>{}</think>",
+        "<THINK>{}</Think>",
+        "<think >{}</ think>",
+        '<think effort="high">{}</think>',
+        "<thinking>{}</thinking>",
+        "<thought>{}</thought>",
+        "<reasoning>{}</reasoning>",
+        "<seed:think>{}</seed:think>",
+        "[THINK]{}[/THINK]",
+        "[think]{}[/think]",
+        "◁think▷{}◁/think▷",
+        "<|think|>{}<|/think|>",
+        "<|begin_of_thought|>{}<|end_of_thought|>",
+        "<|START_THINKING|>{}<|END_THINKING|>",
+        "<think>{}</think><answer>",
+        "<think>{}</think><|START_RESPONSE|>",
+        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+        "<|start|>assistant<|channel|>analysis<|message|>{}<|channel|>final <|message|>",
+        "<|channel>thought\n{}<channel|>",
+        "analysis{}assistantfinal",
+        "assistantanalysis{}assistantfinal",
     ],
 )
-def test_a_tagged_call_is_read(body, call):
-    assert tool_call(Tagged(body)) == ToolCall("call", *call)
+def test_whatever_marks_it_a_thought_is_no_text(reply):
+    for cut in (1, 3, 1000):
+        whole = reply.format(THOUGHT) + ANSWER
+        pieces = [whole[at : at + cut] for at in range(0, len(whole), cut)]
+
+        assert split(pieces) == [ThoughtDelta(THOUGHT), ANSWER]
+
+
+@pytest.mark.parametrize("mark", ["</think>", "</THOUGHT>", "[/THINK]", "assistantfinal"])
+def test_a_thought_the_prompt_began_is_taken_back_when_its_end_comes(mark):
+    splitter = TagSplitter()
+
+    assert list(splitter.feed(f"{THOUGHT} ")) == [f"{THOUGHT} "]
+    assert list(splitter.feed(mark + ANSWER)) == [Retraction(), ANSWER]
+    assert splitter.was_begun
+
+
+def test_what_is_not_given_out_yet_need_not_be_taken_back():
+    assert list(TagSplitter().feed(f"{THOUGHT}</think>{ANSWER}")) == [ThoughtDelta(THOUGHT), ANSWER]
+
+
+def test_several_thoughts_are_none_of_them_text():
+    reply = "<think>a</think>One. <thought>b</thought>Two. [THINK]c[/THINK]Three."
+
+    assert split([reply]) == [
+        *(ThoughtDelta("a"), "One. ", ThoughtDelta("b"), "Two. ", ThoughtDelta("c"), "Three.")
+    ]
+
+
+def test_a_thought_within_a_thought_ends_with_the_outer_one():
+    assert split(["<think>a<think>b</think>c</think>Yes."]) == [ThoughtDelta("abc"), "Yes."]
+
+
+def test_an_answer_after_a_thought_that_only_names_the_tag_is_not_lost():
+    split_up = split(["<think>They ask about <think>.</think>It marks thoughts."])
+
+    assert split_up[-1] == "It marks thoughts."
+
+
+def test_a_thought_that_was_assumed_and_never_ends_was_text():
+    assert split(["Ten."], THINK, assumed=True)[-1] == "Ten."
+    assert split(["Hm.</think>Ten."], THINK, assumed=True) == [ThoughtDelta("Hm."), "Ten."]
+    again = "<think>Hm.</think>Ten."
+    assert split([again], THINK, assumed=True) == [ThoughtDelta("Hm."), "Ten."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The `<think>` tag opens a thought, `</think>` ends it.",
+        "```html\n<think>Hm.</think>\n```\nThat is all.",
+        "Say ``<|im_end|>`` and `[TOOL_CALLS]`.",
+        "A <thought experiment> is one.",
+        "x <y and a <b, 3 > 2, a <| b |> c",
+        "In [1] and [thin] print, see [here](http://a.b).",
+        "The analysis is final, assistant finalists.",
+        "final call for all",
+        "analysis of the river",
+        "An f<T>() in C++, a <div>, List<String>.",
+        "Write <s>old</s> new.",
+    ],
+)
+def test_what_people_write_about_is_text(text):
+    expected = text.replace("<s>", "").replace("</s>", "")
+
+    assert split([text]) == split(list(text)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "at_once"),
+    [
+        ("Yes, a <b", "Yes, a "),
+        ("Yes <thing", "Yes <thing"),
+        ("Yes <think", "Yes "),
+        ("Yes.</", "Yes."),
+        ("Yes <|im", "Yes "),
+        ('{"a": 1', '{"a": 1'),
+        ("1 [2", "1 [2"),
+        ("Is he as", "Is he "),
+        ("The class", "The class"),
+        ("Anna", "Anna"),
+        ("analyse", "analyse"),
+    ],
+)
+def test_only_what_may_still_become_a_mark_waits(text, at_once):
+    assert "".join(TagSplitter().feed(text)) == at_once
+
+
+# ---------------------------------------------------------------------------- ends
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "</s>", "<|eot_id|>", "<eos>"),
+        *("<|end|>", "<|return|>", "<\uff5cend▁of▁sentence\uff5c>", "<|something_new|>", "<turn|>"),
+    ],
+)
+def test_a_mark_at_the_end_vanishes(mark):
+    assert split([ANSWER + mark]) == split([*ANSWER, *mark]) == [ANSWER]
+    assert split([f"{mark}{ANSWER}"]) == [ANSWER]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "<|im_end|>\n<|im_start|>user\nAnd the Seine?",
+        "<|im_start|>user\nAnd the Seine?<|im_end|>",
+        "<end_of_turn>\n<start_of_turn>user\nAnd the Seine?",
+        "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd the Seine?",
+        "<|end|><|start|>user<|message|>And the Seine?",
+        "</s> And the Seine?",
+    ],
+)
+def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
+    splitter = TagSplitter()
+
+    assert list(splitter.feed(ANSWER + rest)) == [ANSWER]
+    assert splitter.over
+
+
+def test_the_heading_of_the_models_own_turn_is_left_out():
+    assert split(["<|im_start|>assistant\nYes.<|im_end|>"]) == ["Yes."]
+    assert split(["<|start_header_id|>assistant<|end_header_id|>\n\nYes."]) == ["Yes."]
+    assert split(["[INST] Next? [/INST] Yes."]) == ["Yes."]
+
+
+def test_half_a_special_token_at_the_end_is_not_text():
+    assert split(["Yes.<|im_e"]) == ["Yes."]
+
+
+# --------------------------------------------------------------------------- calls
+
+NAMED = '{"name": "tell_time", "arguments": {}}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "body"),
+    [
+        (f"[TOOL_CALLS][{NAMED}]", f"[{NAMED}]"),
+        (f"<function_call>{NAMED}</function_call>", NAMED),
+        (f"<|tool_call|>{NAMED}<|/tool_call|>", NAMED),
+        (f"<|python_tag|>{NAMED}<|eom_id|>", NAMED),
+        ("<function=tell_time></function>", "<function=tell_time>"),
+        ("<function=tell_time></function></tool_call>", "<function=tell_time>"),
+        ("commentary to=functions.tell_time json{}", "functions.tell_time  json{}"),
+        (NAMED, NAMED),
+        ('{"name": "tell_time"}', '{"name": "tell_time"}'),
+        ('{"name": "get_weather", "parameters": {"place": "Rome"}}', None),
+        (f"[{NAMED}]", f"[{NAMED}]"),
+        (f"```json\n{NAMED}\n```", NAMED),
+    ],
+)
+def test_a_call_is_taken_out_however_it_is_written(reply, body):
+    assert split([reply]) == split(list(reply)) == [Tagged(body or reply)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"name": "Anna", "age": 3}',
+        '{"name": "Anna"}',
+        '{"answer": {"name": "tell_time"}}',
+        '[1, 2, {"name": "Anna"}]',
+        '```json\n{"name": "Anna"}\n```',
+        f"It looks like this: {NAMED}",
+        f"So:\n```json\n{NAMED}\n```",
+        '{"name": "tell_time", and so on}',
+        '{"type": "object"',
+        "{a, b} is a set",
+        "{}",
+    ],
+)
+def test_other_json_is_text(reply):
+    assert split([reply]) == split(list(reply)) == [reply]
+
+
+def test_text_before_and_after_a_call_is_text():
+    reply = f"Let me look.\n{NAMED}\nIt is noon."
+
+    assert split(list(reply)) == ["Let me look.\n", Tagged(NAMED), "\nIt is noon."]
+
+
+def test_what_a_tool_answered_is_not_text():
+    assert split(['<tool_response>{"time": "12"}</tool_response> It is noon.']) == ["It is noon."]

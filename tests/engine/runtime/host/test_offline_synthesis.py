@@ -10,6 +10,7 @@ from engine.errors import InvalidInput, SynthesisError
 from engine.runtime.host.offline_synthesis import MOST_CHARACTERS, Clock, OfflineSynthesis, Script
 from engine.runtime.host.rate_plan import constant, parse
 from engine.runtime.host.say_command import collect
+from engine.text.speakable import LEFT_OUT
 from engine.tts.base import Voice
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
 
@@ -136,6 +137,17 @@ def test_figures_are_recited_slower_where_pacing_is_on() -> None:
 def test_a_text_without_words_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="nothing to say"):
         synthesis(text, Hand())
+
+
+def test_a_text_that_no_voice_can_say_is_refused_with_the_reason() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        synthesis("Привет, как дела?", Hand())
+    assert refused.value.hint == LEFT_OUT
+
+
+def test_what_of_a_text_no_voice_can_say_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    collect(synthesis("The word 你好 means hello.", Hand()))
+    assert caplog.messages == [LEFT_OUT]
 
 
 def test_how_much_was_spoken_is_shown_to_the_end() -> None:

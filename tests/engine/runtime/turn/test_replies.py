@@ -13,7 +13,7 @@ from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers import thinker as thinker_module
 from engine.runtime.workers.thinker import Thinker
-from engine.runtime.workers.voice.speaker import Order, SayWords
+from engine.runtime.workers.voice.orders import Order, SayWords
 from engine.settings import LanguageModelSettings
 from tests.fakes import FakeLanguageModel, FakeParts
 

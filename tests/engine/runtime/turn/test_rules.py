@@ -91,6 +91,13 @@ def test_a_spoken_question_is_heard_thought_about_and_answered() -> None:
     assert outcome.floor.phase is Phase.IDLE
 
 
+def test_what_is_typed_with_accents_apart_is_composed() -> None:
+    outcome = play(SendText("cafe\u0301"))
+    assert [order.said.text for order in outcome.orders if isinstance(order, Answer)] == [
+        "caf\u00e9"
+    ]
+
+
 def test_talk_key_opens_and_closes_the_utterance_and_voice_activity_does_not() -> None:
     outcome = play(
         PressTalk(), SpeechStarted(5), ENDED, ReleaseTalk(), floor=Floor(hands_free=False)

@@ -37,6 +37,7 @@ class Bench:
         self.told: list[Fact | Event] = []
         self.made: list[Model] = []
         self.open_at_load: list[list[str]] = []  # models in memory, for each load
+        self.passing: list[Exception] = []
         self.refused: set[str] = set()  # models that do not load
         self.part: LoadedPart[LanguageModelSettings, Model] = LoadedPart(
             Part.LANGUAGE_MODEL,
@@ -59,6 +60,8 @@ class Bench:
 
     def _load(self, settings: LanguageModelSettings, progress: object) -> Model:
         self.open_at_load.append([made.info.name for made in self.made if not made.closed])
+        if self.passing:
+            raise self.passing.pop()
         if settings.model in self.refused:
             raise ModelError(f"{settings.model} does not load.")
         if settings.model == "given up":
@@ -184,3 +187,20 @@ def test_a_step_of_loading_is_told_once() -> None:
     bench = Bench()
     bench.take("one")
     assert bench.of(Loading) == [Loading(Part.LANGUAGE_MODEL, "Loading llama")]
+
+
+def test_what_a_library_raised_in_passing_is_tried_again() -> None:
+    for error in (ImportError("partially initialized"), KeyError("openai"), RuntimeError("once")):
+        bench = Bench()
+        bench.passing = [error]
+        bench.take("one")
+        assert bench.running == "one"
+        assert bench.of(Failed) == []
+
+
+def test_what_goes_on_is_told_after_two_tries() -> None:
+    bench = Bench()
+    bench.passing = [ImportError("no"), ImportError("no")]
+    bench.take("one")
+    assert len(bench.of(Failed)) == 1
+    assert bench.passing == []

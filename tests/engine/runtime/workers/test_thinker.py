@@ -8,14 +8,15 @@ from types import SimpleNamespace
 import pytest
 
 from engine.errors import LanguageModelError
-from engine.llm.base import Message, Role
-from engine.messages.events import Event, Failed, Loading, Ready
+from engine.llm.base import Message, Retraction, Role, StartTimer, StillLoading
+from engine.messages.events import Event, Failed, Loading, Notice, Ready
 from engine.runtime.turn.dials import Dials
-from engine.runtime.turn.facts import Fact
+from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.thinker import GetReady, Rest, Thinker
-from engine.runtime.workers.voice.speaker import Order
+from engine.runtime.workers.voice.orders import Order
 from engine.settings import LanguageModelSettings
+from engine.text.speakable import LEFT_OUT
 from tests.fakes import FakeLanguageModel, FakeParts
 
 HISTORY = (Message(Role.USER, "hello"), Message(Role.ASSISTANT, "Good day."))
@@ -28,9 +29,9 @@ class Mind:
         self.model = FakeLanguageModel("Yes.")
         self.model.slices = 3
         self.told: list[Fact | Event] = []
-        said: list[Order] = []
+        self.said: list[Order] = []
         factories = FakeParts(model=self.model).factories()
-        self.thinker = Thinker(factories, self.told.append, said.append, lambda: None)
+        self.thinker = Thinker(factories, self.told.append, self.said.append, lambda: None)
         self.thinker._handle(LanguageModelSettings())
         self.thinker._load_wanted()
 
@@ -83,6 +84,20 @@ def test_a_question_is_answered_before_the_model_is_ready() -> None:
     assert mind.model.histories == [HISTORY[:1]]
 
 
+@pytest.mark.parametrize("text", ["The word 你好 and 再见 mean hello and bye.", "Привет!"])
+def test_what_no_voice_can_say_is_told_once_a_reply(text: str) -> None:
+    mind = Mind()
+    for turn in (1, 2):
+        mind.thinker._handle(Reply(turn, Dials(lead_ms=240), text=text, aloud=True))
+        assert [told for told in mind.told if told == Notice(LEFT_OUT)] == [Notice(LEFT_OUT)] * turn
+
+
+def test_a_reply_in_english_is_told_of_with_no_notice() -> None:
+    mind = Mind()
+    mind.thinker._handle(Reply(1, Dials(lead_ms=240), text="Naïve Nguyễn eats π.", aloud=True))
+    assert not [told for told in mind.told if isinstance(told, Notice)]
+
+
 def test_another_model_gets_ready_for_the_same_conversation() -> None:
     mind = Mind().ready_at_leisure()
     mind.rest()
@@ -99,6 +114,30 @@ def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
     mind.rest()
     assert mind.thinker._tick() is None
     assert not [told for told in mind.told if isinstance(told, Failed)]
+
+
+TIMER = StartTimer(60.0, "", "Done.")
+
+
+def test_of_a_reply_prepared_in_vain_nothing_is_ever_told() -> None:
+    mind = Mind()
+    mind.model.deltas = ("They ask.", TIMER, Retraction(), "Ten.")
+    reply = Reply(1, Dials(lead_ms=240), asked=HISTORY[:1], paced=False)
+    mind.thinker._handle(reply)
+    reply.aloud = True
+    mind.thinker._handle(reply)
+    assert [told.text for told in mind.told if isinstance(told, ReplyGrew)] == ["Ten."]
+    assert [word.text for order in mind.said for word in order.words] == ["Ten."]
+    assert ActionAsked(1, TIMER) in mind.told
+    assert not [told for told in mind.told if isinstance(told, ReplyRetracted)]
+
+
+def test_a_server_that_loads_its_model_is_told_in_a_line() -> None:
+    mind = Mind()
+    mind.model.deltas = (StillLoading(), "Ten.")
+    mind.thinker._handle(Reply(1, Dials(lead_ms=240), asked=HISTORY[:1], aloud=True))
+    (notice,) = (told for told in mind.told if isinstance(told, Notice))
+    assert "still loading" in notice.text
 
 
 def loading_until_cancelled(began: threading.Event):

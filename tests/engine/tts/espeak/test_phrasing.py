@@ -45,6 +45,29 @@ def test_a_later_word_waits_for_the_next_one() -> None:
     assert taken(phrasing) == [("The", "[end]", "of", *FILLER)]
 
 
+def test_abbreviations_are_spelled_and_their_neighbours_know_it() -> None:
+    contexts = taken(phrasing_of("The", "FBI's", "AWS.", "“NASA's", "plan", ended=True))
+    assert contexts == [
+        ("[The]", *FILLER),
+        ("The", "[F-B-I's]", "eh-W-S."),
+        ("The", "F-B-I's", "[eh-W-S.]"),
+        ("[“nasa's]", "plan", *FILLER),
+        ("“nasa's", "[plan]"),
+    ]
+
+
+def test_what_an_english_voice_cannot_say_makes_no_sound() -> None:
+    phrasing = phrasing_of("Say", "你好", "now", ended=True)
+    assert [found[0].text for found in iter(phrasing.take, None)] == ["Say", "", "now"]
+
+
+def test_a_piece_that_is_taken_again_is_said_the_same() -> None:
+    phrasing = phrasing_of("We", "record", "a", "record", ended=True)
+    once = taken(phrasing)
+    phrasing.go_back(1)
+    assert taken(phrasing) == once[1:]
+
+
 def test_the_end_of_the_input_is_as_good_as_a_next_word() -> None:
     phrasing = phrasing_of("The", "end")
     taken(phrasing)

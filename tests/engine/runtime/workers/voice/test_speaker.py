@@ -15,11 +15,8 @@ from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice import reserve as reserve_file
-from engine.runtime.workers.voice.speaker import (
-    LONGEST_PAUSE_S,
-    SayWords,
-    Speaker,
-)
+from engine.runtime.workers.voice.orders import SayWords, Unsay
+from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S, Speaker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import Step
@@ -85,6 +82,33 @@ def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
     mouth.run(400)
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
     assert mouth.loudspeaker.underruns == 0
+
+
+def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_alone() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.retract()
+    assert not np.any(mouth.run(50))
+    assert mouth.reply.delivery == Delivery()
+    mouth.speaker._handle(Unsay(mouth.reply))
+    assert not np.any(mouth.run(50))
+    mouth.speaker._handle(SayWords(mouth.reply, WORDS[:2], last=True))
+    assert np.any(mouth.run(400))
+    assert mouth.reply.delivery.words == WORDS[:2]
+    assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
+
+
+def test_a_reply_that_begins_again_in_a_pause_waits_for_its_end() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    mouth.reply.retract()
+    mouth.speaker._handle(Unsay(mouth.reply))
+    mouth.speaker._handle(SayWords(mouth.reply, WORDS[:2], last=True))
+    assert not np.any(mouth.run(50))
+    mouth.speaker._handle(Resume(1))
+    assert np.any(mouth.run(400))
+    assert mouth.reply.delivery.words == WORDS[:2]
 
 
 def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:

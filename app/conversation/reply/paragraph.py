@@ -19,6 +19,7 @@ class Shape(Enum):
     HEADING = "heading"
     CODE = "code"
     RULE = "rule"
+    AFTER = "after"  # an empty one, which ends a table
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,32 @@ class Run:
     style: Style
 
 
+ROWS = 12  # of a table that is laid out as one; a longer one is several without a gap
+
+
+class Align(Enum):
+    """Where the text of a cell stands."""
+
+    START = ""
+    LEFT = "left"
+    CENTER = "center"
+    RIGHT = "right"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A place in a table; row 0 is its head."""
+
+    row: int
+    column: int
+    align: Align = Align.START
+
+
 @dataclass(frozen=True)
 class Paragraph:
-    """`origin`: where in the reply each character of `text` comes from."""
+    """`origin`: where in the reply each character of `text` comes from; `place`: where it begins,
+    also when it is empty.
+    """
 
     text: str
     origin: Sequence[int]
@@ -52,6 +76,29 @@ class Paragraph:
     depth: int = 0  # how many lists it stands in
     marked: bool = False  # begins with the mark of a list's item and a tab
     quoted: bool = False
+    place: int = 0
+    cell: Cell | None = None  # None = it is not in a table
+    continues: bool = False  # the one before it, which was too long
+
+    @property
+    def begins_table(self) -> bool:
+        """Whether a table, or the next part of a long one, begins with it."""
+        return self.cell is not None and self.cell.row % ROWS == self.cell.column == 0
+
+    @property
+    def begins_second_part(self) -> bool:
+        """Whether it shows that a table is a long one."""
+        return self.cell is not None and (self.cell.row, self.cell.column) == (ROWS, 0)
+
+    @property
+    def slot(self) -> tuple[Cell | None, bool]:
+        """What kind of block shows it: a cell, the end of a table, or an ordinary one."""
+        return self.cell, self.shape is Shape.AFTER
+
+    @property
+    def is_inside_table(self) -> bool:
+        """Whether it goes with the one before it, as a part of the same table."""
+        return self.slot != (None, False) and not self.begins_table
 
     def shown(self, span: Span) -> Span:
         """The characters of `text` that come from a span of the reply."""
@@ -61,7 +108,7 @@ class Paragraph:
         """Where in the reply a character of `text` comes from; after the last, what follows it."""
         if index < len(self.origin):
             return self.origin[index]
-        return self.origin[-1] + 1 if self.origin else 0
+        return self.origin[-1] + 1 if self.origin else self.place
 
     def grew_from(self, old: "Paragraph") -> bool:
         """Whether it is the old one with more text at its end."""

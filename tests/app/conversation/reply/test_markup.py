@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.conversation.markup import Markup
-from app.conversation.paragraph import Paragraph, Run, Shape, Style
+from app.conversation.reply.markup import Markup
+from app.conversation.reply.paragraph import Align, Paragraph, Run, Shape, Style
+from app.conversation.reply.pieces import LONGEST
+from app.conversation.reply.start import Start
 from app.conversation.transcript import Span
 
 RECIPE = """## Pancakes *for four*
@@ -61,11 +63,74 @@ def test_marks_become_looks() -> None:
     assert enjoy.text == "<b>Enjoy</b> a pie (pie.png)"  # nothing is obeyed, nothing loaded
 
 
-def test_what_bears_no_marks_is_one_paragraph_and_loads_no_parser(monkeypatch) -> None:
+def test_what_bears_no_marks_loads_no_parser(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "markdown_it", None)  # an import of it would fail
-    assert texts("It is ten.\n\nOr so: 5 + 3 - 1, that's 7.") == [
-        "It is ten.\n\nOr so: 5 + 3 - 1, that's 7."
+    assert texts("It is ten.\n\nOr so: 5 + 3 - 1,\nthat's 7.") == [
+        "It is ten.",
+        "Or so: 5 + 3 - 1,\nthat's 7.",
     ]
+
+
+def test_nor_does_a_long_text(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    shown = texts("It is ten, as I said. " * 200 + "\n\n  So \n it is. ")
+    assert "".join(shown[:-1]).split() == ("It is ten, as I said. " * 200).split()
+    assert max(map(len, shown)) <= LONGEST
+    assert shown[-1] == "So\nit is."
+
+
+def test_a_table_becomes_cells() -> None:
+    before, *cells, end, after = read(
+        "Two:\n\n| Name | *Price* |\n|:---|---:|\n| a \\| b | 5 |\n| c\n\nSo."
+    )
+    assert (before.text, after.text) == ("Two:", "So.")
+    assert [each.text for each in cells] == ["Name", "Price", "a | b", "5", "c", ""]
+    places = [(each.cell.row, each.cell.column) for each in cells if each.cell]
+    assert places == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
+    assert {each.cell.align for each in cells[1::2] if each.cell} == {Align.RIGHT}
+    assert (end.text, end.shape) == ("", Shape.AFTER)
+
+
+@pytest.mark.parametrize(
+    "table", ["a | b\n--|--\n1 | 2", "|a|b|\n|-|-|\n|1|2|", "a|b\n:-:|-\n1|2|3"]
+)
+def test_a_table_needs_no_outer_bars(table: str) -> None:
+    assert texts(table) == ["a", "b", "1", "2", ""]
+
+
+def test_what_only_has_bars_is_no_table() -> None:
+    assert texts("a | b\nc | d") == ["a | b\nc | d"]
+
+
+GROWING = (
+    ("", "word{} and "),
+    ("", "word{}. So "),
+    ("", "**word{}**. So "),
+    ("", "word{}\n\n"),
+    ("", "- word{}\n"),
+    ("", "{}. word and more\n"),
+    ("", "> word{}\n>\n"),
+    ("```\n", " word{}\n"),
+    ("| a | b |\n|---|---|\n", "| word{} | b |\n"),
+)
+
+
+@pytest.mark.parametrize("words", [1_000, 10_000])
+@pytest.mark.parametrize(("head", "more"), GROWING)
+def test_a_word_is_read_with_little_of_what_stands_before_it(
+    head: str, more: str, words: int, monkeypatch
+) -> None:
+    markup = Markup()
+    source = head + "".join(map(more.format, range(words)))
+    for at in range(40):  # each lets the next begin a little later
+        source += more.format(at)
+        markup.show(source)
+    begun: list[Start] = []
+    nothing: tuple[list[Paragraph], list[Start]] = ([], [])
+    parse = "app.conversation.reply.markup._parse"
+    monkeypatch.setattr(parse, lambda _, start: begun.append(start) or nothing)
+    markup.show(source + "more")
+    assert len(source) - begun[0].place < 3 * LONGEST
 
 
 @pytest.mark.parametrize(
@@ -103,7 +168,26 @@ def test_more_text_touches_only_the_end() -> None:
     assert [each.text for each in markup.paragraphs] == ["Other"]
 
 
-MARKS = ("**", "*", "_", "`", "```", "# ", "- ", "1. ", "> ", "---", "[", "](", ")", "!", "\\")
+MARKS = (
+    "|",
+    "|--|--|",
+    "\n| a | b |\n|--|--|\n",
+    "**",
+    "*",
+    "_",
+    "`",
+    "```",
+    "# ",
+    "- ",
+    "1. ",
+    "> ",
+    "---",
+    "[",
+    "](",
+    ")",
+    "!",
+    "\\",
+)
 OTHERS = (
     "a",
     "b c ",
@@ -143,6 +227,23 @@ def test_however_it_arrives_it_ends_as_if_it_had_come_at_once(pieces: list[str])
         first = markup.show(source)
         assert markup.paragraphs[:first] == before[:first]
     assert markup.paragraphs == read(source)
+
+
+# Not bars, which may make a table of a paragraph, nor links longer than a piece.
+CUT = ("**", "*", "_", "`", "```", "# ", "- ", "> ", "a", "a. b ", "cc dd ee ", "\n", "\n\n")
+
+
+@given(st.lists(st.sampled_from(CUT), max_size=40))
+def test_nor_does_it_matter_where_long_paragraphs_are_cut(pieces: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.conversation.reply.pieces.LEAST", 4)
+        patch.setattr("app.conversation.reply.pieces.LONGEST", 12)
+        markup = Markup()
+        source = ""
+        for piece in pieces:
+            source += piece
+            markup.show(source)
+        assert markup.paragraphs == read(source)
 
 
 @given(st.text("abc *_#>-\n", max_size=60))

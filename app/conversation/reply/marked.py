@@ -11,7 +11,9 @@ from itertools import accumulate
 from markdown_it.helpers import parseLinkDestination
 from markdown_it.token import Token
 
-from app.conversation.paragraph import Paragraph, Run, Shape, Style
+from app.conversation.reply.paragraph import ROWS, Align, Cell, Paragraph, Run, Shape, Style
+from app.conversation.reply.pieces import alone, pieces
+from app.conversation.reply.start import Start, Starts
 
 _BULLETS = ("•", "◦", "▪")
 _RULE = "⁂"
@@ -20,20 +22,30 @@ _STYLES = {"strong": "strong", "em": "slanted"}
 
 
 class Reader:
-    """Takes the tokens of one text in their order; `offset` is added to every place."""
+    """Takes the tokens of one text in their order; it begins with the lead of `start`."""
 
-    def __init__(self, source: str, offset: int) -> None:
+    def __init__(self, source: str, start: Start) -> None:
         self.paragraphs: list[Paragraph] = []
-        self.blocks: list[tuple[int, int]] = []  # start in the reply, paragraphs before it
         self._source = source
-        self._offset = offset
+        self._offset = start.place - len(start.lead)  # added to every place
+        self._continues = start.continues  # what the first paragraph does
+        self._rows_before = start.rows  # which are not read, except the head again
+        self._row = -1
+        self._cell: Cell | None = None
         lengths = (len(line) + 1 for line in source.split("\n"))
-        self._lines = list(accumulate(lengths, initial=0))
+        ends = accumulate(lengths, initial=0)
+        self._lines = [min(end, len(source)) for end in ends]
+        self._starts = Starts(source, self._lines, start)
         self._cursor = 0  # in the source: everything before it has its place
         self._end = len(source)  # of the block that is read
         self._within = {"depth": 0, "quotes": 0}
         self._mark = ""  # of the item that begins
         self._level = 0  # of the heading that begins
+
+    @property
+    def starts(self) -> list[Start]:
+        """Where the text can be read again from, with the number of paragraphs before."""
+        return self._starts.found
 
     def take(self, token: Token) -> None:
         if token.map is not None:
@@ -54,6 +66,7 @@ class Reader:
                 self._add(_Writer(self, self._mark).put(_RULE, self._cursor), Shape.RULE)
             case _:
                 self._nest(token)
+                self._take_table(token)
 
     def _nest(self, token: Token) -> None:
         name = _NESTING.get(token.type.removesuffix("_open").removesuffix("_close"))
@@ -61,11 +74,31 @@ class Reader:
             self._within[name] += token.nesting
 
     def _enter(self, token: Token, first: int, last: int) -> None:
-        start = min(self._lines[first], len(self._source))
-        if token.level == 0 and token.nesting >= 0 and token.type != "inline":
-            self.blocks.append((start + self._offset, len(self.paragraphs)))
-        self._cursor = max(self._cursor, start)
-        self._end = min(self._lines[last], len(self._source))
+        self._starts.enter(token, first, last, len(self.paragraphs))
+        self._cursor = max(self._cursor, self._lines[first])
+        self._end = self._lines[last]
+
+    def _take_table(self, token: Token) -> None:
+        match token.type:
+            case "table_open":
+                self._row, self._mark = -1, ""
+            case "tr_open":
+                self._row = self._row + 1 if self._row else max(1, self._rows_before)
+                self._cell = None
+                if self._row and self._row % ROWS == 0 and self.paragraphs:
+                    self._add(_Writer(self, ""), Shape.AFTER)
+                if self._row and self._starts.is_in_table:
+                    lead = self._starts.lead
+                    at = self._cursor
+                    self._starts.add(at, len(self.paragraphs), lead=lead, rows=self._row)
+            case "table_close":
+                self._cell, self._rows_before = None, 0
+                self._add(_Writer(self, ""), Shape.AFTER)
+            case "th_open" | "td_open":
+                column = self._cell.column + 1 if self._cell else 0
+                style = str(token.attrs.get("style", ""))
+                align = Align(style.removeprefix("text-align:"))
+                self._cell = Cell(self._row, column, align)
 
     def _take_inline(self, token: Token) -> None:
         writer = _Writer(self, self._mark)
@@ -85,21 +118,34 @@ class Reader:
         self._cursor = self._end
 
     def _add(self, writer: "_Writer", shape: Shape) -> None:
-        if writer.is_empty:
+        is_read_again = self._rows_before and self._row == 0
+        if is_read_again or (writer.is_empty and not self._cell and shape is not Shape.AFTER):
             return
-        self.paragraphs.append(
-            Paragraph(
-                writer.text,
-                tuple(place + self._offset for place in writer.origin),
-                tuple(writer.runs),
-                shape,
-                self._level,
-                self._within["depth"],
-                marked=bool(self._mark),
-                quoted=self._within["quotes"] > 0,
-            )
+        origin = tuple(place + self._offset for place in writer.origin)
+        paragraph = Paragraph(
+            writer.text,
+            origin,
+            tuple(writer.runs),
+            shape,
+            self._level,
+            self._within["depth"],
+            marked=bool(self._mark),
+            quoted=self._within["quotes"] > 0,
+            place=origin[0] if origin else self._cursor + self._offset,
+            cell=self._cell,
+            continues=self._continues and not self.paragraphs,
         )
+        self._add_pieces(pieces(paragraph))
         self._mark = ""
+
+    def _add_pieces(self, several: list[Paragraph]) -> None:
+        before, lead = len(self.paragraphs), self._starts.lead
+        self.paragraphs += several
+        if self._starts.is_in_long_one:
+            for piece in alone(several):
+                at = piece.place - self._offset
+                number = before + several.index(piece)
+                self._starts.add(at, number, lead=lead, continues=True)
 
     # What the writer of one paragraph needs to know about the source.
 

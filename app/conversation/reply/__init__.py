@@ -1,0 +1,1 @@
+"""What a language model writes, as paragraphs to show."""

@@ -1,0 +1,51 @@
+"""How an utterance ends: its sound dies away instead of breaking off.
+
+Invariant: the last SILENT_MS are silence, whatever a network made last.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from engine.audio.pcm import Pcm
+
+SILENT_MS: Final = 10
+_FADE_MS: Final = 40  # a network that stops in a vowel, or begins a sound it was not asked for
+
+
+def faded_out(pcm: Pcm, sample_rate: int) -> Pcm:
+    """The samples with an end that dies away within them."""
+    silent = min(len(pcm), sample_rate * SILENT_MS // 1000)
+    fade = min(len(pcm) - silent, sample_rate * _FADE_MS // 1000)
+    gain = np.concatenate(
+        [np.ones(len(pcm) - silent - fade), _falling(fade), np.zeros(silent)], dtype=np.float32
+    )
+    return pcm * gain
+
+
+class Ending:
+    """For a network that does not know its last sample when it makes it: what follows it."""
+
+    def __init__(self, sample_rate: int) -> None:
+        self._fade = sample_rate * _FADE_MS // 1000
+        self._silent = sample_rate * SILENT_MS // 1000
+        self._heard: Pcm = np.zeros(0, np.float32)
+
+    def hear(self, pcm: Pcm) -> None:
+        """These samples are heard next."""
+        self._heard = np.concatenate([self._heard, pcm])[-self._fade :]
+
+    def sound(self, least: int = 0) -> Pcm:
+        """What was heard last, backwards and dying away, in at least so many samples; nothing if
+        that is 0 and nothing was heard."""
+        back = self._heard[::-1]
+        length = max(least, len(back) + self._silent if len(back) else 0)
+        pcm = np.zeros(length, np.float32)
+        kept = min(len(back), max(0, length - self._silent))
+        pcm[:kept] = back[:kept] * _falling(kept)
+        self._heard = np.zeros(0, np.float32)
+        return pcm
+
+
+def _falling(samples: int) -> Pcm:
+    return (np.cos(np.linspace(0, np.pi / 2, samples)) ** 2).astype(np.float32)

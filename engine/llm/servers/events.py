@@ -1,0 +1,109 @@
+"""The events of a stream, as servers really write them: with or without an empty line between two,
+an error in a field of its own or in none, a whole answer although a stream was asked for.
+
+Invariant: an event is given out as soon as its line has come, and what says nothing is left out.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+Event = Mapping[str, Any]
+
+EVENT_STREAM = "text/event-stream"
+DONE = "[done]"
+_SAYS = frozenset(("choices", "error"))  # an event without one of them says nothing
+_LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
+
+
+async def events(stream: AsyncIterator[bytes]) -> AsyncIterator[Event]:
+    """Each event's JSON; the last has the key DONE if the server says that it is the last.
+
+    Raises ValueError (or RecursionError) for what is no JSON, and whatever the stream raises.
+    """
+    reader = _Reader()
+    held = b""
+    async for chunk in stream:
+        *lines, held = _LINE_END.split(held + chunk)
+        for line in lines:
+            for event in reader.line(line):
+                yield event
+                if DONE in event:
+                    return
+    for line in (*held.splitlines(), b""):
+        for event in reader.line(line):
+            yield event
+    for event in reader.end():
+        yield event
+
+
+class _Reader:
+    """Lines in, events out."""
+
+    def __init__(self) -> None:
+        self._data: list[str] = []
+        self._is_error = False  # the event was called so
+        self._loose: list[str] = []  # what stands in no field
+
+    def line(self, raw: bytes) -> Iterator[Event]:
+        line = raw.decode("utf-8", "replace").removeprefix("\ufeff")
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if not line:
+            yield from self._event(whole=True)
+            self._data.clear()
+            self._is_error = False
+        elif field == "data":
+            self._data.append(value)
+            yield from self._event(whole=False)
+        elif field == "error":
+            yield {"error": _json_or_text(value)}
+        elif field == "event":
+            self._is_error = value.strip() == "error"
+        elif line[0] in '{[ }]\t"' or self._loose:
+            self._loose.append(line)
+
+    def end(self) -> Iterator[Event]:
+        """What stands in no field: all of an answer, if it is one."""
+        try:
+            found = json.loads("\n".join(self._loose) or "null")
+        except ValueError:
+            return
+        if isinstance(found, Mapping):
+            yield found
+
+    def _event(self, *, whole: bool) -> Iterator[Event]:
+        """The event whose data is there. Unless it is `whole` it may go on in another line."""
+        if not whole and len(self._data) > 1:  # to try at each line would take their square
+            return
+        data = "\n".join(self._data).strip()
+        if data.lower() == DONE:
+            self._data.clear()
+            yield {DONE: True}
+            return
+        if not data or not (whole or data.endswith("}")):
+            return
+        try:
+            found = json.loads(data)
+        except ValueError:
+            if whole:
+                raise
+            return
+        self._data.clear()
+        yield from self._found(found)
+
+    def _found(self, found: object) -> Iterator[Event]:
+        if isinstance(found, Mapping):
+            found = {"error": found, **found} if self._is_error else found
+            if not _SAYS.isdisjoint(found):
+                yield found
+        elif found is not None:
+            raise ValueError("an event is no object")
+
+
+def _json_or_text(value: str) -> object:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value

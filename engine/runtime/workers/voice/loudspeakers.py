@@ -1,0 +1,67 @@
+"""Which loudspeaker speaks: the one that was asked for, another, or none that anybody hears.
+
+Invariant: belongs to the speaker's thread. A lost loudspeaker is waited for, unless the last that
+came back was lost at once.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from engine.audio.base import Loudspeaker
+from engine.audio.devices.silent import SilentLoudspeaker
+from engine.errors import DeviceError
+from engine.runtime.workers.flap_guard import FlapGuard
+
+# A plug that slipped, a headset or a sound server that starts again.
+RETURNS_WITHIN_S: Final = 5.0
+RETRY_S: Final = 0.5
+
+
+class Loudspeakers:
+    """`open_one` opens a loudspeaker by name (empty: the system's default), or DeviceError."""
+
+    def __init__(
+        self,
+        open_one: Callable[[str], Loudspeaker],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._open = open_one
+        self._clock = clock
+        self._flaps = FlapGuard()
+        self._return_by: float | None = None  # None = none is waited for
+
+    @property
+    def is_awaited(self) -> bool:
+        return self._return_by is not None
+
+    def fallback(self, name: str) -> Loudspeaker:
+        """The system's default instead of `name`; a silent one when there is none at all."""
+        if not name:
+            return SilentLoudspeaker()
+        try:
+            return self._open("")
+        except DeviceError:
+            return SilentLoudspeaker()
+
+    def lose(self, *, waits: bool) -> Loudspeaker | None:
+        """What is there instead of the one that just went; None = the next is waited for, if there
+        is something to wait for (`waits`).
+        """
+        now = self._clock()
+        relapsed = self._flaps.again(now)
+        instead = self.fallback("" if relapsed else "the one that went away")
+        if not waits or relapsed or not isinstance(instead, SilentLoudspeaker):
+            return instead
+        self._return_by = now + RETURNS_WITHIN_S
+        return None
+
+    def come_back(self, *, waits: bool) -> Loudspeaker | None:
+        """The one that came; a silent one when none came in time; None = wait on, RETRY_S."""
+        assert self._return_by is not None, "lose() comes first"
+        instead = self.fallback("the one that went away") if waits else SilentLoudspeaker()
+        if isinstance(instead, SilentLoudspeaker) and waits and self._clock() < self._return_by:
+            return None
+        self._return_by = None
+        return instead

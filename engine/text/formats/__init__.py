@@ -1,0 +1,1 @@
+"""Rules for tokens of a fixed format: identifiers, scripture, dates with dashes, rates."""

@@ -1,0 +1,263 @@
+r"""Finds the formulas in a stream of characters: $...$, $$...$$, \(...\), \[...\], environments,
+and commands in plain text.
+
+Invariant: what comes out, put together, is what went in, and does not depend on how it was cut. A
+formula comes out whole once it has closed; what cannot become one any more comes out at once, so
+that an amount of money waits for no more than the words that tell it from a formula.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+LONGEST_INLINE: Final = 300  # characters; an opening without an end must not swallow the reply
+LONGEST_DISPLAY: Final = 2000
+_RESCANNED: Final = 120
+"""Characters of what is no formula that are searched for one again; more would be quadratic."""
+_LONGEST_TERM = 40
+
+_SPECIAL = re.compile(r"[$\\`\n]")
+_FUNCTIONS = "sin cos tan log ln exp max min lim gcd lcm det mod arg sup inf cot sec csc".split()
+_DOLLAR = re.compile(r"(?<!\\)\$")
+_WORD = re.compile(r"(?<![\\A-Za-z{])([A-Za-z]+)$")
+_BESIDE = re.compile(r"[\w)}\]]\s+[A-Za-z]+$")
+_SMALL_WORDS = frozenset("is to or in of at on as by an if we be so no it do am".split())
+_AMOUNT = re.compile(r"[\d.,]*\d(?:[kKmMbBtT]|bn|mn)?")
+_ENDS_AMOUNT = re.compile(
+    rf"{_AMOUNT.pattern}(?:[.,;:!?)]+\s+[A-Za-z]{{2}}|\s+a\s|[)\]*\"”|]|[.;:!?]\s)"
+)
+_SENTENCE = re.compile(r"[.?]\s$")
+_OPEN_END = tuple("/:,;([{&")
+_ESCAPED_END = re.compile(r"\\[,;:{(]$")
+_COMMAND = re.compile(r"\\([a-zA-Z]+)\*?")
+_BEGIN = re.compile(r"\\begin\{([a-zA-Z]*)(?:\*?\})?")
+_STRONG = re.compile(r"[\\^_=+]|^[A-Za-z]$|^[\d.]+$")
+
+
+class Verdict(Enum):
+    OPEN = "open"
+    CLOSED = "closed"  # with the last character
+    CLOSED_BEFORE = "closed before"  # the last character comes after it
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as written, with its delimiters."""
+
+    text: str
+
+
+class Boundaries:
+    """One per reply: characters in; plain text and formulas out."""
+
+    def __init__(self) -> None:
+        self.held = ""  # what may be a formula, from its opening on
+        self._judge: Callable[[str], Verdict] | None = None
+        self._before = ""  # the last character that came out
+        self._code = False  # within `...` of this line
+
+    def push(self, delta: str) -> list[str | Formula]:
+        """Take more text; return what is certain."""
+        out: list[str | Formula] = []
+        pending = delta
+        while pending:
+            pending = self._step(pending, out)
+        return out
+
+    def end(self) -> list[str | Formula]:
+        """The rest: a formula that has just closed, or plain text."""
+        out: list[str | Formula] = []
+        while self.held:
+            if self._judge is not None and self._judge(self.held + "\n") is Verdict.CLOSED_BEFORE:
+                self._give(Formula(self.held), out)
+                self.held = ""
+                break
+            held, self.held, self._judge = self.held, "", None
+            certain = 1 if len(held) <= _RESCANNED else len(held)
+            self._give(held[:certain], out)
+            out += self.push(held[certain:])
+        return out
+
+    def _step(self, pending: str, out: list[str | Formula]) -> str:
+        """Take what comes next; return what is left to take."""
+        if not self.held:
+            special = _SPECIAL.search(pending)
+            plain = special.start() if special else len(pending)
+            if plain:
+                self._give(pending[:plain], out)
+            if special is None:
+                return ""
+            return self._on_special(pending[plain:], out)
+        self.held += pending[0]
+        return self._judged(pending[1:], out)
+
+    def _on_special(self, pending: str, out: list[str | Formula]) -> str:
+        char = pending[0]
+        if char == "\n":
+            self._code = False
+        elif char == "`":
+            self._code = not self._code
+        elif not self._code and self._before != "\\":
+            self.held = char
+            self._judge = _judge_of(self._before)
+            return self._judged(pending[1:], out)
+        self._give(char, out)
+        return pending[1:]
+
+    def _judged(self, rest: str, out: list[str | Formula]) -> str:
+        assert self._judge is not None
+        held = self.held
+        verdict = self._judge(held)
+        if verdict is Verdict.OPEN:
+            return rest
+        self.held, self._judge = "", None
+        match verdict:
+            case Verdict.CLOSED:
+                self._give(Formula(held), out)
+                return rest
+            case Verdict.CLOSED_BEFORE:
+                self._give(Formula(held[:-1]), out)
+                return held[-1] + rest
+        certain = 1 if len(held) <= _RESCANNED else len(held)
+        self._give(held[:certain], out)
+        return held[certain:] + rest
+
+    def _give(self, part: str | Formula, out: list[str | Formula]) -> None:
+        out.append(part)
+        self._before = "" if isinstance(part, Formula) else part[-1]
+
+
+def _judge_of(before: str) -> Callable[[str], Verdict]:
+    def judge(held: str) -> Verdict:
+        if held[0] == "$":
+            return _display(held) if held.startswith("$$") else _dollar(held, before)
+        return _backslash(held, before)
+
+    return judge
+
+
+def _limited(held: str, longest: int) -> Verdict | None:
+    """A verdict that holds for all kinds: none with a backtick, nor beyond a length."""
+    return Verdict.NONE if held[-1] == "`" or len(held) > longest else None
+
+
+def _dollar(held: str, before: str) -> Verdict:
+    """$...$ on one line, as Pandoc has it, and only if it looks like mathematics."""
+    inner, last = held[1:], held[-1]
+    if not inner:
+        return Verdict.NONE if before == "$" else Verdict.OPEN
+    if _DOLLAR.search(inner[:-1]):
+        return _closed_dollar(inner)
+    if last == "\n" or (len(inner) == 1 and (last.isspace() or _glued(before, last))):
+        return Verdict.NONE
+    if last == "$" and not inner.endswith("\\$"):
+        return Verdict.NONE if inner[-2:-1].isspace() else Verdict.OPEN
+    return _limited(held, LONGEST_INLINE) or (Verdict.NONE if _is_text(inner) else Verdict.OPEN)
+
+
+def _glued(before: str, first: str) -> bool:
+    """US$5, 5$ or: behind a letter or figure a formula must begin with a script or a command."""
+    return before.isalnum() and first not in "\\^_"
+
+
+def _closed_dollar(inner: str) -> Verdict:
+    """What follows the closing dollar decides whether it closes."""
+    content, following = inner[:-2], inner[-1]
+    if following.isdigit() or not _is_formula(content) or _ends_word(content):
+        return Verdict.NONE
+    if following.isalpha() and not _STRONG.search(content):
+        return Verdict.NONE
+    return Verdict.CLOSED_BEFORE
+
+
+def _is_formula(content: str) -> bool:
+    open_end = content.endswith(_OPEN_END) and len(content) > 1
+    if open_end and not _ESCAPED_END.search(content):
+        return False
+    return content.count("{") - content.count("\\{") == content.count("}") - content.count("\\}")
+
+
+def _is_text(inner: str) -> bool:
+    """Whether what follows a dollar cannot be mathematics: an amount, or words in a row."""
+    if inner[-1] in '"“”' or (_SENTENCE.search(inner) and not inner.endswith("\\ ")):
+        return True
+    if inner[0].isdigit() and _ENDS_AMOUNT.match(inner):
+        return True
+    return not (inner[-1].isalpha() or inner[-1] == "}") and _ends_word(inner[:-1])
+
+
+def _ends_word(text: str) -> bool:
+    """Whether text ends in a word that formulas do not have beside another term."""
+    tail = text[-_LONGEST_TERM:]
+    match = _WORD.search(tail)
+    if not match or match[1] in _FUNCTIONS or not _BESIDE.search(tail):
+        return False
+    if text.count("{") > text.count("}"):
+        return False
+    word = match[1].lower()
+    return word in _SMALL_WORDS or len(word) > 2
+
+
+def _display(held: str) -> Verdict:
+    if len(held) > 4 and held.endswith("$$") and held[-3] != "\\":
+        return Verdict.CLOSED
+    if held == "$$$" or held.endswith("\n\n") or (len(held) > 3 and _is_text(held[2:])):
+        return Verdict.NONE
+    return _limited(held, LONGEST_DISPLAY) or Verdict.OPEN
+
+
+def _backslash(held: str, before: str) -> Verdict:
+    if len(held) == 1:
+        return Verdict.OPEN
+    if held[1] in "([":
+        return _bracketed(held, {"(": "\\)", "[": "\\]"}[held[1]])
+    if not held[1].isalpha() or before in (":", "/"):
+        return Verdict.NONE
+    if held.startswith("\\begin{"):
+        return _environment(held)
+    return _bare(held)
+
+
+def _bracketed(held: str, closing: str) -> Verdict:
+    if held.endswith(closing) and len(held) > 4:
+        return Verdict.CLOSED
+    longest = LONGEST_INLINE if closing == "\\)" else LONGEST_DISPLAY
+    if held.endswith("\n\n"):
+        return Verdict.NONE
+    return _limited(held, longest) or Verdict.OPEN
+
+
+def _environment(held: str) -> Verdict:
+    from engine.text.formulas import commands
+
+    begin = _BEGIN.match(held)
+    name = begin[1] if begin else ""
+    if begin and held[begin.end(1) : begin.end(1) + 1] and name not in commands.ENVIRONMENTS:
+        return Verdict.NONE
+    if held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held):
+        return Verdict.CLOSED
+    if held.endswith("\n\n"):
+        return Verdict.NONE
+    return _limited(held, LONGEST_DISPLAY) or Verdict.OPEN
+
+
+def _bare(held: str) -> Verdict:
+    r"""\frac{a}{b} in plain text: up to the first space outside of braces."""
+    from engine.text.formulas import commands
+
+    name = _COMMAND.match(held)
+    if name is None or name.end() == len(held):
+        return _limited(held, LONGEST_INLINE) or Verdict.OPEN
+    if name[1] not in commands.COMMANDS or len(name[1]) == 1 or name[1] == "begin":
+        return Verdict.NONE
+    depth = held.count("{") - held.count("}")
+    if depth > 0 and held[-1] != "\n":
+        return _limited(held, LONGEST_INLINE) or Verdict.OPEN
+    if depth > 0:
+        return Verdict.NONE
+    if held[-1].isspace() or held[-1] in '.,;:!?)*"|$`' or depth < 0:
+        return Verdict.CLOSED_BEFORE
+    return _limited(held, LONGEST_INLINE) or Verdict.OPEN

@@ -1,0 +1,179 @@
+"""Cuts a formula into tokens.
+
+Invariant: every token is one thing that is said or that holds other things together; what only
+matters to the eye (sizes of brackets, small spaces) is gone.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from engine.text.formulas import commands
+from engine.text.rules.numbers import NUMBER, UNICODE_FRACTIONS
+from engine.text.unit_table import SIGNS
+
+
+class Kind(Enum):
+    COMMAND = "command"  # without its backslash
+    NUMBER = "number"
+    WORD = "word"  # several letters that belong together
+    LETTER = "letter"
+    SIGN = "sign"
+    SPACE = "space"  # one that LaTeX shows
+    RAW = "raw"  # ordinary text, or a unit, read by the rules of ordinary text
+    ENVIRONMENT = "environment"  # `inner` is what stands in it
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: Kind
+    text: str
+    inner: str = ""
+
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ", "0123456789-+n")
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_RAISED, _LOWERED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ]+"), re.compile("[₀-₉]+")
+_THOUSANDS = re.compile(r"(?<=\d)(?:\{,\}|\\,)(?=\d{3}(?!\d))")
+_DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
+_COMMENT = re.compile(r"(?<!\\)%.*")
+_REPEATING = re.compile(r"\.(\d*)\\(?:overline|bar)\{(\d+)\}")
+_MICRO = re.compile(
+    r"\\mu\s*\\(?:text|mathrm)\{([a-zA-Z]+)\}|\\(?:text|mathrm)\{\s*\\mu\s*([a-zA-Z]+)\}"
+)
+_OHM = re.compile(r"(?<=\d)((?:\\[,;: ]|~)\s*)([kM]?)\s*\\Omega(?![a-zA-Z])")
+_TEXT = "|".join(sorted(commands.TEXTS, key=len, reverse=True))
+_TOKEN = re.compile(
+    rf"(?P<text>\\(?:{_TEXT})\s*\{{(?P<inner>(?:[^{{}}]|\{{[^{{}}]*\}})*)\}})"
+    rf"|(?P<money>\\\$\s*(?:{NUMBER})|(?:{NUMBER})\s*\\\$)"
+    rf"|\\(?P<command>[a-zA-Z]+)\*?|(?P<escaped>\\.)|(?P<number>{NUMBER})"
+    r"|(?P<letters>[^\W\d_]+)|(?P<space>[\s~]+)|(?P<sign>.)",
+    re.DOTALL,
+)
+_UNIT_AFTER_SPACE = re.compile(
+    r"(?:\\[,;: ]|~)\s*(?P<unit>(?:[a-zA-Zµμ°Ω%]{1,4})(?:\^\{?[23]\}?)?"
+    r"(?:/[a-zA-Z]{1,4}(?:\^\{?[23]\}?)?)?)(?![a-zA-Z_({^\\])"
+)
+_BORDER = re.compile(r"\\(?P<border>begin|end)\s*\{(?P<name>[a-zA-Z]+\*?)\}")
+_BEGIN = re.compile(r"\\begin\s*\{(?P<name>[a-zA-Z]+\*?)\}")
+_WORD_SIZE, _UPRIGHT_SIZE = 4, 3  # letters; shorter runs are products of letters
+_VOWEL = re.compile("[aeiouy]")
+_NAMED = frozenset("sin cos tan log ln exp max min lim gcd lcm det mod arg".split())
+
+
+def tokens(text: str, *, upright: bool = False) -> list[Token]:
+    """The tokens of a formula without its delimiters. `upright`: letters stand in roman type or in
+    an index, so that shorter runs are words."""
+    found: list[Token] = []
+    text = _plainer(text)
+    position = 0
+    while position < len(text):
+        unit = _UNIT_AFTER_SPACE.match(text, position)
+        if unit and _is_measured(found, unit["unit"]):
+            found.append(Token(Kind.RAW, re.sub("[{}]", "", unit["unit"])))
+            position = unit.end()
+            continue
+        environment = _environment(text, position)
+        if environment:
+            found.append(environment)
+            position += len(environment.text)
+            continue
+        match = _TOKEN.match(text, position)
+        assert match  # the last alternative takes any character
+        found += _token(match, upright=upright)
+        position = match.end()
+        if match["command"] in ("left", "right") and text[position : position + 1] == ".":
+            position += 1
+    return found
+
+
+def source(found: list[Token]) -> str:
+    """Tokens as text again, for another reading of them."""
+    said = []
+    for token in found:
+        prefix = "\\" if token.kind is Kind.COMMAND else ""
+        text = f"\\text{{{token.text}}}" if token.kind is Kind.RAW else token.text
+        said.append(f"{prefix}{text} " if prefix else text)
+    return "".join(said)
+
+
+def _is_measured(found: list[Token], unit: str) -> bool:
+    """Whether letters behind a space are the unit of the number before it, which is no power."""
+    if not found or found[-1].kind is not Kind.NUMBER or found[-2:][0].text == "^":
+        return False
+    return all(re.split(r"[\^{]", part)[0] in SIGNS for part in unit.split("/"))
+
+
+def _environment(text: str, position: int) -> Token | None:
+    r"""The environment that begins at a place, up to its \end or to the end of the text."""
+    begin = _BEGIN.match(text, position)
+    if not begin:
+        return None
+    depth = 0
+    for match in _BORDER.finditer(text, position):
+        if match["name"] == begin["name"]:
+            depth += 1 if match["border"] == "begin" else -1
+        if depth == 0:
+            inner = text[begin.end() : match.start()]
+            return Token(Kind.ENVIRONMENT, text[position : match.end()], inner)
+    return Token(Kind.ENVIRONMENT, text[position:], text[begin.end() :])
+
+
+def _plainer(text: str) -> str:
+    """Without notations that have another one of the same meaning."""
+    text = _COMMENT.sub("", text)
+    text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub(",", text))
+    text = _REPEATING.sub(r".\1\2\\text{repeating}", text)
+    text = _RAISED.sub(lambda match: "^{" + match[0].translate(_SUPERSCRIPTS) + "}", text)
+    text = _LOWERED.sub(lambda match: "_{" + match[0].translate(_SUBSCRIPTS) + "}", text)
+    text = _MICRO.sub(lambda match: rf"\text{{µ{match[1] or match[2]}}}", text)
+    text = _OHM.sub(r"\1\2Ω", text).replace("||", r"\|").replace(r"\exists!", r"\existsone ")
+    for sign, parts in UNICODE_FRACTIONS.items():
+        top, bottom = parts.split("/")
+        text = text.replace(sign, rf"\frac{{{top}}}{{{bottom}}}")
+    return text.replace("°", r"^\circ ").replace("√", r"\sqrt ").replace("’", "'")
+
+
+def _token(match: re.Match[str], *, upright: bool) -> list[Token]:
+    if match["text"]:
+        return [Token(Kind.RAW, match["inner"])]
+    if match["money"]:
+        return [Token(Kind.RAW, re.sub(r"[\\\s]", "", match["money"]))]
+    if match["number"]:
+        return [Token(Kind.NUMBER, match["number"])]
+    if match["letters"]:
+        return _letters(match["letters"], _UPRIGHT_SIZE if upright else _WORD_SIZE)
+    if match["space"]:
+        return []
+    if match["command"]:
+        return _command(match["command"])
+    return _sign(match["escaped"] or match["sign"])
+
+
+def _command(name: str) -> list[Token]:
+    if name in commands.SILENT:
+        return []
+    if name in commands.PAUSES:
+        return [Token(Kind.SIGN, ",")]
+    return [Token(Kind.COMMAND, name)]
+
+
+def _sign(text: str) -> list[Token]:
+    if text in commands.SPACES or text == "&":
+        return [Token(Kind.SPACE, text)]
+    return [Token(Kind.SIGN, text)]
+
+
+def _letters(run: str, size: int) -> list[Token]:
+    """A run of letters: one word, a function without its backslash, or a product of letters."""
+    if run in _NAMED:
+        return [Token(Kind.COMMAND, run)]
+    is_word = len(run) >= size and run[1:].islower() and _VOWEL.search(run.lower())
+    if is_word or not run.isascii():
+        return [Token(Kind.WORD if is_word else Kind.LETTER, part) for part in _split(run)]
+    return [Token(Kind.LETTER, letter) for letter in run]
+
+
+def _split(run: str) -> list[str]:
+    """A run in ASCII as one word, Greek letter by letter."""
+    return [run] if run.isascii() else list(run)

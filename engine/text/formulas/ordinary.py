@@ -1,0 +1,92 @@
+"""What in a formula is read as in ordinary text: numbers, text, units, and names of no table."""
+
+import re
+import unicodedata
+
+from engine.text.formulas import commands
+from engine.text.formulas.parts import Part, Role, operand
+from engine.text.rules import marks, numbers, readings, symbols
+from engine.text.rules.context import Context, Past
+
+_UNIT = re.compile(r"[A-Za-zµμ°Ω%]+(?:\^[23])?(?:/[A-Za-z]+(?:\^[23])?)?")
+_PRODUCT = re.compile(r"\\cdot\s*|\\[,;: ]|[~{}]")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def number(text: str) -> Part:
+    return operand(numbers.number(text), text, role=Role.NUMBER)
+
+
+def letter(text: str) -> str:
+    """A letter, a word, or the name of a Greek letter."""
+    name = unicodedata.name(text, "") if len(text) == 1 else ""
+    if name.startswith("GREEK"):
+        return name.rpartition(" ")[2].lower().replace("lamda", "lambda")
+    return symbols.speakable_letters(text)
+
+
+def sign(text: str) -> Part | None:
+    """A sign of no table: a factorial, a percent sign; None for one that is not said."""
+    if text in commands.SIGNS:
+        return operand(commands.SIGNS[text], text)
+    said = letter(text) if _WORD.fullmatch(text) else ""
+    return operand(said, text) if said else None
+
+
+def known(name: str) -> Part | None:
+    """A command or sign whose words stand in a table."""
+    for table, role in (
+        (commands.OPERATORS, Role.OPERATOR),
+        (commands.RELATIONS, Role.RELATION),
+        (commands.FUNCTIONS, Role.APPLIED),
+        (commands.BIG, Role.APPLIED),
+        (commands.GREEK, Role.LETTER),
+        (commands.OPERANDS, Role.OPERAND),
+    ):
+        if name in table:
+            return Part(tuple(table[name].split()), role, f"\\{name}" if name.isalpha() else name)
+    return None
+
+
+def unknown(name: str) -> Part:
+    """A command of no table is said by its name."""
+    return operand(symbols.speakable_letters(name), f"\\{name}")
+
+
+def unit(source: str, before: Part | None) -> Part | None:
+    """A unit in roman letters behind a number; None if it is none."""
+    bare = _PRODUCT.sub("", source)
+    if before is None or before.role is not Role.NUMBER or not _UNIT.fullmatch(bare):
+        return None
+    past = (Past(before.raw, ""),)
+    said = readings.read(bare, Context(past)).words
+    is_known = said and said != (bare,) and not any(char in "^/" for char in "".join(said))
+    return operand(said, bare) if is_known else None
+
+
+def part(text: str, before: Part | None) -> Part | None:
+    """Ordinary text within a formula, among it units behind a number; None if it has no words."""
+    found = unit(text.strip(), before)
+    if found:
+        return found
+    past: tuple[Past, ...] = ()
+    if before is not None and before.role is Role.NUMBER:
+        past = (Past(before.raw, ""),)
+    said: list[str] = []
+    tokens = re.sub(r"\\[a-zA-Z]+|[\\{}]|\$(?!\d)", lambda match: _kept(match[0]), text).split()
+    for place, token in enumerate(tokens):
+        peeled = marks.peel(token)
+        following = tokens[place + 1] if place + 1 < len(tokens) else ""
+        reading = readings.read(peeled.core, Context(past, peeled.tail, following=following))
+        found_words = [word for word in reading.words if word]
+        if found_words and peeled.mark in tuple(",;:") and peeled.mark:
+            found_words[-1] = found_words[-1].rstrip(",;:") + ","
+        said += found_words
+        past = (Past(peeled.core, peeled.mark), *past[:1])
+    role = Role.LETTER if len(text.strip()) == 1 else Role.OPERAND
+    return Part(tuple(said), role, text.strip()) if said else None
+
+
+def _kept(sign: str) -> str:
+    """What is left of a command within text."""
+    return " " if len(sign) == 1 else f" {sign[1:]} "

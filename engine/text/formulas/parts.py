@@ -1,0 +1,171 @@
+"""What a formula consists of once its parts are read, and how parts are put together in words.
+
+Invariant: where two formulas differ only in what belongs together (a root over one term or over a
+sum), a pause tells them apart.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from engine.text.rules import numbers
+
+
+class Role(Enum):
+    NUMBER = "number"
+    LETTER = "letter"
+    OPERAND = "operand"
+    GROUP = "group"  # in round or square brackets
+    OPERATOR = "operator"
+    RELATION = "relation"
+    APPLIED = "applied"  # a function or a big operator: "of" stands before what follows
+    DEGREES = "degrees"
+    PAUSE = "pause"
+
+
+_VALUES = (Role.NUMBER, Role.LETTER, Role.OPERAND, Role.GROUP, Role.DEGREES)
+_SIGNS = (Role.OPERATOR, Role.RELATION)
+_FUNCTION_LETTERS = frozenset(
+    "f g h F G H P E O T V L phi varphi psi Gamma zeta mathbb mathcal".split()
+)
+_BINDING = frozenset({"minus", "times"})
+_PLAIN_FRACTION = re.compile(r"(\d+)/(\d+)")
+_SCALES = {"C": "Celsius", "F": "Fahrenheit", "K": "Kelvin"}
+_TENTHS = (10, 100, 1000)
+
+
+@dataclass(frozen=True)
+class Part:
+    """`raw`: as written, without spaces. `long`: it holds an operator, so that its end must be
+    heard. `open`: an operator after it would be taken for part of it, as after a root."""
+
+    words: tuple[str, ...]
+    role: Role
+    raw: str = ""
+    long: bool = False
+    open: bool = False
+
+    @property
+    def is_value(self) -> bool:
+        return self.role in _VALUES
+
+
+def operand(words: Iterable[str] | str, raw: str = "", *, role: Role = Role.OPERAND) -> Part:
+    """A part that is a value, from its words."""
+    return Part(tuple(words.split() if isinstance(words, str) else words), role, raw)
+
+
+def raw(parts: Sequence[Part]) -> str:
+    return "".join(part.raw for part in parts)
+
+
+def is_long(parts: Sequence[Part]) -> bool:
+    """Whether parts are more than one term; the sign before a single one does not count."""
+    rest = parts[1:] if parts and parts[0].role is Role.OPERATOR else parts
+    return any(part.long or part.role in _SIGNS for part in rest)
+
+
+def words(parts: Sequence[Part]) -> tuple[str, ...]:
+    """The words of parts that stand beside each other."""
+    said: list[str] = []
+    before: Part | None = None
+    for part in parts:
+        part = _beside(before, part)
+        if said and (part.role is Role.PAUSE or _needs_pause(before, part)):
+            said[-1] = said[-1].rstrip(",;") + (part.raw if part.raw == ";" else ",")
+        said += _link(before, part)
+        if said and part.role is Role.GROUP and part.long and said[-1] in _BINDING:
+            said[-1] += ","  # a minus, b minus c
+        said += part.words
+        before = part
+    return tuple(said)
+
+
+def joined(found: list[Part]) -> Part | None:
+    """Parts in a group as one; None for an empty group."""
+    if len(found) < 2:
+        return found[0] if found else None
+    said, source = words(found), raw(found)
+    return Part(said, Role.OPERAND, source, is_long(found))
+
+
+def halves(found: list[Part]) -> tuple[list[Part], list[Part]]:
+    place = next(i for i, part in enumerate(found) if part.role is Role.PAUSE)
+    return found[:place], found[place + 1 :]
+
+
+def pause(raw: str = ",") -> Part:
+    return Part((), Role.PAUSE, raw)
+
+
+def followed(said: tuple[str, ...], *, by_pause: bool) -> tuple[str, ...]:
+    """Words with a pause behind them, if wanted."""
+    if not (by_pause and said):
+        return said
+    return (*said[:-1], said[-1].rstrip(",;") + ",")
+
+
+def fraction(top: Sequence[Part], bottom: Sequence[Part]) -> Part:
+    """One half; a over b; x plus one, over y."""
+    over, under = raw(top), raw(bottom)
+    source = f"{over}/{under}"
+    if over.isdecimal() and under.isdecimal() and (named := _named_fraction(int(over), int(under))):
+        return operand(named, source)
+    said = (*followed(words(top), by_pause=is_long(top)), "over", *words(bottom))
+    numeric = over.isdecimal() and under.isdecimal()
+    return Part(said, Role.OPERAND, source, is_long(top) or is_long(bottom), open=not numeric)
+
+
+def ordinal(said: tuple[str, ...]) -> tuple[str, ...]:
+    """ "n plus first", "fifth"."""
+    return (*said[:-1], numbers.ordinal_of(said[-1])) if said else said
+
+
+def _named_fraction(top: int, bottom: int) -> str:
+    if bottom in _TENTHS and top % bottom:
+        name = numbers.ordinal(bottom).removeprefix("one ")
+        return f"{numbers.cardinal(top)} {name}{'' if top == 1 else 's'}"
+    if not 2 <= bottom <= 20 or top % bottom == 0 or top > 100:
+        return ""
+    return numbers.fraction(top, bottom)
+
+
+def _beside(before: Part | None, part: Part) -> Part:
+    """A part as it is said after another: the C of degrees, the one that is a single degree."""
+    if before and before.role is Role.DEGREES and part.raw in _SCALES:
+        return replace(part, words=(_SCALES[part.raw],))
+    match = _PLAIN_FRACTION.fullmatch(part.raw)
+    if match and before and before.raw.isdecimal() and int(match[1]) < int(match[2]):
+        mixed = numbers.mixed("0", int(match[1]), int(match[2])).split()
+        return replace(part, words=tuple(mixed[1:]))
+    return part
+
+
+def _link(before: Part | None, part: Part) -> list[str]:
+    """The word that is not written: "of" before an argument, "times" before a bracket."""
+    if before is None or not (part.is_value or part.role is Role.APPLIED):
+        return []
+    if before.role is Role.APPLIED:
+        bare = before.words == ("log",) and part.role is not Role.GROUP  # n log n
+        return [] if bare else ["of"]
+    if part.role is not Role.GROUP or not before.is_value:
+        return []
+    return ["of"] if _is_called(before, part) else ["times"]
+
+
+def _is_called(before: Part, argument: Part) -> bool:
+    if before.role is not Role.LETTER:
+        return False
+    head = before.raw.lstrip("\\").split("_")[0].split("^")[0].rstrip("'")
+    letter = head.strip("{}").rpartition("{")[2]
+    return letter in _FUNCTION_LETTERS or "'" in before.raw or not argument.long
+
+
+def _needs_pause(before: Part | None, part: Part) -> bool:
+    """Whether the end of the part before must be heard here."""
+    if before is None or part.role in (Role.PAUSE, Role.RELATION):
+        return False
+    if before.long:
+        return True
+    return before.open

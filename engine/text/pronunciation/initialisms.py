@@ -1,0 +1,112 @@
+"""Words in capitals: which are spelled letter by letter, and which are said as words.
+
+espeak decides that anew in every clause, by how many of its letters are capitals. Invariant: here
+it depends on the word alone, and for the few that are words as well, on the capitals beside it.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from engine.resources import table
+
+_CAPITALS: Final = re.compile(r"([a-z]?)([A-Z]{2,})")  # iOS, mRNA
+_SHOUTED: Final = re.compile(r"[A-Z]+['’][A-Z]+")
+_SPELLED: Final = re.compile(r"((?:(?:[A-Z]|eh)-)+(?:[A-Z]|eh))('s)?")
+_ENDING: Final = re.compile(r"(.*[A-Z])(?:['’][sS]|s)")
+_LONGEST: Final = 4  # letters of an abbreviation that no list has
+_VOWEL: Final = re.compile("[AEIOUY]")
+_ODD_START: Final = re.compile(
+    "(?!B[LR]|C[HLRZ]|D[RW]|F[LR]|G[HLNR]|K[HLNR]|LL|MN|P[FHLNRST]|RH|S[CHKLMNPQTVW]|T[HRSW]|VL"
+    "|W[HR]|ZH)[BCDFGHJKLMNPQRSTVWXZ]{2}|[AIU]{2}"
+)
+_GOVERNORS: Final = frozenset("THE A AN OUR YOUR THEIR".split())
+"""Behind these IT and US are no pronouns."""
+
+
+def is_either(word: str) -> bool:
+    """Whether the words beside it decide whether it is an abbreviation: IT, US."""
+    return word in _lists()["either"]
+
+
+def respelled(word: str, before: str = "", after: str = "") -> str:
+    """A word without its punctuation as espeak has to get it, between its neighbours: AWS becomes
+    eh-W-S (an A would be the article), NASA becomes nasa.
+    """
+    if word.islower() or len(word) < 2:
+        return word
+    if is_either(word) and _is_word(word, before, after):
+        return word.lower()
+    return "-".join(map(_respelled, word.split("-"))) if "-" in word else _respelled(word)
+
+
+def spelled(part: str) -> str:
+    """The letters of a part of a word that are said one by one; "" = it is said as a word."""
+    match = _CAPITALS.fullmatch(part)
+    if not match or _is_said(match[2]) or part in _said_as():
+        return ""
+    return match[2]
+
+
+def letters(text: str) -> tuple[str, str] | None:
+    """The letters and the ending of what respelled() spelled; None for what has other parts."""
+    match = _SPELLED.fullmatch(text)
+    return (match[1].replace("eh", "A").replace("-", ""), match[2] or "") if match else None
+
+
+@lru_cache(maxsize=4096)
+def _respelled(part: str) -> str:
+    """A part between hyphens."""
+    if part == "A":
+        return "eh"
+    match = _ENDING.fullmatch(part)
+    base, ending = (match[1], "'s") if match else (part, "")
+    if said := _said_as().get(base):
+        return said + ending
+    capitals = _CAPITALS.fullmatch(base)
+    if len(base) == 1 or (not capitals and not _SHOUTED.fullmatch(part)):
+        return base + ending if ending else part
+    if not capitals or (is_either(base) and part.isupper() and ending):
+        return part.lower()  # DON'T, IT'S
+    if spelled(base):
+        return "-".join("eh" if letter == "A" else letter for letter in base.upper()) + ending
+    return f"{capitals[1].upper()}-{capitals[2].lower()}".lstrip("-") + ending
+
+
+def _is_word(word: str, before: str, after: str) -> bool:
+    """Whether one that is both is a word here."""
+    if word == "AM" and before == "I":
+        return True
+    return before not in _GOVERNORS and any(map(_is_emphasised, (before, after)))
+
+
+def _is_emphasised(word: str) -> bool:
+    """Whether it is a word in capitals, and no abbreviation."""
+    return len(word) > 1 and word.isalpha() and word.isupper() and _is_said(word)
+
+
+def _is_said(capitals: str) -> bool:
+    """Whether capitals are said as a word."""
+    lists = _lists()
+    if capitals in lists["said"] or capitals in lists["words"]:
+        return True
+    if len(capitals) <= _LONGEST or capitals in lists["spelled"]:
+        return False
+    return bool(_VOWEL.search(capitals)) and not _ODD_START.match(capitals)
+
+
+@cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    names = ("said", "spelled", "words", "either")
+    return {name: frozenset(_table()[name].upper().split()) for name in names}
+
+
+@cache
+def _said_as() -> Mapping[str, str]:
+    table: Mapping[str, str] = _table()["as"]
+    return table
+
+
+def _table() -> Mapping[str, Any]:
+    return table("pronunciation", "initialisms.toml")

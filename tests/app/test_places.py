@@ -1,0 +1,148 @@
+"""What a person may be holding keeps its place, whatever the window shows, and is on the screen."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.window import Window
+from engine.api import (
+    Ending,
+    Event,
+    Failed,
+    Heard,
+    Loading,
+    Notice,
+    Part,
+    Phase,
+    PhaseChanged,
+    RecordingChanged,
+    SettingChanged,
+    SleepChanged,
+    Thought,
+    TimersChanged,
+    TimerSet,
+    VoicesChanged,
+)
+from tests.fakes_engine import READY, measurements, speaking_turn, spoken_turn
+
+SIZES = [(480, 432), (480, 640), (792, 432), (952, 492), (900, 640), (1280, 800), (1600, 1000)]
+LONG = "It is out of order, and this sentence says at length what happened to it. " * 5
+TIMERS = tuple(TimerSet(4e9 + at, "Tea", "Tea is ready", at) for at in range(5))
+STATES: dict[str, tuple[Event, ...]] = {
+    "loading": (Loading(Part.RECOGNISER, "Loading a large model", 0.4),),
+    "ready": READY,
+    "speaking": speaking_turn(1, "Convert", "Ten miles are about 16 km. " * 40, word="about"),
+    "measured": measurements(1),
+    "interrupted": spoken_turn(1, "Convert", "Ten", ending=Ending.INTERRUPTED_BY_ESCAPE),
+    "thinking": (Heard(2, LONG, 0.5, "sphinx"), PhaseChanged(2, Phase.THINKING), Thought(2, LONG)),
+    "asleep": (PhaseChanged(2, Phase.IDLE), SleepChanged(True, "hey Rubato, my dear old friend")),
+    "muted": (SleepChanged(False, ""), SettingChanged("audio.muted", True)),
+    "no microphone": (Failed("device", LONG, LONG, None, Part.MICROPHONE),),
+    "needs attention": tuple(Failed("broken", LONG, LONG, None, part) for part in Part),
+    "one long fault": (*READY, Failed("model", LONG, LONG)),
+    "no rate": (VoicesChanged(("Fixed",), "Fixed", has_rate=False),),
+    "timers": (TimersChanged(TIMERS),),
+    "recording": (RecordingChanged(True),),
+    "notice": (Notice(LONG),),
+}
+
+
+def settle(*, rounds: int = 8) -> None:
+    """Lines that wrap take some rounds to find their height."""
+    for _ in range(rounds):
+        QApplication.processEvents()
+
+
+def held(window: Window) -> dict[str, QRect]:
+    """What a hand may be on, in the window's coordinates."""
+    composer = window.composer
+    widgets: dict[str, QWidget] = {
+        "rate": window.stage.rate.slider,
+        "line": composer.line,
+        "stop": composer.stop,
+        "talk": composer.talk,
+        "microphone": window.header.microphone,
+        "volume": window.header.volume,
+    }
+    seen = {name: each for name, each in widgets.items() if each.isVisible()}
+    return {name: QRect(w.mapTo(window, QPoint(0, 0)), w.size()) for name, w in seen.items()}
+
+
+def moved(window: Window) -> list[str]:
+    """In which state what has another place than at the start."""
+    settle()
+    first = held(window)
+    assert first.keys() >= {"rate", "line", "stop", "talk"}
+    faults = []
+    for name, events in STATES.items():
+        for event in events:
+            window.on_event(event)
+        settle()
+        now = held(window)
+        faults += [f"{what} in {name}: {now[what]}" for what in first if now[what] != first[what]]
+    return faults
+
+
+@pytest.fixture
+def large_text(qapp: QApplication) -> Iterator[None]:
+    usual = qapp.font()
+    large = qapp.font()
+    large.setPointSizeF(usual.pointSizeF() * 1.6)
+    qapp.setFont(large)
+    yield
+    qapp.setFont(usual)
+
+
+def move_to(window: Window, name: str) -> None:
+    """Move the window to the screen of this name."""
+    screen = next(each for each in QGuiApplication.screens() if each.name() == name)
+    window.move(screen.geometry().topLeft())
+    settle()
+    assert window.screen() is screen
+
+
+@pytest.fixture
+def small_screen(window: Window) -> Window:
+    """The window, on the screen of 800 by 480."""
+    move_to(window, "small")
+    return window
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_that_may_be_held_moves_when_the_state_changes(small_screen, size) -> None:
+    small_screen.resize(*size)
+    settle()
+    assert (small_screen.width(), small_screen.height()) == size
+    assert moved(small_screen) == []
+
+
+@pytest.mark.parametrize("size", [(700, 640), (1280, 900)])
+@pytest.mark.usefixtures("large_text")
+def test_nor_with_large_text(window, size) -> None:
+    window.resize(*size)
+    assert moved(window) == []
+
+
+@pytest.mark.parametrize("name", ["small", "doubled"])
+def test_on_a_small_screen_the_window_is_small_enough(window, name) -> None:
+    move_to(window, name)
+    window.resize(1, 1)
+    settle()
+    assert window.height() < window.screen().availableSize().height()
+    for events in STATES.values():
+        for event in events:
+            window.on_event(event)
+    settle()
+    for what, place in held(window).items():
+        assert window.rect().contains(place), what
+
+
+def test_a_small_screen_sees_all_of_a_settings_page(small_screen) -> None:
+    page = small_screen.shelf.voices.open_page()
+    settle()
+    room = small_screen.screen().availableSize()
+    assert page.height() < room.height()
+    assert page.width() <= room.width()

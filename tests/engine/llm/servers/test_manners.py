@@ -1,0 +1,333 @@
+"""Servers that follow the standard in their own manner: what comes of it is the same reply."""
+
+import json
+
+import pytest
+
+from engine.errors import LanguageModelError
+from engine.llm.base import Retraction, StillLoading, TextDelta, ThoughtDelta
+from engine.llm.servers import server
+from tests.engine.llm import scripted_server as scripts
+from tests.engine.llm.replies import ask, text
+from tests.engine.llm.scripted_server import ScriptedServer, begin, begin_events, calls, event, says
+
+ANSWER = "The Thames."
+THOUGHT = "The user asks."
+
+
+@pytest.fixture
+def scripted():
+    scripted = ScriptedServer()
+    yield scripted
+    scripted.stop()
+
+
+@pytest.fixture
+def answer_to(scripted, connect, asked, situation):
+    """answer_to(script...): what the server's answers make of the question."""
+    model = connect(scripted.address)
+
+    def answer(*script):
+        scripted.script = [*script]
+        return list(model.reply(asked, situation))
+
+    return answer
+
+
+def sends(*parts: bytes | dict, kind: str = "text/event-stream"):
+    """An answer of these events, or bytes as they are."""
+
+    def answer(handler):
+        begin(handler, 200, kind)
+        for part in parts:
+            raw = part if isinstance(part, bytes) else b"data: %s\n\n" % json.dumps(part).encode()
+            handler.wfile.write(raw)
+
+    return answer
+
+
+def chunk(delta: object = None, reason: object = None, **more: object) -> dict:
+    choice = {"index": 0, "delta": {} if delta is None else delta, "finish_reason": reason}
+    return {"id": "x", "choices": [choice], **more}
+
+
+def content(words: object, reason: object = None) -> dict:
+    return chunk({"content": words}, reason)
+
+
+TEXT = content(ANSWER)
+HALVES = content("The "), content("Thames.")
+STOP = chunk({}, "stop")
+DONE = b"data: [DONE]\n\n"
+USAGE = {"usage": {"total_tokens": 3}}
+WITHOUT_DELTA = {"choices": [{"index": 0, "finish_reason": "stop"}]}
+OTHER_CHOICE = {"choices": [{"index": 1, "delta": {"content": "Other."}}]}
+MESSAGE = {"choices": [{"message": {"content": ANSWER}, "finish_reason": "stop"}]}
+
+
+def lines(*events: dict) -> bytes:
+    return b"".join(b"data: %s\n" % json.dumps(each).encode() for each in events)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param((*HALVES, DONE), id="no reason for ending"),
+        pytest.param((*HALVES, STOP), id="no last event"),
+        pytest.param((*HALVES, STOP, b"data: [done]\n\n"), id="a last event in small letters"),
+        pytest.param((TEXT, chunk(reason="stop") | {"choices": None}, DONE), id="choices null"),
+        pytest.param((TEXT, STOP, USAGE, DONE), id="no choices"),
+        pytest.param((USAGE | {"choices": []}, TEXT, STOP, DONE), id="usage first"),
+        pytest.param((TEXT, WITHOUT_DELTA), id="no delta"),
+        pytest.param(
+            (TEXT, {"choices": [{"delta": None, "finish_reason": "stop"}]}), id="delta null"
+        ),
+        pytest.param((content(None), TEXT, content(None, "stop")), id="content null"),
+        pytest.param((content(ANSWER, ""), STOP), id="an empty reason before the end"),
+        pytest.param((HALVES[0], b"data:\n\ndata: \n\n", HALVES[1], STOP), id="empty events"),
+        pytest.param((HALVES[0], b"data: null\n\n", HALVES[1], STOP), id="null events"),
+        pytest.param((HALVES[0], b": ping\n\n:\n\n", HALVES[1], STOP), id="comments"),
+        pytest.param((lines(*HALVES, STOP),), id="no empty lines"),
+        pytest.param((lines(TEXT, STOP).replace(b"\n", b"\r\n\r\n"),), id="CR LF"),
+        pytest.param((b"\xef\xbb\xbf" + lines(TEXT), STOP), id="a byte order mark"),
+        pytest.param((HALVES[0], OTHER_CHOICE, HALVES[1], STOP), id="two choices"),
+        pytest.param((content([{"type": "text", "text": ANSWER}]), STOP), id="a list of parts"),
+        pytest.param((MESSAGE,), id="a message instead of deltas"),
+        pytest.param((chunk({"refusal": ANSWER}), STOP), id="a refusal"),
+        pytest.param((content(f"{ANSWER}<|im_end|>"),), id="the mark of the end alone"),
+    ],
+)
+def test_a_whole_reply_is_whole_whatever_else_is_sent(answer_to, parts):
+    assert text(answer_to(sends(*parts))) == ANSWER
+
+
+def test_a_whole_answer_is_taken_though_a_stream_was_asked_for(answer_to):
+    body = json.dumps(MESSAGE, indent=1).encode()
+
+    assert text(answer_to(sends(body, kind="application/json"))) == ANSWER
+
+
+@pytest.mark.parametrize(
+    "parts", [(*HALVES,), (content("The ", ""), content("Thames.", "")), (TEXT, USAGE)], ids=str
+)
+def test_a_reply_that_just_stops_was_broken_off(answer_to, parts):
+    with pytest.raises(LanguageModelError, match="broke off"):
+        answer_to(sends(*parts))
+
+
+def test_what_follows_the_models_turn_is_not_waited_for(answer_to):
+    rest = content("<|im_end|>\n<|im_start|>user\nAnd then?")
+
+    assert text(answer_to(sends(TEXT, rest, b"data: {{{\n\n"))) == ANSWER
+
+
+# ------------------------------------------------------------------- characters
+
+HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "Great \\ud83c"}}]}\n\n'
+OTHER_HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "\\udf89 news."}}]}\n\n'
+
+
+def test_a_character_cut_into_halves_comes_whole(answer_to):
+    assert text(answer_to(sends(HALF, OTHER_HALF, STOP))) == "Great \U0001f389 news."
+    assert text(answer_to(sends(HALF, STOP))) == "Great \ufffd"
+
+
+def test_half_a_character_in_a_call_does_not_keep_the_next_request_from_being_sent(
+    scripted, answer_to
+):
+    names = {"id": "a\ud83c", "function": {"name": "sp\udf89", "arguments": "{\ud83c"}}
+    escaped = {
+        "index": 1,
+        "id": "b",
+        "function": {"name": "spell", "arguments": r'{"word": "\ud83c"}'},
+    }
+    answer_to(calls(names, escaped), says(ANSWER))
+
+    assert scripted.requests[1]["messages"][-3]["tool_calls"][0]["id"] == "a\ufffd"
+    assert len(scripted.requests) == 2
+
+
+# --------------------------------------------------------------------- thoughts
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"reasoning_content": THOUGHT},
+        {"reasoning": THOUGHT, "content": ""},
+        {"thinking": THOUGHT},
+        {"reasoning": None, "reasoning_details": [{"type": "reasoning.text", "text": THOUGHT}]},
+        {"reasoning": THOUGHT, "reasoning_details": [{"text": THOUGHT}]},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]}]},
+        {"content": [{"type": "reasoning", "text": THOUGHT}, {"type": "text", "text": ""}]},
+        {"content": f"<thought>{THOUGHT}</thought>"},
+        {"content": f"analysis{THOUGHT}assistantfinal"},
+    ],
+    ids=str,
+)
+def test_what_is_thought_is_shown_and_not_said(answer_to, delta):
+    deltas = answer_to(sends(chunk(delta), TEXT, STOP))
+
+    assert "".join(each.text for each in deltas if isinstance(each, ThoughtDelta)) == THOUGHT
+    assert text(deltas) == ANSWER
+
+
+def test_a_thought_that_the_prompt_began_is_taken_back_once(answer_to):
+    thinks = sends(content(f"{THOUGHT} "), content("</think>"), TEXT, STOP)
+    first, second = answer_to(thinks), answer_to(thinks)
+
+    assert first.index(Retraction()) < first.index(TextDelta(ANSWER))
+    assert Retraction() not in second
+    assert text(second) == ANSWER
+    assert text(answer_to(says("Ten."))) == "Ten."
+    assert text(answer_to(says("Ten."))) == "Ten."
+
+
+# ------------------------------------------------------------------------ calls
+
+ASKS_FOR_TIME = '{"name": "tell_time", "arguments": {}}'
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        f"[TOOL_CALLS][{ASKS_FOR_TIME}]",
+        "<tool_call>\n<function=tell_time>\n</function>\n</tool_call>",
+        "<function=tell_time>{}</function>",
+        ASKS_FOR_TIME,
+        "<|channel|>commentary to=functions.tell_time <|constrain|>json<|message|>{}<|call|>",
+    ],
+)
+def test_a_call_written_as_text_is_carried_out(scripted, answer_to, call):
+    assert text(answer_to(says(*call), says("Noon."))) == "Noon."
+    assert scripted.requests[1]["messages"][-1]["content"].startswith("It's 3:45 PM.")
+
+
+def test_a_call_of_an_unknown_tool_is_not_said(scripted, answer_to):
+    call = '[TOOL_CALLS][{"name": "get_weather", "arguments": {"place": "Rome"}}]'
+
+    assert text(answer_to(says(call), says("I cannot know."))) == "I cannot know."
+    assert "no tool called 'get_weather'" in scripted.requests[1]["messages"][-1]["content"]
+
+
+def test_a_call_without_an_offer_is_neither_carried_out_nor_said(scripted, answer_to):
+    refuses = scripts.fails(400, "tools are not supported")
+
+    assert text(answer_to(refuses, says("Hm.\n", ASKS_FOR_TIME))) == "Hm.\n"
+    assert len(scripted.requests) == 2
+
+
+def test_arguments_that_are_an_object_are_understood(scripted, answer_to):
+    call = {"index": 0, "id": "a", "function": {"name": "spell", "arguments": {"word": "Tea"}}}
+    answer_to(calls(call), says(ANSWER))
+
+    assert scripted.requests[1]["messages"][-1]["content"] == "T, E, A."
+
+
+# ----------------------------------------------------------------------- faults
+
+
+def refuses(status: int, body: str, kind: str = "application/json"):
+    return lambda handler: scripts.send(handler, status, body, kind)
+
+
+PAGE = (
+    "<html><head><title>502</title><style>b {}</style></head>"
+    "<body><h1>Bad <b>Gateway</b></h1>\n&amp; more</body></html>"
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (refuses(404, '{"error": "no such model"}'), "does not know.*no such model"),
+        (refuses(400, '{"error": {"message": "too long"}}'), "error 400: too long"),
+        (refuses(422, '{"detail": [{"msg": "field required"}]}'), "error 422: field required"),
+        (refuses(500, '{"message": "no memory"}'), "error 500: no memory"),
+        (refuses(500, "it\nbroke\x1b[0m.", "text/plain"), r"error 500: it broke \[0m\."),
+        (refuses(502, PAGE, "text/html"), "error 502: Bad Gateway & more"),
+        (refuses(500, ""), "error 500: no reason given"),
+        (refuses(429, '{"error": {"message": "2 a day"}}'), "no more questions.*2 a day"),
+        (refuses(401, '{"error": {"message": "bad key"}}'), "refused access.*bad key"),
+        (sends(b'data: {"error": "no memory"}\n\n'), "failed: no memory"),
+        (sends({"error": {"message": "no memory"}}), "failed: no memory"),
+        (sends({"error": {"code": 7}}), "failed: no reason given"),
+        (sends(b'event: error\ndata: {"message": "no memory"}\n\n'), "failed: no memory"),
+        (sends(TEXT, b'error: {"code":500,"message":"no memory"}\n\n'), "failed: no memory"),
+        (sends(b"error: no memory\n\n"), "failed: no memory"),
+        (sends(b'{"error":{"message":"no memory"}}'), "failed: no memory"),
+    ],
+)
+def test_the_servers_own_words_are_told(answer_to, answer, words):
+    with pytest.raises(LanguageModelError, match=words):
+        answer_to(answer)
+
+
+# ---------------------------------------------------------------------- loading
+
+LOADS = refuses(503, '{"error": {"code": 503, "message": "Loading model"}}')
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(server, "RETRY_S", 0.01)
+    monkeypatch.setattr(server, "LONGEST_RETRY_S", 0.02)
+
+
+def busy(handler):
+    begin(handler, 503, "text/html", Retry_After="1")
+    handler.wfile.write(b"<html>later</html>")
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("answer", [LOADS, busy])
+def test_a_server_that_loads_its_model_is_asked_again(scripted, answer_to, answer):
+    deltas = answer_to(answer, answer, says(ANSWER))
+
+    assert text(deltas) == ANSWER
+    assert deltas.count(StillLoading()) == 1
+    assert scripted.requests[0] == scripted.requests[2]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_server_that_loads_for_too_long_is_given_up(answer_to, monkeypatch):
+    monkeypatch.setattr(server, "LOADING_S", 0.0)
+
+    with pytest.raises(LanguageModelError, match=r"still loading.*Loading model"):
+        answer_to(LOADS)
+
+
+def test_nobody_has_to_wait_while_a_server_loads(scripted, connect, asked, situation):
+    scripted.script = [LOADS, says(ANSWER)]
+    model = connect(scripted.address)
+    reply = model.reply(asked, situation)
+    while next(reply) != StillLoading():
+        pass
+    reply.close()
+
+    assert text(ask(model, asked, situation)) == ANSWER
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, situation):
+    lists = [LOADS, scripts.lists_one]
+    scripted.listing = lambda handler: lists.pop(0)(handler)
+    scripted.script = [says(ANSWER)]
+
+    assert text(ask(connect(scripted.address, model=""), asked, situation)) == ANSWER
+
+
+def test_a_stream_is_begun_before_the_next_word_has_come(scripted, connect, asked, situation):
+    def waits(handler):
+        begin_events(handler)
+        event(handler, {"content": "The river"})
+        scripted.released.wait(20)
+
+    scripted.script = [waits]
+    reply = connect(scripted.address).reply(asked, situation)
+    said = ""
+    while not said:
+        said = text([next(reply)])
+    reply.close()
+
+    assert said == "The river"

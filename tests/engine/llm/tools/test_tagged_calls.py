@@ -1,0 +1,71 @@
+import pytest
+
+from engine.llm.tools.tagged_calls import tool_calls
+from engine.llm.tools.tags import Tagged
+from engine.llm.tools.toolbox import ToolCall
+
+
+@pytest.mark.parametrize(
+    ("body", "call"),
+    [
+        ('{"name": "spell", "arguments": {"word": "a"}}', ("spell", '{"word": "a"}')),
+        ('{"name": "tell_time"}', ("tell_time", "{}")),
+        ('{"name": "spell", "arguments": "{}"}', ("spell", "{}")),
+        ("not json", ("", "not json")),
+        ("[]", ("", "[]")),
+        ("{}", ("", "{}")),
+        ("[" * 100_000, ("", "[" * 100_000)),
+    ],
+)
+def test_a_tagged_call_is_read(body, call):
+    assert list(tool_calls([Tagged(body)])) == [ToolCall("call", *call)]
+
+
+TIME = ("tell_time", "{}")
+SPELL = ("spell", '{"word": "Tea"}')
+
+
+@pytest.mark.parametrize(
+    ("body", "calls"),
+    [
+        ('{"name": "tell_time", "parameters": {}}', [TIME]),
+        (
+            '{"type": "function", "function": {"name": "spell", "arguments": {"word": "Tea"}}}',
+            [SPELL],
+        ),
+        ('[{"name": "tell_time"}, {"name": "spell", "arguments": {"word": "Tea"}}]', [TIME, SPELL]),
+        ('{"name": "tell_time"}\n{"name": "spell", "args": {"word": "Tea"}}', [TIME, SPELL]),
+        ("\n<function=tell_time>\n</function>\n", [TIME]),
+        ("<function=spell><parameter=word>\nTea\n</parameter></function>", [SPELL]),
+        ('<function=spell>{"word": "Tea"}</function>', [SPELL]),
+        ('<invoke name="spell">\n<parameter name="word">Tea</parameter>\n</invoke>', [SPELL]),
+        ("<function=tell_time></function><function=spell><parameter=word>Tea", [TIME, SPELL]),
+        ("spell\n<arg_key>word</arg_key>\n<arg_value>Tea</arg_value>", [SPELL]),
+        ("tell_time", [TIME]),
+        ("tell_time()", [TIME]),
+        ('spell[ARGS]{"word": "Tea"}', [SPELL]),
+        ('functions.spell <|constrain|>json<|message|>{"word": "Tea"}', [SPELL]),
+        ('functions.spell json{"word": "Tea"}', [SPELL]),
+        (
+            "<|tool_call_begin|>functions.tell_time:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
+            "<|tool_call_begin|>functions.spell:1<|tool_call_argument_begin|>"
+            '{"word": "Tea"}<|tool_call_end|>',
+            [TIME, SPELL],
+        ),
+        (
+            "<\uff5ctool▁call▁begin\uff5c>function<\uff5ctool▁sep\uff5c>spell\n```json\n"
+            '{"word": "Tea"}\n```<\uff5ctool▁call▁end\uff5c>',
+            [SPELL],
+        ),
+    ],
+)
+def test_every_way_to_write_calls_is_read(body, calls):
+    read = [(call.name, call.arguments) for call in tool_calls([Tagged(body)])]
+
+    assert read == calls
+
+
+def test_half_a_character_in_a_call_is_replaced():
+    (call,) = tool_calls([Tagged('{"name": "sp\\ud83c", "arguments": "\\udf89"}')])
+
+    assert (call.name, call.arguments) == ("sp\ufffd", "\ufffd")

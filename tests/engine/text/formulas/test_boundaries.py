@@ -1,0 +1,194 @@
+"""Where formulas begin and end in a stream, and how long what only looks like one is held."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.text.formulas.boundaries import (
+    LONGEST_DISPLAY,
+    LONGEST_INLINE,
+    Boundaries,
+    Formula,
+)
+
+TEX = st.lists(
+    st.sampled_from(
+        [
+            "$",
+            "$$",
+            "$5",
+            "\\(",
+            "\\)",
+            "\\[",
+            "\\]",
+            "\\$",
+            "\\\\",
+            "{",
+            "}",
+            "^",
+            "_",
+            "&",
+            "`",
+            "```",
+            "x",
+            "12",
+            "a b",
+            "and",
+            "the",
+            ".",
+            ",",
+            " ",
+            "\n",
+            "\\frac",
+            "\\sqrt{",
+            "\\begin{cases}",
+            "\\end{cases}",
+            "\\begin{align*}",
+            "\\text{if }",
+            "\\left(",
+            "\\foo",
+            "-",
+            "+",
+            "=",
+            "<",
+            "(",
+            ")",
+        ]
+    ),
+    max_size=30,
+).map("".join)
+
+
+def cut(*deltas: str) -> list[str | Formula]:
+    """What comes out, neighbouring pieces of plain text joined."""
+    boundaries = Boundaries()
+    parts = [part for delta in deltas for part in boundaries.push(delta)] + boundaries.end()
+    joined: list[str | Formula] = []
+    for part in parts:
+        if joined and isinstance(part, str) and isinstance(joined[-1], str):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
+
+
+def written(part: str | Formula) -> str:
+    return part.text if isinstance(part, Formula) else part
+
+
+def formulas(text: str) -> list[str]:
+    return [part.text for part in cut(text) if isinstance(part, Formula)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("so $x + 1$ is", ["$x + 1$"]),
+        ("($x$), $y$.", ["$x$", "$y$"]),
+        ("$x$$y$", ["$x$", "$y$"]),
+        ("$$x$$", ["$$x$$"]),
+        ("$$\nx = 5\n$$\n", ["$$\nx = 5\n$$"]),
+        ("\\(x\\) and \\[y\\]", ["\\(x\\)", "\\[y\\]"]),
+        ("\\begin{align*} x \\end{align*}", ["\\begin{align*} x \\end{align*}"]),
+        ("a \\frac{1 + x}{2}, b", ["\\frac{1 + x}{2}"]),
+        ("5\\times 3", ["\\times"]),
+        ("H$_2$O", ["$_2$"]),
+        ("$\\$5 + \\$6$", ["$\\$5 + \\$6$"]),
+        ("$\\text{if } x$", ["$\\text{if } x$"]),
+        ("the $n$th", ["$n$"]),
+        ("$2 sin x$", ["$2 sin x$"]),
+        ("$5 and $6", []),
+        ("$5-$10", []),
+        ("US$5 or 5$", []),
+        ("$5 to get 5$ back", []),
+        ("$x is$", []),
+        ("$HOME:$PATH", []),
+        ("$ x $", []),
+        ("$x\ny$", []),
+        ("`$x$`", []),
+        ("\\$x$", []),
+        ("C:\\times\\x", []),
+        ("\\n and \\d+", []),
+        ("\\begin{document} x \\end{document}", []),
+        ("\\[\n\nx\n\\]", []),
+    ],
+)
+def test_a_formula_is_what_opens_and_closes_like_one(text: str, found: list[str]) -> None:
+    assert formulas(text) == found
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=TEX, cuts=st.lists(st.integers(0, 200), max_size=8))
+def test_any_cut_gives_the_same_and_nothing_is_lost(text: str, cuts: list[int]) -> None:
+    places = sorted({0, len(text), *(place % (len(text) + 1) for place in cuts)})
+    deltas = [text[begin:end] for begin, end in pairwise(places)]
+    assert cut(*deltas) == cut(text) == cut(*text)
+    assert "".join(map(written, cut(text))) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("$5 and more", 2),
+        ("$5. More", 1),
+        ("$5, please", 2),
+        ("$5) and", 1),
+        ("$5 a day", 2),
+        ("$5 - $10", 3),
+        ("$20/hr for it", 2),
+        ("$HOME folder is", 2),
+        ("\\alpha and", 1),
+        ("C:\\Users and", 1),
+    ],
+)
+def test_what_is_no_formula_is_held_for_a_word_or_two(text: str, tokens: int) -> None:
+    boundaries = Boundaries()
+    arrived = 0
+    for token in text.split():
+        boundaries.push(token + " ")
+        arrived += 1
+        if not boundaries.held:
+            break
+    assert arrived == tokens
+
+
+@pytest.mark.parametrize(
+    ("opening", "longest"),
+    [
+        ("$", LONGEST_INLINE),
+        ("\\(", LONGEST_INLINE),
+        ("\\frac{", LONGEST_INLINE),
+        ("\\[", LONGEST_DISPLAY),
+        ("$$", LONGEST_DISPLAY),
+        ("\\begin{align}", LONGEST_DISPLAY),
+    ],
+)
+def test_an_opening_without_an_end_does_not_swallow_the_reply(opening: str, longest: int) -> None:
+    boundaries = Boundaries()
+    text = opening + "x+" * longest
+    out = "".join(map(written, boundaries.push(text)))
+    assert len(text) - len(out) <= longest + 1
+
+
+@pytest.mark.parametrize("opening", ["$x + ", "\\(x + ", "\\[x + ", "$$x + ", "\\begin{align} x"])
+def test_a_paragraph_ends_what_has_not_closed(opening: str) -> None:
+    boundaries = Boundaries()
+    boundaries.push(opening + "\n\n")
+    assert boundaries.held == ""
+
+
+@pytest.mark.parametrize(
+    "unit", ["$", "$$", "\\(", "\\[", "\\frac{", "$x", "\\begin{", "$5 + ", "\\"]
+)
+def test_repeated_openings_take_linear_time(unit: str) -> None:
+    text = unit * (10_000 // len(unit))
+
+    def takes() -> float:
+        begin = time.thread_time()
+        cut(text)
+        return time.thread_time() - begin
+
+    assert any(takes() < 1.0 for _ in range(3))

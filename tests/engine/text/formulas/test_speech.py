@@ -1,0 +1,61 @@
+"""The words of formulas, whatever stands in them; those of real ones are in formulas.toml."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+
+from engine.text.formulas import commands, speech
+from tests.engine.text.formulas.test_boundaries import TEX
+
+
+@settings(max_examples=500, deadline=None)
+@given(text=TEX)
+def test_every_text_has_words_of_letters_with_at_most_one_mark(text: str) -> None:
+    for word in speech.words(f"${text}$"):
+        assert re.fullmatch(r"[^\W\d_](?:[^\W\d_]|['-])*[,;:]?", word), word
+
+
+@pytest.mark.parametrize("name", sorted(commands.COMMANDS))
+def test_every_known_command_may_stand_alone_at_the_end_or_before_anything(name: str) -> None:
+    for text in (f"\\{name}", f"\\{name} x", f"x \\{name}{{y}}{{z}}", f"(\\{name}_1^2)"):
+        assert all(re.search(r"[^\W\d_]", word) for word in speech.words(f"${text}$"))
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * 500, "\\frac" * 200, "(" * 300 + "x", "^" * 300, "\\sqrt[" * 90]
+)
+def test_deep_nesting_is_no_error(text: str) -> None:
+    speech.words(f"${text}$")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("10^{-3}", "10^3"),
+        ("\\sqrt{x} + 1", "\\sqrt{x + 1}"),
+        ("\\frac{a}{b} + c", "\\frac{a}{b + c}"),
+        ("(x + 1)^2", "x + 1^2"),
+        ("a - (b - c)", "a - b - c"),
+        ("-1^n", "(-1)^n"),
+        ("a_{n+1}", "a_n + 1"),
+        ("x^{n+1} y", "x^n + 1 y"),
+        ("E[X^2]", "E[X]^2"),
+        ("\\sum_{i=1}^n i", "\\sum_{i=1} i"),
+        ("\\sqrt[3]{x}", "\\sqrt{x}"),
+        ("\\int_0^1 x", "\\int x"),
+        ("f'(x)", "f(x)"),
+        ("f^{-1}(x)", "f(x)^{-1}"),
+        ("|x| + 1", "|x + 1|"),
+        ("A \\cap B", "A \\cup B"),
+    ],
+)
+def test_formulas_that_mean_different_things_sound_different(one: str, other: str) -> None:
+    assert speech.words(f"${one}$") != speech.words(f"${other}$")
+
+
+def test_a_plain_number_is_ordinary_text() -> None:
+    assert speech.as_text("$1{,}000$") == "1,000"
+    assert speech.as_text("$50\\%$") == "50%"
+    assert speech.as_text("$90^\\circ$") == "90°"
+    assert speech.as_text("$x$") == ""

@@ -1,0 +1,148 @@
+"""Verbs, nouns and adjectives that are written alike: 200 sentences, half of them older than the
+rules.
+"""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.pronunciation.heteronyms import is_heteronym, sounds_like
+from engine.tts.espeak.phrasing import Phrasing
+
+_HERE = Path(__file__).parent
+_SOUNDS = tomllib.loads((_HERE / "heteronyms.toml").read_text("utf-8"))
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`place` is the word whose sense is known."""
+
+    sense: str
+    words: tuple[str, ...]
+    place: int
+
+    @property
+    def word(self) -> str:
+        return self.words[self.place].strip(".,?!")
+
+
+def sentences(name: str) -> list[Sentence]:
+    found = []
+    for line in (_HERE / f"heteronyms_{name}.tsv").read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            sense, text = line.split("\t")
+            marked = text.split()
+            place = next(place for place, word in enumerate(marked) if "*" in word)
+            found.append(Sentence(sense, tuple(text.replace("*", "").split()), place))
+    return found
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Espeak:
+    return Espeak()
+
+
+def phones(espeak: Espeak, words: tuple[str, ...], place: int) -> str:
+    """Of one word, as they come word by word."""
+    phonemizer = WordPhonemizer(espeak)
+    ready = [phoned for word in words for phoned in phonemizer.push(word)]
+    return "".join((*ready, *phonemizer.finish())[place].phones)
+
+
+def missed(espeak: Espeak, name: str) -> list[str]:
+    """The sentences whose word is said wrong."""
+    return [
+        " ".join(sentence.words)
+        for sentence in sentences(name)
+        if phones(espeak, sentence.words, sentence.place)
+        != _SOUNDS[sentence.word.lower()][sentence.sense]
+    ]
+
+
+def test_there_are_two_hundred_sentences_half_of_each_kind() -> None:
+    assert [len(sentences(name)) for name in ("first", "second")] == [100, 100]
+
+
+def test_the_sentences_written_before_the_rules_are_said_right(espeak: Espeak) -> None:
+    """99 of 100, as found; espeak alone has 77."""
+    assert missed(espeak, "first") == ["I read every night before bed."]
+
+
+def test_the_sentences_written_after_the_rules_are_mostly_said_right(espeak: Espeak) -> None:
+    """94 of 100, as found; espeak alone has 67."""
+    assert len(missed(espeak, "second")) <= 6
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ("Use the slider.", 0, "jˈuːz"),
+        ("Record your voice.", 0, "ɹᵻkˈɔːɹd"),
+        ("Close the door.", 0, "klˈoʊz"),
+        ("I read it yesterday.", 1, "ɹˈɛd"),
+        ("Well, CLOSE the door.", 1, "klˈoʊz"),
+        ("She uses it daily.", 1, "jˈuːzᵻz"),
+        ("It has many uses.", 3, "jˈuːsᵻz"),
+        ("The records are lost.", 1, "ɹˈɛkɚdz"),
+        ("Our lives changed.", 1, "lˈaɪvz"),
+        ("My brother lives in Rome.", 2, "lˈɪvz"),
+        ("Then the boy dove into it.", 3, "dˈoʊv"),
+        ("The dove flew off.", 1, "dˈʌv"),
+        ("She sent her resume today.", 3, "ɹˈɛzuːmˌeɪ"),
+        ("Please resume the game.", 1, "ɹᵻzˈuːm"),
+        ("We usually read it at noon.", 2, "ɹˈiːd"),
+        ("You are excused.", 2, "ɛkskjˈuːzd"),
+        ("Conduct a survey.", 0, "kəndˈʌkt"),
+        ("Upgrade it.", 0, "ʌpɡɹˈeɪd"),
+        ("It needs an upgrade.", 3, "ˈʌpɡɹeɪd"),
+        ("An attribute of God.", 1, "ˈætɹɪbjˌuːt"),
+    ],
+)
+def test_a_word_has_the_sound_of_its_sense(
+    espeak: Espeak, text: str, place: int, said: str
+) -> None:
+    assert phones(espeak, tuple(text.split()), place) == said
+
+
+def test_british_voices_tell_verbs_from_nouns_as_well() -> None:
+    british = Espeak("en-gb")
+    assert phones(british, ("Record", "it."), 0) == "ɹɪkˈɔːd"
+    assert phones(british, ("The", "record", "is", "old."), 1) == "ɹˈɛkɔːd"
+
+
+def test_a_word_with_one_sound_is_left_to_espeak() -> None:
+    assert not is_heteronym("table")
+    assert sounds_like(("the",), "table", "is") == ""
+
+
+def test_every_sound_is_asked_for_by_a_word_of_that_sense(espeak: Espeak) -> None:
+    """What espeak is given has the sound; nothing in the table is misspelt."""
+    for word, senses in _SOUNDS.items():
+        for sentence in (*sentences("first"), *sentences("second")):
+            if sentence.word.lower() == word:
+                said = phones(espeak, sentence.words, sentence.place)
+                assert said in senses.values(), (word, said)
+
+
+def test_the_formant_voice_gets_the_same_sense() -> None:
+    phrasing = Phrasing()
+    text = "Use it. The record is old, so record the new use of it."
+    for word in text.split():
+        phrasing.push(word)
+    phrasing.end()
+    given = []
+    while found := phrasing.take():
+        context = found[1]
+        given.append(" ".join(context.tokens[: context.target + 1]))
+    assert given[0] == "yooz"
+    assert [text for text in given if re.search(r"record$|use$", text)] == [
+        "the record",
+        "to record",
+        "the use",
+    ]

@@ -1,0 +1,140 @@
+"""Abbreviations sound the same wherever they stand, with either accent."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+from pathlib import Path
+
+import pytest
+
+from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.pronunciation.initialisms import letters, respelled, spelled
+
+_SPELLED, _SAID = (
+    [word for line in part.splitlines() if not line.startswith("#") for word in line.split()]
+    for part in Path(__file__).with_name("abbreviations.txt").read_text("utf-8").split("---")
+)
+_PLACES = (
+    ("{}.", 0), ("{} is late.", 0), ("It covers {}, and more.", 2), ("We saw {} today.", 2),
+    ("We saw {}", 2), ("The one before {}?", 3), ("THE NEW {} REPORT", 2),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["en-us", "en-gb"])
+def espeak(request: pytest.FixtureRequest) -> Espeak:
+    return Espeak(request.param)
+
+
+def sound(espeak: Espeak, text: str, place: int) -> tuple[str, ...]:
+    """The phones of the word at a place of a text."""
+    phonemizer = WordPhonemizer(espeak)
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    return (*words, *phonemizer.finish())[place].phones
+
+
+def bare(phones: tuple[str, ...]) -> str:
+    return "".join(phones).replace("ˈ", "").replace("ˌ", "")
+
+
+def differing(espeak: Espeak, words: list[str]) -> list[str]:
+    """Those whose sound depends on where they stand."""
+    places = [place for place in _PLACES if "THE NEW" not in place[0]]
+    return [
+        word
+        for word in words
+        if len({sound(espeak, text.format(word), place) for text, place in places}) > 1
+    ]
+
+
+def test_there_are_as_many_abbreviations_as_were_tried() -> None:
+    assert len(_SPELLED) >= 150
+
+
+def test_a_spelled_abbreviation_sounds_the_same_everywhere(espeak: Espeak) -> None:
+    assert differing(espeak, _SPELLED) == []
+
+
+def test_one_that_is_said_as_a_word_sounds_the_same_everywhere(espeak: Espeak) -> None:
+    assert differing(espeak, _SAID) == []
+
+
+def test_spelled_means_letter_by_letter(espeak: Espeak) -> None:
+    """American linking in the alphabet is not looked at: "R" before "A"."""
+    names = {letter: bare(sound(espeak, f"{letter}.", 0)) for letter in map(chr, range(65, 91))}
+    wrong = [
+        word
+        for word in _SPELLED
+        if bare(sound(espeak, f"{word}.", 0)).replace("ɹ", "")
+        != "".join(names[letter] for letter in word).replace("ɹ", "")
+    ]
+    assert wrong == []
+
+
+def test_no_word_is_spelled(espeak: Espeak) -> None:
+    assert [word for word in _SAID if spelled(word)] == []
+
+
+def test_only_the_last_letter_has_the_full_stress(espeak: Espeak) -> None:
+    phones = sound(espeak, "GPU.", 0)
+    assert [phone for phone in phones if "ˈ" in phone] == ["ˈuː"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "ends"),
+    [
+        ("It has GPUs, and", 2, "uːz"),
+        ("Two PDFs.", 1, "ɛfs"),
+        ("The FBI's plan", 1, "aɪz"),
+        ("NASA's plan", 0, "ɐz"),
+        ("Many NGOs left", 1, "z"),
+        ("The LEDs.", 1, "iːz"),
+        ("His PhDs", 1, "iːz"),
+        ("The IRA’s men", 1, "eɪz"),
+        ("The FBI'S PLAN", 1, "aɪz"),
+        ("Two RAMs and", 1, "mz"),
+    ],
+)
+def test_the_s_of_a_plural_and_of_a_possessive_is_heard(
+    espeak: Espeak, text: str, place: int, ends: str
+) -> None:
+    assert bare(sound(espeak, text, place)).endswith(ends)
+
+
+@pytest.mark.parametrize("word", ["SMSs", "AWS's", "boxes", "DNSs", "UXs"])
+def test_behind_a_hiss_the_s_is_a_syllable(espeak: Espeak, word: str) -> None:
+    assert sound(espeak, f"{word}.", 0)[-2:] in (("ᵻ", "z"), ("ɪ", "z"))
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("STOP", "stop"), ("NOT", "not"), ("WARNING", "warning"), ("IMPORTANT", "important"),
+        ("DON'T", "don't"), ("IT'S", "it's"), ("README", "readme"), ("STRENGTH", "strength"),
+        ("AI-based", "eh-I-based"), ("NON-NATO", "non-nato"), ("USB-C", "U-S-B-C"),
+        ("P-S-five", "P-S-five"), ("N-A-C-L", "N-eh-C-L"), ("mRNA", "M-R-N-eh"),
+        ("iOS", "I-O-S"), ("eSIM", "E-sim"), ("hello", "hello"), ("Hello", "Hello"), ("A", "A"),
+        ("I", "I"), ("IEEE", "I-triple-E"), ("", ""),
+    ],
+)  # fmt: skip
+def test_capitals_are_words_parts_or_letters(word: str, said: str) -> None:
+    assert respelled(word) == said
+
+
+@pytest.mark.parametrize(
+    ("before", "word", "after", "said"),
+    [
+        ("DO", "IT", "NOW", "it"), ("the", "IT", "team", "I-T"), ("THE", "IT", "TEAM", "I-T"),
+        ("TELL", "US", "", "us"), ("the", "US", "army", "U-S"), ("", "WHO", "said", "W-H-O"),
+        ("", "WHO", "ARE", "who"), ("I", "AM", "", "am"), ("the", "AM", "band", "eh-M"),
+    ],
+)  # fmt: skip
+def test_what_is_a_word_as_well_is_one_beside_other_words_in_capitals(
+    before: str, word: str, after: str, said: str
+) -> None:
+    assert respelled(word, before, after) == said
+
+
+def test_what_was_spelled_is_known_by_its_form() -> None:
+    assert letters("eh-W-S") == ("AWS", "")
+    assert letters("G-P-U's") == ("GPU", "'s")
+    assert letters("U-S-based") is None
+    assert letters("I") is None
