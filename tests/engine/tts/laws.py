@@ -427,6 +427,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
 # VoXtream2, Kokoro and espeak hold to every law.
 LAWS_OF_A_SYSTEM: tuple[Callable[[TtsModel], None], ...] = (
     word_by_word_equals_all_at_once,
+    every_end_fades,
     every_word_has_one_onset_in_order,
     same_seed_same_samples,
     sessions_do_not_disturb_each_other,
