@@ -36,7 +36,7 @@ help:
 	@echo "make nsis          the installer for Windows (makensis makes it: apt-get install nsis)"
 	@echo "make macos         the application for macOS, not signed"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
-	@echo "make words         collect the window's texts, and compile their translations"
+	@echo "make words         collect the window's texts, compile their translations, write the page of settings"
 	@echo "make requirements  pin all packages again from pyproject.toml (UPGRADE=1: newest versions)"
 
 run demo:
@@ -81,20 +81,23 @@ release:
 	$(BIN)/python -m installer.release dist/release $(ARGS)
 
 # The window's texts: collects what is marked in the code into resources/languages/*.po, where it is
-# translated, and compiles that. Texts that are gone from the code are removed there too.
+# translated, and compiles that; installer/babel.cfg says where texts stand. Texts that are gone
+# from the code are removed there too. The page of settings, which has theirs, is written anew.
 LANGUAGES = de fr
-BABEL = $(BIN)/pybabel -q
+BABEL = PYTHONPATH=. $(BIN)/pybabel -q
 
 words:
 	@mkdir -p build
-	$(BABEL) extract --no-default-keywords -k tr -k tr_n:1,2 -k mark --no-location --sort-output \
-		--omit-header -o build/rubato.pot app
+	$(BABEL) extract -F installer/babel.cfg --no-default-keywords -k tr -k tr_n:1,2 -k mark \
+		--no-location --sort-output --omit-header -o build/rubato.pot .
 	for code in $(LANGUAGES); do \
 		file=resources/languages/$$code; \
 		$(BABEL) update -N --ignore-obsolete --ignore-pot-creation-date --width 96 \
 			-i build/rubato.pot -o $$file.po -l $$code && \
 		$(BABEL) compile -i $$file.po -o $$file.mo || exit 1; \
 	done
+	$(BIN)/python -c "from engine.settings.page import page; print(page(), end='')" \
+		>resources/pages/settings.md
 
 .PHONY: nsis
 # PYTHON_FOR_WINDOWS: python.org's embeddable package, unpacked, to be used in a release.

@@ -92,8 +92,11 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     own = tuple(SYSTEMS[recipe.system].stages)
     if options.stage not in {*own, "all"}:
         raise InvalidInput(
-            f"{recipe.system} has no stage '{options.stage}'.",
-            hint=f"Its stages: {', '.join(own)}.",
+            "{system} has no stage '{stage}'.",
+            hint="Its stages: {names}.",
+            system=recipe.system,
+            stage=options.stage,
+            names=", ".join(own),
         )
     if options.install:
         own = own[: own.index("export") + 1]  # a pack is used before it is measured

@@ -125,7 +125,9 @@ def read(file: Path, kind: type[_Kind]) -> list[_Kind]:
         return [kind(**row) for row in rows.values()]
     except TypeError as error:
         raise InvalidInput(
-            f"{file} was written by an older version.", hint="Do its stage once more: --again."
+            "{file} was written by an older version.",
+            hint="Do its stage once more: --again.",
+            file=file,
         ) from error
 
 

@@ -331,13 +331,13 @@ def read_recipe(file: Path) -> Recipe:
     try:
         table = toml_table(read_text(file, LARGEST_BYTES))
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"The recipe {file} cannot be read: {error}.") from error
+        message = "The recipe {file} cannot be read: {error}."
+        raise InvalidInput(message, file=file, error=error) from error
     try:
         recipe = build(Recipe, table)
     except WrongValue as error:
-        raise InvalidInput(
-            f"The recipe {file} cannot be used: {error}.", hint=error.hint
-        ) from error
+        message, hint = "The recipe {file} cannot be used: {error}.", error.hint
+        raise InvalidInput(message, hint=hint, file=file, error=error) from error
     _check(recipe)
     return recipe
 
@@ -346,8 +346,10 @@ def _check(recipe: Recipe) -> None:
     """Check what the types cannot express."""
     if recipe.system not in SYSTEMS:
         raise InvalidInput(
-            f"The recipe's system '{recipe.system}' is not known.",
-            hint=f"There are: {', '.join(SYSTEMS)}.",
+            "The recipe's system '{system}' is not known.",
+            hint="There are: {names}.",
+            system=recipe.system,
+            names=", ".join(SYSTEMS),
         )
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
@@ -388,4 +390,4 @@ def _check(recipe: Recipe) -> None:
     }
     for sentence, holds in rules.items():
         if not holds:
-            raise InvalidInput(f"The recipe does not hold together: {sentence}.")
+            raise InvalidInput("The recipe does not hold together: {sentence}.", sentence=sentence)

@@ -39,6 +39,7 @@ from engine.settings import Value
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
+from engine.translatable import Translatable
 from engine.tts.shelf import SENTENCE
 
 LONGEST_TEXT: Final = 1_000  # characters of a preview
@@ -130,13 +131,15 @@ class VoiceDesk:
     def _ask(self, name: str, text: str, mix: Mix | None) -> None:
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
-                f"That text has {len(text)} characters; {LONGEST_TEXT} can be heard.",
+                "That text has {count} characters; {most} can be heard.",
                 hint="Give a sentence or two.",
+                count=len(text),
+                most=LONGEST_TEXT,
             )
         stream = PacedText(pacing=False)
         words = (*stream.push(text or SENTENCE).words, *stream.end().words)
         if not words:
-            hint = LEFT_OUT if stream.left_out else "Give it some words."
+            hint = LEFT_OUT if stream.left_out else Translatable("Give it some words.")
             raise InvalidInput("There is nothing to say in this text.", hint=hint)
         if self._recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
@@ -204,7 +207,9 @@ class VoiceDesk:
             if now != chosen:
                 self._hands.change(VOICE, now)
             if not now:
-                self._hands.emit(Notice(f"{name} was removed; the default voice speaks now."))
+                self._hands.emit(
+                    Notice.of("{name} was removed; the default voice speaks now.", name=name)
+                )
         elif not name and now and now == self._removed_chosen:
             self._removed_chosen = ""
             self._hands.change(VOICE, now)

@@ -84,7 +84,7 @@ class Background:
                     self._tell(self._looked_at(job))
             case WriteConversation(conversation, path):
                 write(conversation, path)
-                self._tell(Notice(f"The conversation is in {path}."))
+                self._tell(Notice.of("The conversation is in {path}.", path=path))
             case _:
                 self._keeper.do(job)
 
@@ -113,5 +113,7 @@ class Background:
 
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
-            error = UnreadableClip(f"The file could not be read: {error}", hint="Try another one.")
+            error = UnreadableClip(
+                "The file could not be read: {error}", hint="Try another one.", error=error
+            )
         self._tell(Failed.of(error))

@@ -35,6 +35,7 @@ from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
 from engine.runtime.workers.voice.orders import PREVIEW
 from engine.runtime.workers.worker import Worker
 from engine.settings import HistorySettings
+from engine.translatable import Translatable
 
 T = TypeVar("T")
 
@@ -200,7 +201,9 @@ class Historian:
                 self._remove(conversations)
             case ExportConversations(path):
                 count = self._with_file(lambda store: write_all(store, path))
-                self._tell(Notice(f"{count} conversations are in {path}."))
+                self._tell(
+                    Notice.of("{count} conversations are in {path}.", count=count, path=path)
+                )
             case _:
                 assert_never(command)
 
@@ -221,7 +224,10 @@ class Historian:
         if self._present.id in conversations:
             self._present.delete()
             self._tell(ConversationGone())
-        one, several = "1 conversation was deleted.", f"{count} conversations were deleted."
+        one, several = (
+            Translatable("1 conversation was deleted."),
+            Translatable("{count} conversations were deleted.", count=count),
+        )
         self._tell(Notice(one if count == 1 else several))
         self._tell(ConversationsChanged())
 
@@ -262,7 +268,10 @@ class Historian:
         self._close()
         kept = set_aside(self._path, file)
         if kept:
-            hint = f"They are set aside as {kept}; what is said from now on is in a new file."
+            hint = Translatable(
+                "They are set aside as {file}; what is said from now on is in a new file.",
+                file=kept,
+            )
             self._tell(Failed(fault.code, fault.message, hint))
         self._write_anew()
         self._tell(ConversationsChanged())
@@ -286,7 +295,7 @@ class Historian:
             return
         if self._failures:
             self._failures = 0
-            self._tell(Notice("Conversations are kept again; nothing was lost."))
+            self._tell(Notice.of("Conversations are kept again; nothing was lost."))
         if self._present.last != before:
             self._tell(ConversationsChanged())
 
@@ -319,7 +328,7 @@ class Historian:
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
             error = HistoryError(
-                f"Keeping conversations failed: {error}", hint="Please report this."
+                "Keeping conversations failed: {error}", hint="Please report this.", error=error
             )
         self._tell(Failed(error.code, error.message, error.hint))
 

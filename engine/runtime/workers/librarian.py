@@ -114,7 +114,7 @@ class Librarian:
                 self.post(FetchModels(fitting.names, use=True))
             case AddModel(path):
                 names = ", ".join(each.path for each in added.add(path, data_folder()))
-                self._tell(Notice(f"{names} is in the list of models."))
+                self._tell(Notice.of("{names} is in the list of models.", names=names))
             case UseModel(name):
                 with self._settling(name):
                     self._use(name)
@@ -136,7 +136,7 @@ class Librarian:
     def _use(self, name: str) -> None:
         chosen = entry(name, self._settings(), self._served)
         self._tell(ModelChosen(changes(chosen)))
-        self._tell(Notice(f"{chosen.title} is used from now on."))
+        self._tell(Notice.of("{name} is used from now on.", name=chosen.title))
 
     # ------------------------------------------------------------------- minutes
 
@@ -175,7 +175,7 @@ class Librarian:
         if used:
             self._use(name)
         else:
-            self._tell(Notice(f"{storage.with_needs(name)[-1].title} was fetched."))
+            self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
 
     def _verify(self, name: str) -> None:
         show = self._shower(name, Activity.VERIFYING)
@@ -207,13 +207,14 @@ class Librarian:
         except Cancelled:
             self._tell(ModelSettled(name, "Paused: it goes on where it stopped."))
         except EngineError as error:
-            text = f"{error.message} {error.hint}".strip()
-            self._tell(ModelSettled(name, text, failed=True))
+            self._tell(ModelSettled(name, str(error), failed=True))
             self._report(error)
 
     def _report(self, error: Exception) -> None:
         if not isinstance(error, EngineError):
-            error = EngineError(f"Something went wrong with a model: {error}", hint="Try again.")
+            error = EngineError(
+                "Something went wrong with a model: {error}", hint="Try again.", error=error
+            )
         self._tell(Failed(error.code, error.message, error.hint))
 
 

@@ -39,9 +39,10 @@ from engine.settings import LanguageModelSettings, load_key
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER
 from engine.text.stream.paced import Growth, PacedText
+from engine.translatable import Translatable
 
 READY = "ready"
-STILL_LOADING = "The language model's server is still loading its model."
+STILL_LOADING = Translatable("The language model's server is still loading its model.")
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
 
 
@@ -276,7 +277,9 @@ class Thinker:
         reply = self._open
         if not isinstance(error, EngineError):
             error = LanguageModelError(
-                f"The language model failed: {error}", hint="Ask again, or choose another model."
+                "The language model failed: {error}",
+                hint="Ask again, or choose another model.",
+                error=error,
             )
         turn = None if reply is None or reply.ending is not None else reply.turn
         failed = partial(self._tell, Failed.of(error, Part.LANGUAGE_MODEL, turn))

@@ -34,6 +34,7 @@ from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.packing import pack_folder
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Task, begins, do_tasks, result
+from engine.translatable import Translatable
 from engine.tts.espeak.voices import VOICES
 
 CLONE_SENTENCES: Final = 2
@@ -238,7 +239,11 @@ def evaluate_pack(run: Run) -> None:
     if not (parts or cost or others):
         every = (*measurements.parts, measurements.speed, *measurements.baseline_parts)
         names = ", ".join(part.name for part in every)
-        raise InvalidInput(f"No part begins with {', '.join(run.only)}.", hint=f"Parts: {names}.")
+        raise InvalidInput(
+            "No part begins with {names}.",
+            hint=Translatable("Parts: {names}.", names=names),
+            names=", ".join(run.only),
+        )
     try:
         do_tasks("evaluate", measurements.results, parts, run.workers, fresh=True)
         do_tasks("speed", measurements.results, cost, 1, fresh=True)

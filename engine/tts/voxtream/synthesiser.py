@@ -19,6 +19,7 @@ from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
 from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
+from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import own_table, read_table
 from engine.tts.speaker import recording as recordings
@@ -50,7 +51,6 @@ from engine.tts.voxtream.session import Machine, VoxtreamSession
 
 log = logging.getLogger(__name__)
 
-NOT_CAPTURED = "The voice speaks in plain steps, slower than this graphics card could: {}"
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
 
 
@@ -143,7 +143,11 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         except RuntimeError as error:  # torch's: too little memory, or a kernel that cannot be
             log.warning("frames cannot be captured error=%s", error)
             self._graphs = False
-            self.info = replace(self.info, note=NOT_CAPTURED.format(_first_line(error)))
+            note = Translatable(
+                "The voice speaks in plain steps, slower than this graphics card could: {error}",
+                error=_first_line(error),
+            )
+            self.info = replace(self.info, note=note)
         else:
             self._idle.append(frames)
 
@@ -241,8 +245,13 @@ def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
     integers = np.issubdtype(codes.dtype, np.integer)
     if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
         raise InvalidInput(
-            f"The voice '{voice.name}' holds codes of shape {list(codes.shape)}, expected "
-            f"{shape.codebooks} rows of 2 to {longest} codes from 0 to {shape.codes - 1}.",
+            "The voice '{name}' holds codes of shape {shape}, expected {rows} rows of 2 "
+            "to {longest} codes from 0 to {last}.",
             hint="Make the voice again from its recording.",
+            name=voice.name,
+            shape=list(codes.shape),
+            rows=shape.codebooks,
+            longest=longest,
+            last=shape.codes - 1,
         )
     return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))

@@ -211,7 +211,7 @@ class Transcriber:
         self._drop()
         if not isinstance(error, EngineError):
             error = RecogniserError(
-                f"The speech recogniser failed: {error}", hint="Say it again, or type."
+                "The speech recogniser failed: {error}", hint="Say it again, or type.", error=error
             )
         self._tell(Failed.of(error, Part.RECOGNISER, turn))
 

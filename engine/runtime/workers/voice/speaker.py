@@ -357,7 +357,7 @@ class Speaker:
         reply, self._reply = self._reply, None
         if not isinstance(error, EngineError):
             error = SynthesisError(
-                f"The voice failed: {error}", hint="Ask again; it was restarted."
+                "The voice failed: {error}", hint="Ask again; it was restarted.", error=error
             )
         self._tell(Failed.of(error, Part.SYNTHESISER, reply.turn if reply else None))
         if reply is not None:

@@ -16,6 +16,7 @@ from engine.audio.clips.clip import Clip
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Progress, TtsModel
 from engine.tts.voxtream.config import FULL, INT8, PROFILES, STARTER, Profile
 from engine.tts.voxtream.files.checkpoint import Target
@@ -86,8 +87,9 @@ def target(device: str, threads: int = 2) -> Target:
     cuda = torch.cuda.is_available()
     if device not in {"auto", "cuda", "cpu"} or (device == "cuda" and not cuda):
         raise ModelError(
-            f"The device '{device}' cannot be used for speech.",
+            "The device '{name}' cannot be used for speech.",
             hint="Set speech.device to 'auto' or 'cpu'.",
+            name=device,
         )
     if device != "cpu" and cuda:
         # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
@@ -107,7 +109,10 @@ def _profile(setting: str, place: Target) -> Profile:
     name = os.environ.get(PROFILE_VARIABLE) or setting
     if name != "auto" and name not in PROFILES:
         raise ModelError(
-            f"There is no profile called '{name}'.", hint="There are: " + ", ".join(PROFILES) + "."
+            "There is no profile called '{name}'.",
+            hint="There are: {names}.",
+            name=name,
+            names=", ".join(PROFILES),
         )
     if place.device.type == "cuda":
         return FULL  # packed products run on the CPU only
@@ -128,8 +133,10 @@ def _files() -> Files:
     for file in paths:
         if not file.is_file():
             raise ModelError(
-                f"The neural voice needs {file.name}, which is not on this machine.",
-                hint="Fetch it with: rubato models get voxtream2",
+                "The neural voice needs {file}, which is not on this machine.",
+                hint="Fetch it with: {command}",
+                file=file.name,
+                command="rubato models get voxtream2",
             )
     return files
 
@@ -168,5 +175,7 @@ def load_starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 def _advice(folder: Path) -> str:
     if folder == own_folder():
-        return f"Make the pack again or remove {folder}: then the shipped one speaks."
-    return "Install the program again."
+        return Translatable(
+            "Make the pack again or remove {folder}: then the shipped one speaks.", folder=folder
+        )
+    return Translatable("Install the program again.")

@@ -22,6 +22,7 @@ from engine.errors import InvalidInput, ModelError
 from engine.nn.memory import return_freed_memory
 from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
+from engine.translatable import Translatable
 from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
@@ -39,7 +40,7 @@ from engine.tts.voxtream.prompt import rotary_tables
 PROFILE: Final = Profile(
     NAME, Precision.INT8, Precision.INT8, Precision.FLOAT, Precision.FLOAT, Precision.FLOAT
 )
-AGAIN: Final = "Make the voice pack again."
+AGAIN: Final = Translatable("Make the voice pack again.")
 
 
 class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
@@ -114,8 +115,10 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
     for name, good in right.items():
         if not good:
             raise InvalidInput(
-                f"The voice '{voice.name}' holds '{name}' that are no prompt of this model.",
+                "The voice '{name}' holds '{part}' that are no prompt of this model.",
                 hint=AGAIN,
+                name=voice.name,
+                part=name,
             )
     return Prompt(
         _tensor(codes[: shape.codebooks]),
@@ -150,11 +153,13 @@ def _walks(spans: npt.NDArray[Any], phones: int) -> bool:
 def _integers(voice: Voice, name: str) -> npt.NDArray[Any]:
     array = _array(voice.tensors, name)
     if not np.issubdtype(array.dtype, np.integer) or not array.size:
-        raise InvalidInput(f"The voice '{voice.name}' holds no {name}.", hint=AGAIN)
+        raise InvalidInput(
+            "The voice '{name}' holds no {part}.", hint=AGAIN, name=voice.name, part=name
+        )
     return array
 
 
 def _array(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
     if name not in tensors:
-        raise InvalidInput(f"The voice lacks '{name}'.", hint=AGAIN)
+        raise InvalidInput("The voice lacks '{name}'.", hint=AGAIN, name=name)
     return tensors[name]
