@@ -99,7 +99,7 @@ class Speaker:
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
+    def _handle(self, order: Order) -> None:
         match order:
             case SpeechSettings():
                 self._wanted = order
