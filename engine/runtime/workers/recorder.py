@@ -102,7 +102,7 @@ class Recorder:
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
+    def _handle(self, order: Order) -> None:
         match order:
             case Record(on=True, path=path):
                 self._begin(path)

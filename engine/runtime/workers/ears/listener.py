@@ -126,7 +126,7 @@ class Listener:
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _handle(self, order: Order) -> None:
         match order:
             case UseDevice(name, closed):
                 self._muted = closed

@@ -97,7 +97,7 @@ class Transcriber:
             self._recogniser.close()
         return ended
 
-    def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _handle(self, job: Job) -> None:
         match job:
             case RecogniserSettings():
                 self._wanted = job
