@@ -7,13 +7,14 @@ then its name is returned.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from engine.llm.base import Situation
 from engine.messages.events import Event
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.listener import Listener
@@ -28,12 +29,6 @@ from engine.settings import Settings
 logger = logging.getLogger(__name__)
 
 STOP_S = 3.0  # each thread gets this long to finish the step it is in
-
-
-class _Member(Protocol):
-    def start(self) -> None: ...
-
-    def stop(self, timeout_s: float) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -61,20 +56,11 @@ class Workers:
         """Stop all, ears first; returns the names of those that did not end in time."""
         return tuple(name for name, member in self._members().items() if not _ended(name, member))
 
-    def _members(self) -> dict[str, _Member]:
-        return {
-            "listener": self.listener,
-            "transcriber": self.transcriber,
-            "thinker": self.thinker,
-            "speaker": self.speaker,
-            "recorder": self.recorder,
-            "background": self.background,
-            "historian": self.historian,
-            "librarian": self.librarian,
-        }
+    def _members(self) -> dict[str, Actor[Any]]:
+        return {name: each for name, each in vars(self).items() if isinstance(each, Actor)}
 
 
-def _ended(name: str, member: _Member) -> bool:
+def _ended(name: str, member: Actor[Any]) -> bool:
     """Stop one; whatever its part raises while closing must not keep the others running."""
     try:
         return member.stop(STOP_S)

@@ -41,13 +41,13 @@ from engine.runtime.turn.orders import (
     UseDevice,
     UtteranceOrder,
 )
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.ears.doze import Doze
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
-from engine.runtime.workers.worker import Worker
 from engine.settings import RecogniserSettings, WakeSettings
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
@@ -70,7 +70,7 @@ NO_CANCELLER = (
 Order = EarOrder | UtteranceOrder | Overhear
 
 
-class Listener:
+class Listener(Actor[Order]):
     """Owns the microphone and the voice-activity detector."""
 
     def __init__(
@@ -81,8 +81,8 @@ class Listener:
         played: Callable[[], Played],
         ducking: Ducking,
     ) -> None:
+        super().__init__("listener", tell)
         self._factories = factories
-        self._tell = tell
         self._recognise = recognise
         self._microphone: Microphone | None = None  # None: none could be opened
         self._flaps = FlapGuard()
@@ -104,24 +104,10 @@ class Listener:
         self._attending = Attend(hands_free=False, deaf=False)
         self._deaf_until = 0
         self._next_level = 0
-        self._worker: Worker[Order] = Worker(
-            "listener", handle=self._handle, tick=self._tick, report=self._report
-        )
 
-    # -------------------------------------------------------------- from any thread
-
-    def start(self) -> None:
-        self._worker.start()
-
-    def post(self, order: Order) -> None:
-        self._worker.post(order)
-
-    def stop(self, timeout_s: float) -> bool:
-        """End the thread and release the microphone."""
-        ended = self._worker.stop(timeout_s)
-        if ended and self._microphone:
+    def _release(self) -> None:
+        if self._microphone:
             self._microphone.close()
-        return ended
 
     # ------------------------------------------------------------------- orders
 
@@ -390,7 +376,10 @@ class Listener:
             if not relapsed:
                 self._use("", instead=True)
             return
-        turn = self._give_up()
-        if not isinstance(error, EngineError):
-            error = DeviceError(f"Listening failed: {error}", hint="Choose another microphone.")
-        self._tell(Failed.of(error, Part.MICROPHONE, turn))
+        super()._report(error)
+
+    def _unknown(self, error: Exception) -> EngineError:
+        return DeviceError(f"Listening failed: {error}", hint="Choose another microphone.")
+
+    def _fail(self, error: EngineError) -> None:
+        self._tell(Failed.of(error, Part.MICROPHONE, self._give_up()))

@@ -33,8 +33,8 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
     UtteranceOrder,
 )
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
-from engine.runtime.workers.worker import Worker
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
@@ -52,12 +52,12 @@ class HearAudio:
 Job = RecogniserSettings | UtteranceOrder | HearAudio | SpeechPaused | SpeechResumed | SpeechStarted
 
 
-class Transcriber:
+class Transcriber(Actor[Job]):
     """Owns the recogniser."""
 
     def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
+        super().__init__("transcriber", tell)
         self._factories = factories
-        self._tell = tell
         self._recogniser: LoadedPart[RecogniserSettings, Recogniser] = LoadedPart(
             Part.RECOGNISER,
             tell,
@@ -74,12 +74,6 @@ class Transcriber:
         self._pause: int | None = None  # the pause a draft is wanted of; None = of none
         self._draft: tuple[Transcript, float] | None = None  # and when it was made
         self._ended = False
-        self._worker: Worker[Job] = Worker(
-            "transcriber", handle=self._handle, tick=self._tick, report=self._report
-        )
-
-    def start(self) -> None:
-        self._worker.start()
 
     def post(self, job: Job) -> None:
         """Queue a job; a draft in progress that it makes worthless is given up at once."""
@@ -87,15 +81,11 @@ class Transcriber:
             self._pause = job.sample
         elif isinstance(job, OpenUtterance | SpeechResumed | SpeechStarted | DropUtterance):
             self._pause = None
-        self._worker.post(job)
+        super().post(job)
 
-    def stop(self, timeout_s: float) -> bool:
-        """End the thread and release the recogniser."""
-        ended = self._worker.stop(timeout_s)
-        if ended:
-            self._drop()
-            self._recogniser.close()
-        return ended
+    def _release(self) -> None:
+        self._drop()
+        self._recogniser.close()
 
     def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
         match job:
@@ -206,13 +196,14 @@ class Transcriber:
                 self._tell(PartialTranscript(self._turn, partial))
         return None
 
-    def _report(self, error: Exception) -> None:
+    def _unknown(self, error: Exception) -> EngineError:
+        return RecogniserError(
+            f"The speech recogniser failed: {error}", hint="Say it again, or type."
+        )
+
+    def _fail(self, error: EngineError) -> None:
         turn = self._turn
         self._drop()
-        if not isinstance(error, EngineError):
-            error = RecogniserError(
-                f"The speech recogniser failed: {error}", hint="Say it again, or type."
-            )
         self._tell(Failed.of(error, Part.RECOGNISER, turn))
 
 
