@@ -11,7 +11,7 @@ from functools import partial, singledispatchmethod
 from pathlib import Path
 
 from engine.audio.devices.portaudio import Devices
-from engine.audio.vad import SpeechPaused, SpeechResumed
+from engine.audio.vad import SpeechResumed
 from engine.characters import whole
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
@@ -96,7 +96,6 @@ class Conductor:
         self._desk = VoiceDesk(self._workers, self._status, hands)
         self._over = False  # Stopped was told
         self._moved_at = time.monotonic()  # when the floor was last decided about
-        self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         audio = settings.audio
         self._floor = Floor(hands_free=audio.hands_free, headset=audio.headset)
 
@@ -291,18 +290,12 @@ class Conductor:
         self._attend()
 
     @_on.register
-    def _(self, fact: SpeechPaused) -> None:
-        self._pause = fact.sample
-
-    @_on.register
     def _(self, fact: SpeechResumed) -> None:
-        self._pause = None
         self._effects.drop_prepared(self._floor.turn)
 
     @_on.register
     def _(self, fact: h.Drafted) -> None:
-        listening = self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn
-        if listening and fact.pause == self._pause:
+        if self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn:
             self._effects.prepare(fact)
 
     @_on.register
@@ -397,4 +390,4 @@ class Conductor:
         deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
         hands_free = floor.hands_free and not desk.recording
         busy = floor.phase is not Phase.IDLE
-        self._workers.listener.post(Attend(hands_free, deaf or desk.hearing, wary, busy))
+        self._workers.ears.post(Attend(hands_free, deaf or desk.hearing, wary, busy))

@@ -47,10 +47,9 @@ class Effects:
         self.replies = Replies(workers)
 
     def prepare(self, drafted: Drafted) -> None:
-        """Have the ears settle how long to wait for more, and use the time: prepare the reply to
-        what may be all of the utterance. Nobody hears of it yet.
+        """Use the pause: prepare the reply to what may be all of the utterance. Nobody hears of it
+        yet.
         """
-        self._workers.listener.post(drafted)
         if drafted.transcript.text:
             said = Message(
                 Role.USER, drafted.transcript.text, confidence=drafted.transcript.confidence
@@ -68,10 +67,11 @@ class Effects:
         self._workers.thinker.post(GetReady(self._log.history, self._paced))
 
     def carry_out(self, order: o.Order) -> None:
+        if isinstance(order, o.UtteranceOrder):
+            self._note(order)
+            self._workers.ears.post(order)
+            return
         match order:
-            case o.OpenUtterance() | o.JoinUtterance() | o.CloseUtterance() | o.DropUtterance():
-                self._note(order)
-                self._workers.listener.post(order)
             case o.Answer(turn, said):
                 self._answer(turn, said)
             case o.ReadOut(turn, text, replayed):

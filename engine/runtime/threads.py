@@ -16,9 +16,7 @@ from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.background import Background
-from engine.runtime.workers.ears.ducking import Ducking
-from engine.runtime.workers.ears.listener import Listener
-from engine.runtime.workers.ears.transcriber import Transcriber
+from engine.runtime.workers.ears.ears import Ears
 from engine.runtime.workers.historian import Historian
 from engine.runtime.workers.librarian import Librarian
 from engine.runtime.workers.recorder import Overhear, Recorder
@@ -33,8 +31,7 @@ STOP_S = 3.0  # each thread gets this long to finish the step it is in
 
 @dataclass(frozen=True)
 class Workers:
-    listener: Listener
-    transcriber: Transcriber
+    ears: Ears
     thinker: Thinker
     speaker: Speaker
     recorder: Recorder
@@ -50,7 +47,7 @@ class Workers:
     @property
     def longest_stop_s(self) -> float:
         """How long stop() takes at most."""
-        return STOP_S * len(self._members())
+        return STOP_S * (len(self._members()) + 2)  # the ears and the librarian have two threads
 
     def stop(self) -> tuple[str, ...]:
         """Stop all, ears first; returns the names of those that did not end in time."""
@@ -80,18 +77,11 @@ def assemble(
     dials = Dials(lead_ms=settings.audio.lead_ms, rate=settings.speech.rate)
     dials.volume = settings.audio.volume
     speaker = Speaker(factories, tell, dials)
-    transcriber = Transcriber(factories, tell)
-    listener = Listener(
-        factories,
-        tell,
-        transcriber.post,
-        dials.take_played,
-        Ducking(dials.duck),
-    )
+    ears = Ears(factories, tell, dials)
     thinker = Thinker(factories, tell, speaker.post, situation)
-    recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
+    recorder = Recorder(tell, lambda sink: ears.post(Overhear(sink)))
     background = Background(factories, tell, speaker.voice)
     historian = Historian(factories.history, tell)
     librarian = Librarian(tell, in_force)
-    talkers = (listener, transcriber, thinker, speaker)
+    talkers = (ears, thinker, speaker)
     return Workers(*talkers, recorder, background, historian, librarian, dials)

@@ -51,11 +51,10 @@ class Preferences:
         workers, settings = self._workers, self.settings
         workers.speaker.post(UseDevice(settings.audio.loudspeaker))
         workers.speaker.post(settings.speech)
-        workers.listener.post(_microphone(settings.audio))
-        workers.listener.post(_cleaning(settings.audio))
-        workers.listener.post(settings.recogniser)
-        workers.listener.post(settings.wake)
-        workers.transcriber.post(settings.recogniser)
+        workers.ears.post(_microphone(settings.audio))
+        workers.ears.post(_cleaning(settings.audio))
+        workers.ears.post(settings.recogniser)
+        workers.ears.post(settings.wake)
         workers.thinker.post(settings.language_model)
         workers.historian.post(settings.history)
 
@@ -95,7 +94,7 @@ class Preferences:
     def reconnect(self, again: Reconnection) -> None:
         """Open devices again that came back."""
         if again.microphone is not None and not self.settings.audio.muted:
-            self._workers.listener.post(UseDevice(again.microphone))
+            self._workers.ears.post(UseDevice(again.microphone))
         if again.loudspeaker is not None:
             self._workers.speaker.post(UseDevice(again.loudspeaker))
 
@@ -130,12 +129,10 @@ class Preferences:
         match key.split("."):
             case ["audio", name]:
                 self._act_on_audio(name)
-            case ["recogniser", "patience"]:
-                workers.listener.post(settings.recogniser)
             case ["recogniser", _]:
-                workers.transcriber.post(settings.recogniser)
+                workers.ears.post(settings.recogniser)
             case ["wake", _]:
-                workers.listener.post(settings.wake)
+                workers.ears.post(settings.wake)
             case ["language_model", _]:
                 workers.thinker.post(settings.language_model)
             case ["history", _]:
@@ -147,13 +144,13 @@ class Preferences:
         workers, audio = self._workers, self.settings.audio
         match name:
             case "microphone" | "muted":
-                workers.listener.post(_microphone(audio))
+                workers.ears.post(_microphone(audio))
             case "loudspeaker":
                 workers.speaker.post(UseDevice(audio.loudspeaker))
             case _:
                 workers.dials.volume = audio.volume
                 workers.dials.lead_ms = audio.lead_ms
-                workers.listener.post(_cleaning(audio))
+                workers.ears.post(_cleaning(audio))
 
     def _act_on_speech(self, name: str) -> None:
         speaker, speech = self._workers.speaker, self.settings.speech

@@ -20,18 +20,12 @@ from engine.messages.events import Event, Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.nn.memory import return_freed_memory
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import (
-    Drafted,
-    Fact,
-    Glanced,
-    Transcribed,
-)
+from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
     JoinUtterance,
     OpenUtterance,
-    UtteranceOrder,
 )
 from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
@@ -49,15 +43,23 @@ class HearAudio:
 
 
 # A recogniser to have; what is heard of an utterance, and where the person paused and went on.
-Job = RecogniserSettings | UtteranceOrder | HearAudio | SpeechPaused | SpeechResumed | SpeechStarted
+Speech = OpenUtterance | JoinUtterance | HearAudio | SpeechPaused | SpeechResumed | SpeechStarted
+Job = RecogniserSettings | Speech | CloseUtterance | DropUtterance
 
 
 class Transcriber(Actor[Job]):
     """Owns the recogniser."""
 
-    def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
+    def __init__(
+        self,
+        factories: Factories,
+        tell: Callable[[Fact | Event], None],
+        judge: Callable[[Drafted], None],
+    ) -> None:
+        """`judge` gets the draft of every pause, which may be over by then."""
         super().__init__("transcriber", tell)
         self._factories = factories
+        self._judge = judge
         self._recogniser: LoadedPart[RecogniserSettings, Recogniser] = LoadedPart(
             Part.RECOGNISER,
             tell,
@@ -67,7 +69,7 @@ class Transcriber(Actor[Job]):
             stand_in=RecogniserSettings(engine=BUILT_IN),
         )
         self._wanted: RecogniserSettings | None = None  # None = the one that was chosen is there
-        self._judge: Callable[[str], Completeness] = _unjudged
+        self._completeness: Callable[[str], Completeness] = _unsure
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
         self._partial = self._glance = ""
@@ -123,7 +125,7 @@ class Transcriber(Actor[Job]):
 
     def _use(self, recogniser: Recogniser, settings: RecogniserSettings) -> str:
         recogniser.adjust(settings)
-        self._judge = self._factories.completeness(settings)
+        self._completeness = self._factories.completeness(settings)
         return recogniser.info.detail
 
     def _begin(self, turn: int) -> None:
@@ -143,13 +145,9 @@ class Transcriber(Actor[Job]):
         if transcript is not None:
             at = time.monotonic()
             self._draft = (transcript, at)
-            self._tell(Drafted(turn, pause, transcript, self._completeness(transcript), at))
-
-    def _completeness(self, transcript: Transcript) -> Completeness:
-        """The rules are those of one language."""
-        if transcript.language not in ("", "en"):
-            return Completeness.UNSURE
-        return self._judge(transcript.text)
+            english = transcript.language in ("", "en")  # the rules are those of one language
+            completeness = (self._completeness if english else _unsure)(transcript.text)
+            self._judge(Drafted(turn, pause, transcript, completeness, at))
 
     def _end(self, turn: int, *, aside: bool) -> None:
         """All was said: the draft is final if nothing was said since."""
@@ -207,6 +205,6 @@ class Transcriber(Actor[Job]):
         self._tell(Failed.of(error, Part.RECOGNISER, turn))
 
 
-def _unjudged(text: str) -> Completeness:
-    """Until a judge is loaded."""
+def _unsure(text: str) -> Completeness:
+    """Where no rules know."""
     return Completeness.UNSURE

@@ -1,7 +1,9 @@
 """The ears: microphone samples become 16 kHz audio, voice activity and utterances.
 
-Invariant: positions count 16 kHz samples since the microphone was opened. The last PREROLL_S are
-always kept, so an utterance begins before the moment it was noticed.
+Whether an utterance begins, or goes on with an earlier one, is the turn rules' decision; when it is
+over is heard here, so the recogniser has it written down while the rules are told. Invariant:
+positions count 16 kHz samples since the microphone was opened. The last PREROLL_S are always kept,
+so an utterance begins before the moment it was noticed.
 """
 
 import time
@@ -15,7 +17,7 @@ import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio import vad
-from engine.audio.base import Microphone, Pcm, Played
+from engine.audio.base import Microphone, Pcm
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
@@ -23,29 +25,24 @@ from engine.errors import DeviceError, EngineError
 from engine.messages.events import Event, Failed, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
+from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.endpointing import strategies
-from engine.runtime.turn.facts import (
-    Drafted,
-    EchoCancelled,
-    Fact,
-    MicrophoneLevel,
-    SpeechGoesOn,
-)
+from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, MicrophoneLevel, SpeechGoesOn
 from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
     DropUtterance,
     EarOrder,
+    HoldUtterance,
     JoinUtterance,
     OpenUtterance,
     UseDevice,
-    UtteranceOrder,
 )
 from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.ears.doze import Doze
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
-from engine.runtime.workers.ears.transcriber import HearAudio, Job
+from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
 from engine.settings import RecogniserSettings, WakeSettings
@@ -66,29 +63,24 @@ NO_CANCELLER = (
     "wear a headset and say so in the settings."
 )
 
+Order = EarOrder | Overhear | Drafted
 
-Order = EarOrder | UtteranceOrder | Overhear
 
-
-class Listener(Actor[Order]):
-    """Owns the microphone and the voice-activity detector."""
+class Ears(Actor[Order]):
+    """Owns the microphone and the voice-activity detector, and has a transcriber."""
 
     def __init__(
-        self,
-        factories: Factories,
-        tell: Callable[[Fact | Event], None],
-        recognise: Callable[[Job], None],
-        played: Callable[[], Played],
-        ducking: Ducking,
+        self, factories: Factories, tell: Callable[[Fact | Event], None], dials: Dials
     ) -> None:
         super().__init__("listener", tell)
         self._factories = factories
-        self._recognise = recognise
+        self._transcriber = Transcriber(factories, tell, self.post)
+        self._recognise = self._transcriber.post
         self._microphone: Microphone | None = None  # None: none could be opened
         self._flaps = FlapGuard()
         self._sink: Sink | None = None  # None: nothing is recorded
-        self._played = played  # what left the loudspeaker since it was last asked
-        self._ducking = ducking
+        self._played = dials.take_played  # what left the loudspeaker since it was last asked
+        self._ducking = Ducking(dials.duck)
         self._muted = False
         self._was_opened = False  # any microphone so far
         self._doze = Doze(factories.spotter, tell)
@@ -100,14 +92,23 @@ class Listener(Actor[Order]):
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
-        self._closed_at = 0  # sample up to which the last utterance was fed
+        self._closed: int | None = None  # turn of the utterance before; None = there was none
+        self._closed_at = 0  # sample up to which it was fed
         self._attending = Attend(hands_free=False, deaf=False)
         self._deaf_until = 0
         self._next_level = 0
 
+    def start(self) -> None:
+        self._transcriber.start()
+        super().start()
+
+    def stop(self, timeout_s: float) -> bool:
+        """See Actor; each of the two threads gets so long."""
+        ended = super().stop(timeout_s)
+        return self._transcriber.stop(timeout_s) and ended
+
     def _release(self) -> None:
-        if self._microphone:
-            self._microphone.close()
+        self._lose()
 
     # ------------------------------------------------------------------- orders
 
@@ -124,14 +125,18 @@ class Listener(Actor[Order]):
                 self._attend(order)
             case RecogniserSettings(patience=patience):
                 self._watch.strategies = strategies(patience)
+                self._recognise(order)
             case WakeSettings():
                 self._doze.use(order, self._position)
             case Drafted():
-                self._watch.judge(order)
+                if self._watch.judge(order):
+                    self._tell(order)
             case OpenUtterance():
                 self._open(order)
             case JoinUtterance():
                 self._join(order)
+            case HoldUtterance():
+                self._hold(order)
             case CloseUtterance() | DropUtterance():
                 self._close(order)
             case _:
@@ -236,10 +241,17 @@ class Listener(Actor[Order]):
 
     def _close(self, order: CloseUtterance | DropUtterance) -> None:
         if self._utterance == order.turn:
-            self._utterance = None
+            self._closed, self._utterance = self._utterance, None
             self._closed_at = self._position
             self._watch.follow(None)
             self._recognise(order)
+
+    def _hold(self, order: HoldUtterance) -> None:
+        """It may have ended a moment before the key was down: then it goes on."""
+        if self._utterance is None and self._closed == order.turn:
+            self._join(JoinUtterance(order.turn, order.turn))
+        if self._utterance == order.turn:
+            self._watch.hold()
 
     def _join(self, order: JoinUtterance) -> None:
         turn = self._utterance = order.turn
@@ -340,21 +352,23 @@ class Listener(Actor[Order]):
         return level_db(pcm) < QUIET_DB
 
     def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
-        """Tell of speech; in a pause, which may be its end, have the words so far recognised."""
+        """Tell of speech. Of an utterance, have the words so far recognised in a pause, which may
+        be its end, and all of them at its end.
+        """
+        turn = self._utterance
         match event:
-            case vad.SpeechPaused() | vad.SpeechResumed() if self._utterance is None:
+            case vad.SpeechPaused():
+                pass  # the draft of what was said before it will be told
+            case vad.SpeechResumed() if turn is None:
                 pass  # nobody listens to this speech
-            case vad.SpeechPaused() | vad.SpeechResumed():
-                self._tell(event)
-                self._recognise(event)
-            case vad.SpeechStarted():
-                if self._utterance is not None:  # by the key, after a pause as long as an end
-                    self._recognise(event)
-                self._tell(event)
-            case vad.SpeechEnded() | SpeechGoesOn():
-                self._tell(event)
             case _:
-                assert_never(event)
+                self._tell(event)
+        if turn is None or isinstance(event, SpeechGoesOn):
+            return
+        if isinstance(event, vad.SpeechEnded):
+            self._close(CloseUtterance(turn, aside=self._attending.wary))
+        else:
+            self._recognise(event)
 
     def _timed(self, event: vad.SpeechEvent) -> vad.SpeechEvent:
         """The same at its time on the engine's clock."""
