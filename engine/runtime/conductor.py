@@ -20,17 +20,18 @@ from engine.messages.commands import Command
 from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
 from engine.messages.timers import TimerCommand
-from engine.messages.voices import VoiceCommand
+from engine.messages.voices import ClipRecording, VoiceCommand, VoicesListed
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
 from engine.runtime.host import export
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.conversations import Asked, Conversations
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
-from engine.runtime.host.voice_desk import Hands, VoiceDesk
+from engine.runtime.host.voice_desk import VoiceDesk
 from engine.runtime.threads import assemble
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules, watchdog
@@ -38,6 +39,7 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend
+from engine.runtime.workers.voice.orders import PREVIEW
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
 
@@ -73,27 +75,14 @@ class Conductor:
         self._preferences = Preferences(settings, path, self._workers, emit, factories.check)
         self._log = TurnLog(keep=self._workers.historian.keep, situation=self.situation)
         self._timers = timers or Timers()
-        self._actions = Actions(self._change, self._timers, self.situation)
-        self._effects = Effects(
-            self._workers,
-            self._log,
-            self._actions,
-            emit,
-            attend=self._attend,
-            settings=self._in_force,
+        port = ConductorPort(
+            emit, self._change, self._decide, self._attend, self._in_force, self.situation
         )
-        self._conversations = Conversations(
-            self._workers, self._log, self._effects, emit, self._decide
-        )
+        self._actions = Actions(self._timers, port)
+        self._effects = Effects(self._workers, self._log, self._actions, port)
+        self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
-        hands = Hands(
-            emit,
-            self._change,
-            lambda: self._preferences.settings.speech.voice,
-            lambda: self._decide(commands.StopReply()),
-            self._attend,
-        )
-        self._desk = VoiceDesk(self._workers, self._status, hands)
+        self._desk = VoiceDesk(self._workers, self._status, port)
         self._over = False  # Stopped was told
         self._moved_at = time.monotonic()  # when the floor was last decided about
         audio = settings.audio
@@ -154,7 +143,9 @@ class Conductor:
             self._quit()
             return
         try:
-            if not self._desk.sees(message):
+            if getattr(message, "turn", None) == PREVIEW:
+                self._desk.follow(message)
+            else:
                 self._on(message)
         except EngineError as error:
             self._emit(events.Failed.of(error))
@@ -210,6 +201,11 @@ class Conductor:
         self._decide(fact)
 
     @_on.register
+    def _(self, command: commands.StopReply | commands.PressTalk) -> None:
+        self._desk.stop_preview()
+        self._decide(command)
+
+    @_on.register
     def _(self, command: commands.SendText | commands.Speak) -> None:
         text = whole(command.text.strip())
         if len(text) > LONGEST_TEXT:
@@ -235,16 +231,12 @@ class Conductor:
                 self._change(key, value)
 
     @_on.register
-    def _(self, command: commands.AddVoice) -> None:
+    def _(self, command: commands.AddVoice | commands.CancelClip) -> None:
         self._workers.background.post(command)
 
     @_on.register
     def _(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
         self._desk.take(message)
-
-    @_on.register
-    def _(self, command: commands.CancelClip) -> None:
-        self._workers.background.cancel_clip()
 
     @_on.register
     def _(self, asked: Asked) -> None:
@@ -272,6 +264,7 @@ class Conductor:
 
     @_on.register
     def _(self, fact: h.ReplyAudible) -> None:
+        self._desk.spoke()
         self._log.note(fact)
         self._decide(fact)
 
@@ -314,17 +307,30 @@ class Conductor:
 
     @_on.register
     def _(self, fact: events.Failed) -> None:
+        self._desk.failed(fact)
         self._status.failed(fact)
         self._emit(fact)
         self._decide(fact)
 
     @_on.register
+    def _(self, fact: VoicesListed) -> None:
+        self._desk.listed(fact)
+        self._emit(fact)
+
+    @_on.register
+    def _(self, fact: ClipRecording) -> None:
+        self._desk.recorded(fact)
+        self._emit(fact)
+
+    @_on.register
     def _(self, fact: events.VoicesChanged) -> None:
+        self._desk.known(fact.selected)
         self._status.voices_known(fact)
         self._emit(fact)
 
     @_on.register
     def _(self, fact: h.VoiceAdopted) -> None:
+        self._desk.adopted()
         self._change("speech.voice", fact.name)
         self._emit(events.Notice(f"{fact.name} speaks from the next sentence on."))
 

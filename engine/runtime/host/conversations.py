@@ -4,17 +4,15 @@ a file.
 Invariant: runs on the conductor's thread; the files are the historian's matter.
 """
 
-from collections.abc import Callable
-
 from engine.errors import InvalidInput
 from engine.messages.commands import Export, NewConversation, StopReply
 from engine.messages.conversations import ConversationOpened, HistoryCommand, PastTurn, Replay
-from engine.messages.events import Event, Notice
+from engine.messages.events import Notice
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects
 from engine.runtime.host import export
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
-from engine.runtime.turn import rules
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
@@ -24,21 +22,20 @@ Asked = Change | Replay | Export | HistoryCommand
 
 
 class Conversations:
-    """Acts for the conductor, who decides (`decide`) about the floor."""
+    """Acts for the conductor."""
 
     def __init__(
         self,
         workers: Workers,
         log: TurnLog,
         effects: Effects,
-        emit: Callable[[Event], None],
-        decide: Callable[[rules.Deciding], None],
+        port: ConductorPort,
     ) -> None:
         self._workers = workers
         self._log = log
         self._effects = effects
-        self._emit = emit
-        self._decide = decide
+        self._emit = port.emit
+        self._decide = port.decide
 
     def on(self, asked: Asked, floor: Floor) -> None:
         """InvalidInput when it cannot be done."""

@@ -15,7 +15,7 @@ from engine.audio.devices.portaudio import Devices
 from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
 from engine.export.files import write
-from engine.messages.commands import AddVoice
+from engine.messages.commands import AddVoice, CancelClip
 from engine.messages.events import ClipInspected, Event, Notice
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
@@ -51,19 +51,20 @@ class Background(Actor[BackgroundJob]):
         self._keeper = VoiceKeeper(tell, voice.roster, voice.remake)
         self._inspected: AddVoice | None = None  # asked for last; None = no file is wanted
 
-    def post(self, job: BackgroundJob) -> None:
-        """Queue a job; looking at a file takes the place of looking at the one before."""
+    def post(self, job: BackgroundJob | CancelClip) -> None:
+        """Queue a job; looking at a file takes the place of looking at the one before, which
+        CancelClip gives up.
+        """
+        if isinstance(job, CancelClip):
+            self._inspected = None
+            return
         if isinstance(job, AddVoice) and not job.consent:
             self._inspected = job
         super().post(job)
 
-    def cancel_clip(self) -> None:
-        """Give up looking at a file."""
-        self._inspected = None
-
     def stop(self, timeout_s: float) -> bool:
         """See Actor; looking at a file is given up."""
-        self.cancel_clip()
+        self._inspected = None
         return super().stop(timeout_s)
 
     def _release(self) -> None:
