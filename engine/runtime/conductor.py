@@ -24,7 +24,6 @@ from engine.messages.voices import ClipRecording, VoiceCommand, VoicesListed
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
-from engine.runtime.host import export
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.conversations import Asked, Conversations
 from engine.runtime.host.port import ConductorPort
@@ -115,7 +114,7 @@ class Conductor:
 
     def keep(self, path: Path) -> None:
         """Write the conversation as Export does, on the calling thread; after stop() only."""
-        export.write_now(path, self._log, self._workers)
+        self._conversations.write_now(path)
 
     def situation(self) -> Situation:
         """What a skill may know; reads values that are replaced whole, so any thread may ask."""

@@ -15,7 +15,7 @@ from engine.settings import RecogniserSettings, WakeSettings
 
 @dataclass(frozen=True)
 class OpenUtterance:
-    """Hear from `from_sample` on (the listener's count); None = the talk key was pressed: from a
+    """Hear from `from_sample` on (the ears' count); None = the talk key was pressed: from a
     moment ago, for as long as it is held.
     """
 

@@ -195,11 +195,6 @@ class Ears(Actor[Order]):
             self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()
 
-    def _look_again(self) -> None:
-        """See whether a microphone is there now; that there was none has been told already."""
-        with suppress(DeviceError):
-            self._adopt(self._factories.microphone(""))
-
     def _attend(self, order: Attend) -> None:
         if self._attending.deaf and not order.deaf:
             self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
@@ -227,7 +222,8 @@ class Ears(Actor[Order]):
                 "The microphone is muted.", hint="Unmute it at the top of the window, or type."
             )
         if self._microphone is None:
-            self._look_again()
+            with suppress(DeviceError):  # that there is none has been told already
+                self._adopt(self._factories.microphone(""))
         if self._microphone is None:
             raise DeviceError(
                 "There is no microphone.",

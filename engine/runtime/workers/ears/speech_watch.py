@@ -1,4 +1,4 @@
-"""Who speaks when, on the listener's count of samples: starts, pauses and ends of speech.
+"""Who speaks when, on the ears' count of samples: starts, pauses and ends of speech.
 
 Invariant: positions are those of the microphone, even after the detector was started again. A pause
 is named by the sample where it began; a silence set for one pause never ends another. Speech that

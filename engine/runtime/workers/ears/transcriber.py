@@ -28,7 +28,7 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
 )
 from engine.runtime.workers.actor import Actor
-from engine.runtime.workers.loaded_part import LoadedPart, Progress
+from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
@@ -63,7 +63,7 @@ class Transcriber(Actor[Job]):
         self._recogniser: LoadedPart[RecogniserSettings, Recogniser] = LoadedPart(
             Part.RECOGNISER,
             tell,
-            load=self._load,
+            load=lambda settings, _: factories.recogniser(settings, factories.phrases()),
             use=self._use,
             size_bytes=factories.size_bytes,
             stand_in=RecogniserSettings(engine=BUILT_IN),
@@ -105,8 +105,10 @@ class Transcriber(Actor[Job]):
                 self._draft = None
             case CloseUtterance(turn, aside):
                 self._end(turn, aside=aside)
-            case JoinUtterance(before, turn):
-                self._continue(before, turn)
+            case JoinUtterance(before, turn) if before == self._turn and self._recognition:
+                self._turn, self._draft, self._ended = turn, None, False
+            case JoinUtterance(turn=turn):
+                self._begin(turn)
             case DropUtterance(turn):
                 if turn == self._turn:
                     self._drop()
@@ -119,9 +121,6 @@ class Transcriber(Actor[Job]):
         if wanted is not None:
             self._drop()
             self._recogniser.take(resolve(wanted), why(wanted))
-
-    def _load(self, settings: RecogniserSettings, progress: Progress) -> Recogniser:
-        return self._factories.recogniser(settings, self._factories.phrases())
 
     def _use(self, recogniser: Recogniser, settings: RecogniserSettings) -> str:
         recogniser.adjust(settings)
@@ -163,12 +162,6 @@ class Transcriber(Actor[Job]):
         wish = aside and self._factories.pace_wish(transcript.text, True)
         self._tell(Transcribed(turn, transcript, at, wish))
         return_freed_memory()
-
-    def _continue(self, before: int, turn: int) -> None:
-        if before != self._turn or self._recognition is None:
-            self._begin(turn)
-            return
-        self._turn, self._draft, self._ended = turn, None, False
 
     def _drop(self) -> None:
         if self._recognition:
