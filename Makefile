@@ -7,26 +7,20 @@ BIN = .venv/bin
 # A separate display if there is Xvfb, so that no window of the tests appears on yours.
 XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 
-# A run that hangs, in a test, behind one or at its end, is told to abort: each thread's stack is then
-# printed (pytest has faulthandler do that). The limit is three times what a half takes.
+# A run that hangs behind a test or at its end is told to abort (a test has a limit of its own, see
+# pyproject.toml). The limit is three times what all of it takes.
 LIMIT = $(shell command -v timeout >/dev/null && \
 	echo timeout --foreground --signal=ABRT --kill-after=60 1800)
 
-# Two halves of the tests, side by side on two cores, each with one thread of torch. Those that pull
-# out sound cards lie far apart in time.
-FIRST_HALF = tests/app $(addprefix tests/engine/,asr assets audio codec doctor \
-	export history llm models runtime text)
+# Two processes on two cores, each with one thread of torch (tests/conftest.py has how they share).
+PYTEST = $(LIMIT) $(BIN)/pytest -n 2 --dist loadgroup
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-# The same trick for what `make test` leaves out.
-MORE = $(LIMIT) $(BIN)/pytest -m "weights or long"
+# What `make test` leaves out.
+MORE = $(PYTEST) -m "weights or long"
 
-# A display with a number of its own, for what runs beside something that takes the first free one.
-XVFB_199 = $(if $(XVFB),$(XVFB) --server-num=199)
-
-.PHONY: words tar deb try-deb help run demo llm test test-more check first-half second-half \
-	more-of-installer more-of-the-rest format requirements
+.PHONY: words tar deb try-deb help run demo llm test test-more check format requirements
 
 help:
 	@echo "make run           set up what is missing and start the assistant"
@@ -42,7 +36,7 @@ help:
 	@echo "make nsis          the installer for Windows (makensis makes it: apt-get install nsis)"
 	@echo "make macos         the application for macOS, not signed"
 	@echo "make release       a release in dist/: archives, hashes, list of parts, licences, notes"
-	@echo "make words         collect the window's texts, and compile their translations"
+	@echo "make words         collect the window's texts, compile their translations, write the page of settings"
 	@echo "make requirements  pin all packages again from pyproject.toml (UPGRADE=1: newest versions)"
 
 run demo:
@@ -57,28 +51,14 @@ test:
 
 test-more:
 	@$(SETUP) test
-	@echo "These tests run in two parts side by side too; each tells at its end."
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j2 -Otarget more-of-installer more-of-the-rest
-
-more-of-installer:
-	$(XVFB) $(MORE) tests/installer
-
-more-of-the-rest:
-	$(XVFB_199) $(MORE) tests --ignore=tests/installer
+	@OMP_NUM_THREADS=1 $(XVFB) $(MORE) tests
 
 check:
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@echo "The tests run in two halves side by side, about ten minutes; each tells at its end."
-	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory -j2 -Otarget first-half second-half
-
-first-half:
-	$(XVFB) $(LIMIT) $(BIN)/pytest $(FIRST_HALF)
-
-second-half:
-	$(XVFB_199) $(LIMIT) $(BIN)/pytest tests $(addprefix --ignore=,$(FIRST_HALF))
+	@OMP_NUM_THREADS=1 $(XVFB) $(PYTEST) tests
 
 format:
 	$(BIN)/ruff format
@@ -101,20 +81,23 @@ release:
 	$(BIN)/python -m installer.release dist/release $(ARGS)
 
 # The window's texts: collects what is marked in the code into resources/languages/*.po, where it is
-# translated, and compiles that. Texts that are gone from the code are removed there too.
+# translated, and compiles that; installer/babel.cfg says where texts stand. Texts that are gone
+# from the code are removed there too. The page of settings, which has theirs, is written anew.
 LANGUAGES = de fr
-BABEL = $(BIN)/pybabel -q
+BABEL = PYTHONPATH=. $(BIN)/pybabel -q
 
 words:
 	@mkdir -p build
-	$(BABEL) extract --no-default-keywords -k tr -k tr_n:1,2 -k mark --no-location --sort-output \
-		--omit-header -o build/rubato.pot app
+	$(BABEL) extract -F installer/babel.cfg --no-default-keywords -k tr -k tr_n:1,2 -k mark \
+		--no-location --sort-output --omit-header -o build/rubato.pot .
 	for code in $(LANGUAGES); do \
 		file=resources/languages/$$code; \
 		$(BABEL) update -N --ignore-obsolete --ignore-pot-creation-date --width 96 \
 			-i build/rubato.pot -o $$file.po -l $$code && \
 		$(BABEL) compile -i $$file.po -o $$file.mo || exit 1; \
 	done
+	$(BIN)/python -c "from engine.settings.page import page; print(page(), end='')" \
+		>resources/pages/settings.md
 
 .PHONY: nsis
 # PYTHON_FOR_WINDOWS: python.org's embeddable package, unpacked, to be used in a release.

@@ -8,13 +8,13 @@ holds up the window.
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
-from app.language.engine_texts import told
-from app.language.words import tr
-from engine.api import Command, EngineError, Event, Failed
+from app.language.words import told, tr
+from engine.api import ChangeSetting, Command, EngineError, Event, Failed, SettingChanged
 
 logger = logging.getLogger(__name__)
 
@@ -33,15 +33,18 @@ class EngineLike(Protocol):
 
 
 class Bridge(QObject):
-    """Relays messages; all it changes is the language that the engine's sentences are in.
+    """Relays messages; all it changes is the language that the engine's sentences are in. What the
+    engine told of a setting before it knew of the window's newest change of it is left out: a
+    control that the person is moving is not pulled back.
 
     Signals:
-        arrived(Event): from the engine; emitted on engine threads, connect queued.
+        arrived(Event): from the engine, on the Qt thread.
         closed: the engine has stopped; emitted on the bridge's thread, connect queued.
     """
 
     arrived = Signal(object)
     closed = Signal()
+    _told = Signal(object)  # an event; emitted on engine threads
 
     def __init__(
         self, make_engine: Callable[[Emit], EngineLike], parent: QObject | None = None
@@ -51,18 +54,27 @@ class Bridge(QObject):
         self._engine: EngineLike | None = None
         self._calls = ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine-calls")
         self._is_closed = False
+        self._changes = 0  # of settings by the window, until now
+        self._unanswered: dict[str, int] = {}  # the newest of each setting, by its key
+        self._told.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def open(self) -> None:
         """Make and start the engine behind the window. After close() nothing is made: a window can
         be closed before its first frame.
         """
         if not self._is_closed:
+            self._unanswered.clear()  # what was posted before this reaches nobody
             self._calls.submit(self._open)
 
     def post(self, command: Command) -> None:
-        """Pass a command on; never waits. After close() it is dropped."""
-        if not self._is_closed:
-            self._calls.submit(self._post, command)
+        """Pass a command on; never waits. After close() it is dropped. From the Qt thread only."""
+        if self._is_closed:
+            return
+        if isinstance(command, ChangeSetting):
+            self._changes += 1
+            self._unanswered[command.key] = self._changes
+            command = replace(command, origin=self._changes)
+        self._calls.submit(self._post, command)
 
     def close(self) -> None:
         """Stop the engine behind the window; `closed` says when it is done. Twice is harmless."""
@@ -80,7 +92,7 @@ class Bridge(QObject):
             self._arrive(Failed(error.code, error.message, error.hint))
         except Exception:  # the top of a thread: whatever happened, the window must be told
             logger.exception("engine did not start")
-            self.arrived.emit(
+            self._told.emit(
                 Failed(
                     "engine",
                     tr("The assistant could not be started."),
@@ -89,7 +101,14 @@ class Bridge(QObject):
             )
 
     def _arrive(self, event: Event) -> None:
-        self.arrived.emit(told(event))
+        self._told.emit(told(event))
+
+    def _deliver(self, event: Event) -> None:
+        if isinstance(event, SettingChanged) and (newest := self._unanswered.get(event.key)):
+            if event.origin != newest:
+                return
+            del self._unanswered[event.key]
+        self.arrived.emit(event)
 
     def _post(self, command: Command) -> None:
         if self._engine is None:

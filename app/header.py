@@ -18,12 +18,11 @@ from app.look.switch import Switch
 from app.look.theme import Mode, Theme, scaled
 from app.stage.mute import MicrophoneButton
 from engine.api import (
+    ChangeSetting,
     ConversationOpened,
     Event,
     RecordingChanged,
-    SetHandsFree,
     SettingChanged,
-    SetVolume,
 )
 
 HANDS_FREE_KEY = "audio.hands_free"
@@ -50,7 +49,7 @@ class Header(QWidget):
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
         self.hands_free.setAccessibleName(tr("Hands-free"))
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
-        self.hands_free.toggled.connect(lambda on: post(SetHandsFree(on)))
+        self.hands_free.toggled.connect(lambda on: post(ChangeSetting(HANDS_FREE_KEY, on)))
         self.microphone = MicrophoneButton(post, theme, self)
         self.mute = IconButton("loudspeaker", tr("Mute"), theme, self)
         self.mute.clicked.connect(self._on_mute)
@@ -96,8 +95,6 @@ class Header(QWidget):
 
     def show_volume(self, gain: float) -> None:
         """`gain` is 0..1."""
-        if self.volume.isSliderDown():
-            return
         with QSignalBlocker(self.volume):
             self.volume.setValue(round(gain * 100))
         self._show_muted()
@@ -135,7 +132,7 @@ class Header(QWidget):
 
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
-        self._post(SetVolume(percent / 100))
+        self._post(ChangeSetting(VOLUME_KEY, percent / 100))
 
     def _on_mute(self) -> None:
         if self.volume.value() > 0:

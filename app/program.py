@@ -15,9 +15,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge, Emit, EngineLike
 from app.interrupt import Interrupt
-from app.language.engine_texts import said
 from app.language.system import speak
-from app.language.words import tr
+from app.language.words import tr, translated
 from app.look import file_dialogs
 from app.look.icons import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
@@ -91,12 +90,12 @@ def run(
     desk.serve(window)
     presence = Presence(window, desk, settings, tray=start is not None and start.tray)
     queued = Qt.ConnectionType.QueuedConnection
-    bridge.arrived.connect(window.on_event, queued)
-    bridge.arrived.connect(presence.on_event, queued)
+    bridge.arrived.connect(window.on_event)
+    bridge.arrived.connect(presence.on_event)
     bridge.closed.connect(application.quit, queued)
     window.closing.connect(bridge.close)
     for note in notes:
-        window.banner.add(said(note))
+        window.banner.add(translated(note))
     interrupt = Interrupt(window.quit, window)
     _begin(window, bridge, presence, start)
     status = application.exec()

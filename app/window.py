@@ -39,8 +39,7 @@ from app.look.theme import Theme, mode_named
 from app.models.opener import Models
 from app.more import MoreMenu
 from app.settings.dialog import SettingsDialog
-from app.settings.form import flat
-from app.settings.kinds import Value
+from app.settings.form import Form
 from app.shelf import Shelf
 from app.stage.panel import Stage
 from app.stage.talk_key import TalkKey
@@ -60,10 +59,10 @@ from engine.api import (
     Part,
     Replay,
     SendText,
-    SetHandsFree,
     SettingChanged,
     Settings,
     StopReply,
+    Value,
 )
 
 THEME_KEY = "window.theme"
@@ -89,7 +88,8 @@ class Window(QWidget):
         self.closing_hides: Callable[[], bool] = lambda: False  # asked at each close
         self._theme, self.motion = theme, theme.motion
         self.motion.choose(settings.window.motion)
-        self._values = flat(settings)
+        self._form = Form(settings)
+        self._values = self._form.values
         self._was_painted = False
         self._dialog: SettingsDialog | None = None
         self._is_asked = False  # something was typed, or an old conversation is open
@@ -155,8 +155,8 @@ class Window(QWidget):
                 self.conversation.clear_all()
             case SendText():
                 self.conversation.follow_again()
-            case SetHandsFree(on):
-                self._on_setting(HANDS_FREE_KEY, on)
+            case ChangeSetting(key, on) if key == HANDS_FREE_KEY:
+                self._on_setting(key, on)
             case _:
                 pass
         self._send(command)
@@ -271,7 +271,7 @@ class Window(QWidget):
     def open_settings(self, part: Part | None) -> SettingsDialog:
         """Open the settings, at the page of a part if one is given."""
         if self._dialog is None:
-            self._dialog = SettingsDialog(self._values, self._theme, self.devices, self.parts, self)
+            self._dialog = SettingsDialog(self._form, self._theme, self.devices, self.parts, self)
             self._dialog.edited.connect(self.change)
             self._dialog.lesson.noted.connect(self.on_event)
             self.closing.connect(self._dialog.lesson.end)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine import errors as errors
 from engine import settings as settings
+from engine import translatable as translatable
 from engine import upkeep as upkeep
 from engine.errors import EngineError as EngineError
 from engine.messages.commands import *
@@ -26,7 +27,9 @@ from engine.messages.words import *
 from engine.resources import resource as resource
 from engine.settings import Manner as Manner
 from engine.settings import Settings as Settings
+from engine.settings import Value as Value
 from engine.systems import SYSTEMS as SYSTEMS
+from engine.translatable import Translatable as Translatable
 
 if TYPE_CHECKING:
     from engine.asr.pick import Pick as RecogniserPick

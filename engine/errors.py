@@ -19,19 +19,24 @@ changes between releases.
 
 from typing import ClassVar
 
+from engine.translatable import Translatable, joined
+
 
 class EngineError(Exception):
-    """A failure with a stable code, a message for the person and a hint what to do about it."""
+    """A failure with a stable code, a message for the person and a hint what to do about it.
+
+    Both are templates, with `values` at their {places}: "The file '{name}' is empty.", name=name.
+    """
 
     code: ClassVar[str] = "engine"
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+    def __init__(self, message: str, /, *, hint: str = "", **values: object) -> None:
+        self.message = Translatable(message, **values)
+        self.hint = Translatable(hint, **values)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        return joined((self.message, self.hint)) if self.hint else self.message
 
 
 class InvalidInput(EngineError):

@@ -4,39 +4,57 @@ Invariant: a pick is there as a whole or not at all; a file that is no pick coun
 """
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from engine.errors import SettingsError
+from engine.translatable import from_json, to_json
 from engine.typed_values import build, read_json
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 _LARGEST_BYTES: Final = 10_000
-_T = TypeVar("_T")
 
 
-def write_pick(pick: "DataclassInstance", file: Path, *, what: str, setting: str) -> None:
+class _Pick(Protocol):
+    """A dataclass with the reason why, in one sentence or two."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def reason(self) -> str: ...
+
+
+_T = TypeVar("_T", bound=_Pick)
+
+
+def write_pick(pick: _Pick, file: Path, *, what: str, setting: str) -> None:
     """Keep a pick. SettingsError, with `what` was picked and the `setting` to use instead, when it
     cannot be written.
     """
     partial = file.with_name(file.name + ".partial")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(asdict(pick), indent=2), encoding="utf-8")
+        content = asdict(pick) | {"reason": to_json(pick.reason)}
+        partial.write_text(json.dumps(content, indent=2), encoding="utf-8")
         partial.replace(file)
     except OSError as error:
         raise SettingsError(
-            f"The choice of {what} cannot be saved in {file.parent}: {error.strerror or error}.",
-            hint=f"Make room or allow writing there, or set {setting} yourself.",
+            "The choice of {what} cannot be saved in {folder}: {error}.",
+            hint="Make room or allow writing there, or set {setting} yourself.",
+            what=what,
+            folder=file.parent,
+            error=error.strerror or error,
+            setting=setting,
         ) from error
 
 
 def read_pick(kind: type[_T], file: Path) -> _T | None:
-    """The pick in the file; None when nothing was measured, or not by us."""
+    """The pick in the file; None when nothing was measured, or not by us. The reason in an older
+    file is English in every language.
+    """
     try:
-        return build(kind, read_json(file, _LARGEST_BYTES))
+        content = read_json(file, _LARGEST_BYTES)
+        reason = from_json(content.get("reason"))
+        return replace(build(kind, content | {"reason": ""}), reason=reason)
     except (OSError, ValueError):
         return None

@@ -23,8 +23,9 @@ def resource(*parts: str) -> Path:
         if path.exists():
             return path
     raise EngineError(
-        f"The file resources/{'/'.join(parts)} is missing from this installation.",
+        "The file resources/{path} is missing from this installation.",
         hint="Install it again.",
+        path="/".join(parts),
     )
 
 

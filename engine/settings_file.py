@@ -22,6 +22,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from engine.errors import InvalidInput, SettingsError
 from engine.settings import Settings, Value, change, keys, value_of
+from engine.translatable import Translatable
 from engine.typed_values import read_text, toml_table
 
 log = logging.getLogger(__name__)
@@ -60,8 +61,12 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
         return Settings(), ()
     except (OSError, ValueError, RecursionError) as error:
         return Settings(), (
-            f"{path} cannot be read ({_reason(error)}); the defaults are in force. "
-            "The file is left as it is and will be copied before anything is written.",
+            Translatable(
+                "{path} cannot be read ({error}); the defaults are in force. The file is "
+                "left as it is and will be copied before anything is written.",
+                path=path,
+                error=_reason(error),
+            ),
         )
     return _apply(document, path.name)
 
@@ -77,12 +82,20 @@ def save(settings: Settings, path: Path, base: Settings | None = None) -> tuple[
         edit = _edit(path, settings, base)
         notes = [_by_hand(path, edit.by_hand)] if edit.by_hand else []
         if edit.overwrites:
-            notes.append(f"What {path.name} said before is kept in {_keep_copy(path).name}.")
+            notes.append(
+                Translatable(
+                    "What {file} said before is kept in {copy}.",
+                    file=path.name,
+                    copy=_keep_copy(path).name,
+                )
+            )
         _write(path, edit.text)
     except (OSError, RuntimeError) as error:
         raise SettingsError(
-            f"The settings could not be saved to {path}: {_reason(error)}.",
+            "The settings could not be saved to {path}: {error}.",
             hint="They are in force until the program ends; make room or allow writing there.",
+            path=path,
+            error=_reason(error),
         ) from error
     return tuple(notes)
 
@@ -95,17 +108,37 @@ def _apply(document: Mapping[str, Any], name: str) -> tuple[Settings, tuple[str,
     sections = {key.partition(".")[0] for key in known}
     for section, content in document.items():
         if section in sections and not isinstance(content, Mapping):
-            notes.append(f"{name}: '{section}' must be a table [{section}]; it is not used.")
+            notes.append(
+                Translatable(
+                    "{file}: '{section}' must be a table [{same}]; it is not used.",
+                    file=name,
+                    section=section,
+                    same=section,
+                )
+            )
     for key, value in _entries(document):
         if key not in known:
-            notes.append(f"{name}: this version has no setting '{key}'; it is kept, unused.")
+            notes.append(
+                Translatable(
+                    "{file}: this version has no setting '{key}'; it is kept, unused.",
+                    file=name,
+                    key=key,
+                )
+            )
             continue
         try:
             settings = change(settings, key, value)
         except InvalidInput as error:
             default = value_of(Settings(), key)
             in_force = "the voice's own pace" if default is None else repr(default)
-            notes.append(f"{name}: {error} Until then {in_force} is in force.")
+            notes.append(
+                Translatable(
+                    "{file}: {error} Until then {value} is in force.",
+                    file=name,
+                    error=error,
+                    value=in_force,
+                )
+            )
     return settings, tuple(notes)
 
 
@@ -190,9 +223,11 @@ def _differing(settings: Settings, others: Settings) -> list[str]:
 
 
 def _by_hand(path: Path, changed: Sequence[str]) -> str:
-    return (
-        f"{path.name} was changed by hand meanwhile ({', '.join(changed)}): that is kept, and in "
-        "force from the next start."
+    return Translatable(
+        "{file} was changed by hand meanwhile ({keys}): that is kept, and in force "
+        "from the next start.",
+        file=path.name,
+        keys=", ".join(changed),
     )
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
+from engine.translatable import Translatable
+
 _T = TypeVar("_T")
 
 
@@ -86,7 +88,8 @@ def build(
     unknown = [key for key in table if key not in hints]
     if unknown and not ignore_unknown:
         there = ", ".join(sorted(hints))
-        raise WrongValue(f"unknown key '{place}{unknown[0]}'", f"There are: {there}.")
+        hint = Translatable("There are: {names}.", names=there)
+        raise WrongValue(f"unknown key '{place}{unknown[0]}'", hint)
     missing = [
         field.name
         for field in fields(kind)  # type: ignore[arg-type]

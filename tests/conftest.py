@@ -17,6 +17,20 @@ settings.register_profile("search", deadline=None, derandomize=False)
 settings.load_profile("house")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Under xdist a file stays in one process, and so do all that need the sound card: one would
+    pull out the other's. They begin, and the slow ones follow, so that both processes end together.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group("card" if _needs_card(item) else str(item.path)))
+    items.sort(key=lambda item: 0 if _needs_card(item) else 1 if item.path in slow else 2)
+
+
+def _needs_card(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("device", "own_process"))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def the_formant_voice_is_given_back() -> Iterator[None]:
     """libespeak-ng has one owner in a process: a file that keeps it breaks those behind it."""

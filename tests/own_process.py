@@ -24,7 +24,7 @@ HUNG: Final = 77  # exit code of a process that PortAudio never returned to
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run a marked test elsewhere and report it here."""
     if REPORTS in os.environ or item.get_closest_marker("own_process") is None:
         return None
@@ -32,13 +32,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     for report in _reports(item):
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # What the test before left up for this one, which never used it.
+    item.session._setupstate.teardown_exact(nextitem)
     return True
 
 
 def _reports(item: pytest.Item) -> Iterator[pytest.TestReport]:
     config = item.config
     command = [sys.executable, "-m", "pytest", "-m", "", "-o", f"timeout={LIMIT_S}"]
-    command += [f"--rootdir={config.rootpath}", f"{item.path}::{item.nodeid.partition('::')[2]}"]
+    name = item.nodeid.partition("::")[2].rpartition("@")  # behind it xdist writes the group
+    command += [f"--rootdir={config.rootpath}", f"{item.path}::{name[0] or name[2]}"]
     for _ in range(TRIES):
         with tempfile.TemporaryDirectory(prefix="own-process-") as folder:
             file = Path(folder) / "reports"
@@ -55,6 +58,8 @@ def _reports(item: pytest.Item) -> Iterator[pytest.TestReport]:
         if ended.returncode != HUNG:
             break
     reports = [_read(config, line) for line in lines]
+    for report in reports:
+        report.nodeid = item.nodeid
     yield from reports
     if ended.returncode and not any(report.failed for report in reports):
         why = f"its process ended with {ended.returncode}\n{ended.stdout}\n{ended.stderr}"

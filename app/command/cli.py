@@ -239,8 +239,10 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise api.errors.InvalidInput(
-            f"The folder {folder} cannot be made: {error.strerror}.",
+            "The folder {folder} cannot be made: {error}.",
             hint="Choose a place that exists and where you may write, with --out FOLDER.",
+            folder=folder,
+            error=error.strerror,
         ) from error
 
 

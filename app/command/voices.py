@@ -141,7 +141,7 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError as error:
         raise api.errors.InvalidInput(
-            f"{text!r} is no pace.", hint="Give syllables a second, 1 to 7, or 'own'."
+            "'{text}' is no pace.", hint="Give syllables a second, 1 to 7, or 'own'.", text=text
         ) from error
 
 

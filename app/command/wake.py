@@ -37,11 +37,12 @@ def _teach(options: argparse.Namespace) -> int:
 
 
 def _teach_for_json(phrase: str) -> int:
-    document = {"phrase": phrase}
+    document: dict[str, object] = {"phrase": phrase}
     try:
         document["file"] = str(api.teach_wake_phrase(phrase, _tell_share))
     except EngineError as error:
         document |= {"message": error.message, "hint": error.hint}
+        document["texts"] = [api.translatable.to_json(text) for text in (error.message, error.hint)]
     write(json.dumps(document, indent=2))
     return 0 if "file" in document else 1
 

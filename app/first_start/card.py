@@ -35,8 +35,7 @@ from app.look.label import Label
 from app.look.overlay import OverlayBar
 from app.look.page import in_lines
 from app.look.theme import Theme
-from app.settings.kinds import Value
-from engine.api import Event, VoicesChanged
+from engine.api import Event, Value, VoicesChanged
 
 STEP_KEY = "window.first_start"
 STEPS = 5

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.bridge import Post
 from app.devices import Devices
 from app.first_start.echo import EchoMeasurement, sounds
-from app.language.engine_texts import said
 from app.language.words import mark, tr
 from app.look.label import Label
 from app.look.meter import LevelMeter
@@ -21,8 +20,7 @@ from app.look.plain_text import one_line
 from app.look.theme import Theme, scaled
 from app.models import words as model_words
 from app.settings.fields import Editor, SettingRow
-from app.settings.form import field_of
-from app.settings.kinds import Choice, Field, Flag, Option, Value
+from app.settings.form import Field, field_of
 from engine.api import (
     DevicesChanged,
     Event,
@@ -35,7 +33,9 @@ from engine.api import (
     ModelsListed,
     Presence,
     PreviewVoice,
+    Value,
     VoicesChanged,
+    settings,
 )
 
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
@@ -47,22 +47,23 @@ _SPOKEN = 4  # levels above it, which come ten times a second
 _ROOM = 20  # levels of the room that are kept until the echo is measured
 _KEEP = Field(
     "history.keep",
-    mark("Keep our conversations"),
-    Choice(
-        (
-            Option("forever", mark("For ever")),
-            Option("30 days", mark("30 days")),
-            Option("never", mark("Not at all")),
-            Option("ask", mark("Not decided yet: not at all")),
-        )
+    settings.Choice.of(
+        forever=mark("For ever"),
+        **{"30 days": mark("30 days")},
+        never=mark("Not at all"),
+        ask=mark("Not decided yet: not at all"),
     ),
-    mark("On this computer only, where you can search them and hear them again."),
+    settings.Shown(
+        mark("Keep our conversations"),
+        help=mark("On this computer only, where you can search them and hear them again."),
+    ),
 )
 _HANDS_FREE = Field(
     "audio.hands_free",
-    mark("Hands-free"),
-    Flag(),
-    mark("Just speak. Off: hold the talk key while you speak."),
+    settings.Flag(),
+    settings.Shown(
+        mark("Hands-free"), help=mark("Just speak. Off: hold the talk key while you speak.")
+    ),
 )
 
 
@@ -177,7 +178,7 @@ class LoudspeakerStep(Step):
             case ModelProgress(name=name) if name == NATURAL:
                 self._say_fetched(model_words.progress(event), is_busy=True)
             case ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
-                self._say_fetched(said(text) if failed else "", is_busy=False)
+                self._say_fetched(text if failed else "", is_busy=False)
             case _:
                 pass
 

@@ -5,12 +5,23 @@ Values go into named placeholders ({name}), because languages order them differe
 that modules without Qt can use it.
 """
 
+from dataclasses import fields, replace
 from gettext import GNUTranslations, NullTranslations
+from typing import Any, TypeVar
 
-from engine.api import resource
+from engine.api import (
+    Event,
+    ModelEntry,
+    ModelsListed,
+    Translatable,
+    VoiceEntry,
+    VoicesListed,
+    resource,
+    settings,
+)
 
-# By code, each named in itself; the English texts are in the code.
-LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français"}
+LANGUAGES = settings.LANGUAGES  # by code; the English texts are in the code
+_Message = TypeVar("_Message", Event, ModelEntry, VoiceEntry)
 _DECIMAL_COMMA = ("de", "fr")
 
 
@@ -32,6 +43,35 @@ def tr_n(one: str, many: str, count: int, /, **values: object) -> str:
     return _InForce.catalogue.ngettext(one, many, count).format(count=count, **values)
 
 
+def translated(text: str) -> str:
+    """A text of the engine in the current language, and so are its values. What is not
+    Translatable somebody else wrote: it stays as it is.
+    """
+    if not isinstance(text, Translatable):
+        return text
+    return tr(text.template, **{name: translated(value) for name, value in text.values.items()})
+
+
+def told(event: Event) -> Event:
+    """The event with the engine's texts in the current language."""
+    match event:
+        case VoicesListed(voices=voices):
+            return replace(event, voices=tuple(map(_told, voices)))
+        case ModelsListed(entries=entries):
+            return replace(event, entries=tuple(map(_told, entries)))
+        case _:
+            return _told(event)
+
+
+def _told(message: _Message) -> _Message:
+    texts: dict[str, Any] = {  # Any: replace() wants the type of each field
+        field.name: translated(text)
+        for field in fields(message)
+        if isinstance(text := getattr(message, field.name), Translatable)
+    }
+    return replace(message, **texts)
+
+
 def mark(text: str) -> str:
     """The text itself, marked for translation. It is translated where it is shown, because this
     line runs before the language is known."""
@@ -42,11 +82,6 @@ def decimal(value: float, places: int) -> str:
     """A number with this many decimals, written as in the current language."""
     written = f"{value:.{places}f}"
     return written.replace(".", ",") if _InForce.comma else written
-
-
-def is_english() -> bool:
-    """Whether texts are shown as they are in the code."""
-    return type(_InForce.catalogue) is NullTranslations
 
 
 def choose(code: str) -> None:

@@ -3,7 +3,6 @@
 Invariant: sizes are decimal: 1 GB is 1000 MB, as with disks and network speeds.
 """
 
-from app.language.engine_texts import said
 from app.language.words import decimal, tr
 from engine.api import Activity, ModelEntry, ModelProgress, Origin, Presence
 
@@ -36,7 +35,7 @@ def remarks(entry: ModelEntry) -> str:
             "{size} of it are here; it goes on from there.",
             size=size(entry.megabytes_here),
         )
-    return " ".join(each for each in (said(entry.obstacle), short, half, entry.measured) if each)
+    return " ".join(each for each in (entry.obstacle, short, half, entry.measured) if each)
 
 
 def progress(event: ModelProgress) -> str:

@@ -15,7 +15,6 @@ from app.presence.keys.source import Action
 from app.presence.notifications import Notifications
 from app.presence.stillness import Stillness
 from app.presence.tray import Tray
-from app.settings.kinds import Value
 from app.window import Window
 from engine.api import (
     Activity,
@@ -28,6 +27,7 @@ from engine.api import (
     SettingChanged,
     Settings,
     TimerRang,
+    Value,
 )
 
 TRAY_KEY = "presence.tray"

@@ -19,7 +19,7 @@ from app.look.icons import paint_icon
 from app.presence.desk import Desk
 from app.presence.remote import Order
 from app.stage.mood import Ears
-from engine.api import Event, Phase, PhaseChanged, SetHandsFree, SettingChanged, SleepChanged
+from engine.api import ChangeSetting, Event, Phase, PhaseChanged, SettingChanged, SleepChanged
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
@@ -181,7 +181,7 @@ class Tray(QObject):
         menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
 
     def _on_hands_free(self, on: bool) -> None:
-        self._desk.post(SetHandsFree(on))
+        self._desk.post(ChangeSetting("audio.hands_free", on))
         self.show_hands_free(on)
 
 

@@ -1,7 +1,7 @@
 """The panel for the speaking rate: slider, readout of target and measured rate, and their trace.
 
-Invariant: SetRate is posted at once for every change by the person, and never for a change reported
-by the engine. Whatever the readout says, the slider keeps its place.
+Invariant: every change by the person is posted at once, and none that the engine reports. Whatever
+the readout says, the slider keeps its place.
 """
 
 from PySide6.QtCore import Qt
@@ -15,11 +15,11 @@ from app.look.theme import Theme, scaled
 from app.rate.slider import RateSlider
 from app.rate.trace import RateTrace
 from engine.api import (
+    ChangeSetting,
     Event,
     Phase,
     PhaseChanged,
     RateMeasured,
-    SetRate,
     SettingChanged,
     VoicesChanged,
 )
@@ -87,7 +87,7 @@ class RatePanel(QWidget):
         self._top.setDirection(directions.TopToBottom if on else directions.LeftToRight)
 
     def _on_rate(self, rate: float | None) -> None:
-        self._post(SetRate(rate))
+        self._post(ChangeSetting(RATE_KEY, rate))
 
     def _show_readout(self) -> None:
         rate = self.slider.rate

@@ -5,7 +5,7 @@ Invariant: `rate_changed` is emitted only for changes by the person, at most onc
 the event loop, with the newest value.
 """
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -23,16 +23,17 @@ from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from app.language.words import decimal, tr
 from app.look.theme import Theme, scaled
+from engine.api import settings
 
-OWN_PACE = 9  # the slider's value, one below the lowest rate, so that Home goes there
-LOWEST, HIGHEST = 10, 70  # tenths of a syllable per second
+# tenths of a syllable per second
+LOWEST, HIGHEST = round(10 * settings.SLOWEST), round(10 * settings.FASTEST)
+OWN_PACE = LOWEST - 1  # where Home goes
 _PLAIN_PACE = 40  # where steps start before any speech was measured
 _OWN_X = 20.0  # logical pixels: centre of the own-pace position
 _FIRST_X = 62.0  # centre of 1.0
 _MARGIN = 18.0
 _KNOB = 10.0  # radius
 _GROOVE_Y = 20.0
-_ECHO_MS = 300  # for this long the engine may repeat a value that the person has already changed
 _Action = QAbstractSlider.SliderAction
 _STEPS = {
     _Action.SliderSingleStepAdd.value: 1,
@@ -58,7 +59,6 @@ class RateSlider(QAbstractSlider):
         self._theme = theme
         self._measured: float | None = None
         self._wheel_angle = 0
-        self._since_touched = QElapsedTimer()
         self._pending = QTimer(self)
         self._pending.setSingleShot(True)
         self._pending.timeout.connect(lambda: self.rate_changed.emit(self.rate))
@@ -83,9 +83,8 @@ class RateSlider(QAbstractSlider):
         return None if self.value() == OWN_PACE else self.value() / 10
 
     def show_rate(self, rate: float | None) -> None:
-        """Show the rate that the engine reports, unless the person is moving the slider."""
-        touched = self._since_touched.isValid() and self._since_touched.elapsed() < _ECHO_MS
-        if touched or self.isSliderDown():
+        """Show the rate that the engine reports, unless a change by the person is to be told."""
+        if self._pending.isActive():
             return
         tenths = OWN_PACE if rate is None else min(HIGHEST, max(LOWEST, round(rate * 10)))
         self.blockSignals(True)
@@ -100,7 +99,6 @@ class RateSlider(QAbstractSlider):
 
     def step(self, tenths: int) -> None:
         """Change the rate by this much; from own pace it starts at the rate last measured."""
-        self._begin_change()
         self.setValue(self._stepped(tenths))
 
     def _stepped(self, tenths: int) -> int:
@@ -111,12 +109,8 @@ class RateSlider(QAbstractSlider):
 
     def _on_action(self, action: int) -> None:
         """Every way Qt knows to move a slider, screen readers included, comes through here."""
-        self._begin_change()
         if action in _STEPS:
             self.setSliderPosition(self._stepped(_STEPS[action]))
-
-    def _begin_change(self) -> None:
-        self._since_touched.start()
 
     def _on_value(self) -> None:
         self._show()
@@ -181,7 +175,6 @@ class RateSlider(QAbstractSlider):
         self.setSliderDown(False)
 
     def _drag_to(self, x: float) -> None:
-        self._begin_change()
         self.setValue(self._value_at(x))
 
     def _value_at(self, x: float) -> int:

@@ -20,12 +20,11 @@ from app.look.overlay import OverlayBar
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.settings.fields import Editor, SettingRow
-from app.settings.form import PAGES
-from app.settings.kinds import Field, Page, Value
+from app.settings.form import PAGES, Field, Form, Page
 from app.settings.lesson import Lesson
 from app.settings.login import LoginRow
 from app.status.parts import Parts
-from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged
+from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, Value
 
 _PHRASE = "wake.phrase"
 _AUTOMATIC = {"recogniser.engine": Part.RECOGNISER, "speech.engine": Part.SYNTHESISER}
@@ -42,21 +41,22 @@ class SettingsDialog(QDialog):
 
     def __init__(
         self,
-        values: dict[str, Value],
+        form: Form,
         theme: Theme,
         devices: Devices,
         parts: Parts,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._values = dict(values)
+        self._form = form
+        self._values = form.values
         self._theme = theme
         self._devices = devices
         self._parts = parts
         self._editors: list[Editor] = []
         self._rows: list[tuple[Field, SettingRow]] = []
         self.folds: list[QPushButton] = []  # one for each page with advanced settings
-        self.lesson = Lesson(str(values[_PHRASE]), theme, self)
+        self.lesson = Lesson(str(self._values[_PHRASE]), theme, self)
         self.lesson.taught.connect(self._on_taught)
         self.setWindowTitle(tr("Settings"))
         self.setModal(False)
@@ -117,8 +117,7 @@ class SettingsDialog(QDialog):
             if each.field.key in self._values:
                 each.show_value(self._values[each.field.key])
         for field, row in self._rows:
-            only = field.only
-            row.setVisible(only is None or self._values.get(only.key) == only.value)
+            row.setVisible(field.is_wanted(self._values))
             if part := _AUTOMATIC.get(field.key):
                 is_automatic = self._values.get(field.key) == "auto"
                 row.say_why(self._parts.why(part) if is_automatic else "")
@@ -131,10 +130,11 @@ class SettingsDialog(QDialog):
         column.setSpacing(18)
         if page.at_login:
             column.addWidget(LoginRow(self._theme, self._devices, content))
-        for field in page.fields:
-            if not field.advanced:
+        fields = page.fields(self._form.kind)
+        for field in fields:
+            if not field.shown.advanced:
                 column.addWidget(self._make_row(field, content))
-        advanced = [field for field in page.fields if field.advanced]
+        advanced = [field for field in fields if field.shown.advanced]
         if advanced:
             column.addWidget(self._make_fold(advanced, content))
         if page.teaches:

@@ -26,19 +26,10 @@ from app.look.label import Label
 from app.look.plain_text import one_line, tool_tip
 from app.look.switch import Switch
 from app.look.theme import Theme, scaled
-from app.settings.kinds import (
-    Choice,
-    Device,
-    Field,
-    Flag,
-    KeyName,
-    Location,
-    Number,
-    PathOf,
-    Text,
-    Value,
-)
-from engine.api import Part
+from app.settings.form import Field
+from engine.api import Part, Value, settings
+
+Entry = settings.Entry
 
 
 class Editor(QWidget):
@@ -55,8 +46,8 @@ class Editor(QWidget):
         self.field = field
         self.control = control
         control.setParent(self)
-        control.setAccessibleName(tr(field.label))
-        control.setAccessibleDescription(tr(field.help))
+        control.setAccessibleName(tr(field.shown.label))
+        control.setAccessibleDescription(tr(field.shown.help))
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.addWidget(control, 1)
@@ -70,26 +61,33 @@ class Editor(QWidget):
 
 
 def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
-    """The editor for a field's kind."""
-    match field.kind:
-        case Choice(options):
-            return ChoiceEditor(field, [(each.value, tr(each.label)) for each in options], parent)
-        case Device(part):
-            return ChoiceEditor(field, _device_options(part, devices), parent)
-        case Number():
-            return NumberEditor(field, field.kind, parent)
-        case Text(lines):
-            return LineEditor(field, parent) if lines == 1 else ParagraphEditor(field, parent)
-        case Location(of):
-            return LocationEditor(field, of, theme, parent)
-        case Flag():
+    """The editor for what a field may be."""
+    match field.rule:
+        case settings.Choice(labels):
+            options = [(word, tr(label)) for word, label in labels.items()]
+            return ChoiceEditor(field, options, parent)
+        case settings.Range():
+            return NumberEditor(field, field.rule, parent)
+        case settings.Flag():
             return FlagEditor(field, theme, parent)
-        case KeyName(chord):
-            return KeyEditor(field, _ChordLine() if chord else _KeyLine(), parent)
+        case settings.Shape():
+            return _text_editor(field, theme, devices, parent)
 
 
-def _device_options(part: Part, devices: Devices) -> list[tuple[str, str]]:
-    return [("", tr(DEFAULT_LABEL)), *((name, name) for name in devices.names(part))]
+def _text_editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
+    match field.shown.entry:
+        case None:
+            return LineEditor(field, parent)
+        case Entry.PARAGRAPH:
+            return ParagraphEditor(field, parent)
+        case Entry.FILE | Entry.FOLDER:
+            return LocationEditor(field, theme, parent)
+        case Entry.KEY:
+            return KeyEditor(field, _KeyLine(), parent)
+        case Entry.CHORD:
+            return KeyEditor(field, _ChordLine(), parent)
+        case Entry.MICROPHONE | Entry.LOUDSPEAKER:
+            return DeviceEditor(field, devices, parent)
 
 
 class ChoiceEditor(Editor):
@@ -111,10 +109,6 @@ class ChoiceEditor(Editor):
             self._box.addItem(one_line(label), value)
         self.show_value(chosen)
 
-    def offer_devices(self, devices: Devices) -> None:
-        if isinstance(self.field.kind, Device):
-            self.offer(_device_options(self.field.kind.part, devices))
-
     def show_value(self, value: Value) -> None:
         index = self._box.findData(value)
         if index < 0 and isinstance(value, str) and value:
@@ -125,14 +119,27 @@ class ChoiceEditor(Editor):
         self._box.setCurrentIndex(max(0, index))
 
 
+class DeviceEditor(ChoiceEditor):
+    """A microphone or loudspeaker that exists now."""
+
+    def __init__(self, field: Field, devices: Devices, parent: QWidget) -> None:
+        super().__init__(field, [], parent)
+        self.offer_devices(devices)
+
+    def offer_devices(self, devices: Devices) -> None:
+        is_microphone = self.field.shown.entry is Entry.MICROPHONE
+        names = devices.names(Part.MICROPHONE if is_microphone else Part.LOUDSPEAKER)
+        self.offer([("", tr(DEFAULT_LABEL)), *((name, name) for name in names)])
+
+
 class NumberEditor(Editor):
-    def __init__(self, field: Field, kind: Number, parent: QWidget) -> None:
-        self._kind = kind
+    def __init__(self, field: Field, rule: settings.Range, parent: QWidget) -> None:
         self._box = QDoubleSpinBox()
-        self._box.setDecimals(kind.decimals)
-        self._box.setRange(kind.lowest, kind.highest)
-        self._box.setSingleStep(kind.step)
-        self._box.setSuffix(kind.unit)
+        self._decimals = len(f"{rule.step:g}".partition(".")[2])  # as many as a step has
+        self._box.setDecimals(self._decimals)
+        self._box.setRange(rule.lowest, rule.highest if rule.offered is None else rule.offered)
+        self._box.setSingleStep(rule.step)
+        self._box.setSuffix(rule.unit)
         self._box.setKeyboardTracking(False)
         self._box.lineEdit().setTextMargins(9, 0, 0, 0)  # style sheets do not reach its padding
         super().__init__(field, self._box, parent)
@@ -144,7 +151,7 @@ class NumberEditor(Editor):
                 self._box.setValue(value)
 
     def _on_value(self, value: float) -> None:
-        self.edited.emit(value if self._kind.decimals else round(value))
+        self.edited.emit(value if self._decimals else round(value))
 
 
 class LineEditor(Editor):
@@ -175,21 +182,21 @@ class LineEditor(Editor):
 class LocationEditor(LineEditor):
     """A line with a button that opens the system's dialog."""
 
-    def __init__(self, field: Field, of: PathOf, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, field: Field, theme: Theme, parent: QWidget) -> None:
         super().__init__(field, parent)
-        self._of = of
         self.browse = IconButton(
-            "folder", tr("Choose: {label}", label=tr(field.label)), theme, self
+            "folder", tr("Choose: {label}", label=tr(field.shown.label)), theme, self
         )
         self.browse.clicked.connect(self._on_browse)
         self.row.addWidget(self.browse)
 
     def _on_browse(self) -> None:
         dialog = QFileDialog(
-            self.window(), tr(self.field.label), str(Path(self.line.text()).parent)
+            self.window(), tr(self.field.shown.label), str(Path(self.line.text()).parent)
         )
         modes = QFileDialog.FileMode
-        dialog.setFileMode(modes.Directory if self._of is PathOf.FOLDER else modes.ExistingFile)
+        is_folder = self.field.shown.entry is Entry.FOLDER
+        dialog.setFileMode(modes.Directory if is_folder else modes.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.put)
         dialog.open()
@@ -315,17 +322,17 @@ class SettingRow(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
-        label = Label(tr(field.label), self)
+        label = Label(tr(field.shown.label), self)
         label.setFont(scaled(self.font(), 0.95, strong=True))
         label.setBuddy(self.editor.control)  # else its current text is its name on Linux
         column.addWidget(label)
         column.addWidget(self.editor)
-        self._help = tr(field.help)
+        self._help = tr(field.shown.help)
         self.line = Label(self._help, self)
         self.line.setProperty("kind", "muted")
         self.line.setFont(scaled(self.font(), 0.88))
         self.line.setWordWrap(True)
-        self.line.setVisible(bool(field.help))
+        self.line.setVisible(bool(field.shown.help))
         column.addWidget(self.line)
 
     def say_why(self, why: str) -> None:

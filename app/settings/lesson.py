@@ -12,13 +12,12 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.background_job import BackgroundJob
-from app.language.engine_texts import said
-from app.language.words import tr
+from app.language.words import tr, translated
 from app.look.label import Label
 from app.look.plain_text import one_line
 from app.look.progress import Progress
 from app.look.theme import Theme, scaled
-from engine.api import Event, Failed, Notice, is_wake_phrase_taught
+from engine.api import Event, Failed, Notice, is_wake_phrase_taught, translatable
 
 
 class Lesson(QWidget):
@@ -91,7 +90,8 @@ class Lesson(QWidget):
         told = document if isinstance(document, dict) else {}
         event: Event = Notice(_taught(phrase))
         if "file" not in told:
-            message, hint = (said(str(told.get(each, ""))) for each in ("message", "hint"))
+            texts = (translatable.from_json(each) for each in told.get("texts", ("", "")))
+            message, hint = map(translated, texts)
             event = Failed("model", message, hint) if message else _broken_off(phrase)
             self._fault = f"{event.message}\n{event.hint}"
         self._show()

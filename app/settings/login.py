@@ -13,10 +13,15 @@ from app.look.label import Label
 from app.look.theme import Theme
 from app.presence import autostart
 from app.settings.fields import SettingRow
-from app.settings.kinds import Field, Flag
+from app.settings.form import Field
+from engine.api import settings
 
 _FIELD = Field(
-    "", mark("Start at login"), Flag(), mark("Without its window, so that the talk key works.")
+    "",
+    settings.Flag(),
+    settings.Shown(
+        mark("Start at login"), help=mark("Without its window, so that the talk key works.")
+    ),
 )
 
 

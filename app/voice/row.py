@@ -39,10 +39,11 @@ from engine.api import (
     SetVoicePace,
     StopPreview,
     VoiceEntry,
+    settings,
 )
 
-SLOWEST, FASTEST, STEP = 1.0, 7.0, 0.5  # SPS
-_AS_THE_SLIDER = SLOWEST - STEP  # the value that means no pace of its own
+STEP = 0.5  # SPS
+_AS_THE_SLIDER = settings.SLOWEST - STEP  # the value that means no pace of its own
 
 
 class VoiceRow(QFrame):
@@ -156,7 +157,7 @@ class VoiceRow(QFrame):
             self._post(RenameVoice(self.entry.name, new))
 
     def _on_pace(self, value: float) -> None:
-        self._post(SetVoicePace(self.entry.name, None if value < SLOWEST else value))
+        self._post(SetVoicePace(self.entry.name, None if value < settings.SLOWEST else value))
 
     def _lay_out(self) -> None:
         words = QVBoxLayout()
@@ -204,7 +205,7 @@ def _facts(entry: VoiceEntry) -> str:
 
 def _pace_box(parent: QWidget) -> QDoubleSpinBox:
     box = QDoubleSpinBox(parent)
-    box.setRange(_AS_THE_SLIDER, FASTEST)
+    box.setRange(_AS_THE_SLIDER, settings.FASTEST)
     box.setSingleStep(STEP)
     box.setDecimals(1)
     box.setAlignment(Qt.AlignmentFlag.AlignCenter)

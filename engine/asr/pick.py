@@ -14,6 +14,7 @@ from engine.errors import ModelError
 from engine.picks import read_pick, write_pick
 from engine.settings import RecogniserSettings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable, joined
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "sphinx"  # needs no download
@@ -27,9 +28,9 @@ SPHINX_LANGUAGES: Final = ("", "auto", "en")
 SLOWEST_MS: Final = 2000.0
 FILE: Final = "recogniser.json"
 
-NOT_FETCHED: Final = f"Whisper is not fetched (rubato models get {ASSET})."
-UNMEASURED: Final = "Whisper was fetched and `rubato bench` has not measured it yet."
-ENGLISH_ONLY: Final = "The built-in recogniser understands English only."
+NOT_FETCHED: Final = Translatable("Whisper is not fetched (rubato models get whisper-base).")
+UNMEASURED: Final = Translatable("Whisper was fetched and `rubato bench` has not measured it yet.")
+ENGLISH_ONLY: Final = Translatable("The built-in recogniser understands English only.")
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,18 @@ def judge(base_ms: float | None, tiny_ms: float | None = None) -> Pick:
     took = {name: ms for name, ms in times.items() if ms is not None}
     slow = tuple(name for name, ms in took.items() if ms > SLOWEST_MS)
     quick = next((name for name in took if name not in slow), BUILT_IN)
-    limit = f", more than {SLOWEST_MS / 1000:.1f} s"
-    reasons = [
-        f"{TITLES[name]} has a sentence written {ms / 1000:.1f} s after its end"
-        f"{limit if name in slow else ''}."
-        for name, ms in took.items()
-    ]
-    return Pick(quick, " ".join(reasons), slow)
+    return Pick(quick, joined(_reason(name, ms) for name, ms in took.items()), slow)
+
+
+def _reason(name: str, ms: float) -> Translatable:
+    return Translatable(
+        "{name} has a sentence written {seconds} s after its end."
+        if ms <= SLOWEST_MS
+        else "{name} has a sentence written {seconds} s after its end, more than {limit} s.",
+        name=TITLES[name],
+        seconds=f"{ms / 1000:.1f}",
+        limit=f"{SLOWEST_MS / 1000:.1f}",
+    )
 
 
 def keep(pick: Pick, folder: Path) -> None:
@@ -76,8 +82,9 @@ def check_language(language: str) -> None:
     """ModelError when the built-in recogniser does not understand it."""
     if language not in SPHINX_LANGUAGES:
         raise ModelError(
-            f"The built-in recogniser understands English only, not '{language}'.",
+            "The built-in recogniser understands English only, not '{language}'.",
             hint="Choose English, or the recogniser 'whisper' with a multilingual model.",
+            language=language,
         )
 
 

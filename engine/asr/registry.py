@@ -38,6 +38,8 @@ def load(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
             whisper, quick = load_whisper(settings), SphinxRecogniser(phrases, any_english=False)
             return PairedRecogniser(whisper, quick, settings.language)
     raise InvalidInput(
-        f"There is no recogniser called '{settings.engine}'.",
-        hint=f"Choose one of: auto, {', '.join(NAMES)}.",
+        "There is no recogniser called '{name}'.",
+        hint="Choose one of: {names}.",
+        name=settings.engine,
+        names=f"auto, {', '.join(NAMES)}",
     )

@@ -85,7 +85,12 @@ def find(name: str) -> Asset:
     """The asset called `name`. InvalidInput lists the names there are."""
     known = catalogue()
     if name not in known:
-        raise InvalidInput(f"There is no model called {name!r}.", hint=f"Try {', '.join(known)}.")
+        raise InvalidInput(
+            "There is no model called '{name}'.",
+            hint="Try {names}.",
+            name=name,
+            names=", ".join(known),
+        )
     return known[name]
 
 
@@ -95,7 +100,11 @@ def parse(text: str) -> Mapping[str, Asset]:
     for asset in assets.values():
         for need in asset.needs:
             if need not in assets:
-                raise AssetError(f"models.toml: {asset.name} needs {need}, which is not there.")
+                raise AssetError(
+                    "models.toml: {name} needs {need}, which is not there.",
+                    name=asset.name,
+                    need=need,
+                )
     return assets
 
 
@@ -130,9 +139,11 @@ def _asset(name: str, table: object) -> Asset:
     try:
         entry = build(_Entry, table)
     except WrongValue as error:
-        raise AssetError(f"models.toml: {name}: {error}.", hint=error.hint) from error
+        raise AssetError(
+            "models.toml: {name}: {error}.", hint=error.hint, name=name, error=error
+        ) from error
     if bool(entry.repository) == bool(entry.release):
-        raise AssetError(f"models.toml: {name} has either a repository or a release.")
+        raise AssetError("models.toml: {name} has either a repository or a release.", name=name)
     source: HubSource | ReleaseSource
     if entry.repository:
         source = HubSource(entry.repository, entry.revision)
@@ -147,15 +158,21 @@ def _file(name: str, entry: _FileEntry) -> AssetFile:
     path, size, sha256 = _inside(name, entry.path), entry.bytes, entry.sha256
     members = tuple(_member(name, text) for text in entry.packed)
     if members and (size is None or sha256 is None):
-        raise AssetError(f"models.toml: {name} has {path} in packages without bytes and sha256.")
+        raise AssetError(
+            "models.toml: {name} has {path} in packages without bytes and sha256.",
+            name=name,
+            path=path,
+        )
     if sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256):
         if size is not None and entry.megabytes is None:
             return AssetFile(path, size / 1e6, size, sha256, members)
         if size is None and entry.megabytes is not None:
             return AssetFile(path, entry.megabytes, None, sha256, members)
     raise AssetError(
-        f"models.toml: {name} does not describe {path} as it must.",
+        "models.toml: {name} does not describe {path} as it must.",
         hint="A file has a path, either megabytes or bytes, and maybe a sha256.",
+        name=name,
+        path=path,
     )
 
 
@@ -163,7 +180,9 @@ def _member(name: str, text: str) -> Member:
     """'package==version/path in it', of PyPI; 'npm:' before it: of npm."""
     found = re.fullmatch(r"(npm:)?([A-Za-z0-9][\w.-]*)==([\w.+]+)/(.+)", text)
     if found is None:
-        raise AssetError(f"models.toml: {name} names no package and path: {text}.")
+        raise AssetError(
+            "models.toml: {name} names no package and path: {text}.", name=name, text=text
+        )
     registry = Registry.NPM if found[1] else Registry.PYPI
     return Member(Package(found[2], found[3], registry), found[4])
 
@@ -172,5 +191,7 @@ def _inside(name: str, path: str) -> str:
     """`path` when it stays below its folder."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or Path(path).drive:
-        raise AssetError(f"models.toml: {name} has a file outside its folder: {path}.")
+        raise AssetError(
+            "models.toml: {name} has a file outside its folder: {path}.", name=name, path=path
+        )
     return path

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from engine.errors import AssetError
+from engine.translatable import Translatable
 
 if TYPE_CHECKING:
     import httpx  # only who fetches waits the half second that its import takes
@@ -20,7 +21,7 @@ SILENCE_S = 20.0  # without a byte before the connection counts as lost
 TRIES = 5  # in a row that brought no byte
 LONGEST_WAIT_S = 60.0  # that a server may ask for; whoever asks for more is told to the person
 WAIT_STEP_S = 0.2  # how soon a cancelled wait ends
-OFFLINE = "Check the connection and fetch it again; it goes on where it stopped."
+OFFLINE = Translatable("Check the connection and fetch it again; it goes on where it stopped.")
 BUSY = {408, 425, 429, 500, 502, 503, 504}
 
 
@@ -72,8 +73,10 @@ def receive(wanted: Download, stream: IO[bytes]) -> None:
 class _Interruption(SourceError):
     """The rest may come over another connection, after `wait_s` if the server said so."""
 
-    def __init__(self, message: str, *, busy: bool = False, wait_s: float = 0.0) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, /, *, busy: bool = False, wait_s: float = 0.0, **values: object
+    ) -> None:
+        super().__init__(message, hint="", **values)
         self.busy = busy
         self.wait_s = wait_s
 
@@ -126,9 +129,12 @@ def _total(response: "httpx.Response", done: int) -> int | None:
 def _absurd(wanted: Download, total: int) -> SourceError:
     expected = wanted.most_bytes if wanted.size is None else wanted.size
     return SourceError(
-        f"The server would send {total / 1e6:,.1f} MB where {expected / 1e6:,.1f} MB "
-        f"{'at most ' if wanted.size is None else ''}were expected.",
+        "The server would send {size} MB where {expected} MB at most were expected."
+        if wanted.size is None
+        else "The server would send {size} MB where {expected} MB were expected.",
         hint="Update Rubato; its list may be outdated.",
+        size=f"{total / 1e6:,.1f}",
+        expected=f"{expected / 1e6:,.1f}",
     )
 
 
@@ -142,24 +148,39 @@ def _faults(name: str) -> Iterator[None]:
     except httpx.HTTPStatusError as error:
         raise _refusal(name, error.response) from error
     except httpx.TransportError as error:
-        raise _Interruption(f"The server of {name} could not be reached: {error}") from error
+        raise _Interruption(
+            "The server of {name} could not be reached: {error}", name=name, error=error
+        ) from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise SourceError(f"{name} could not be fetched: {error}", hint=OFFLINE) from error
+        raise SourceError(
+            "{name} could not be fetched: {error}", hint=OFFLINE, name=name, error=error
+        ) from error
 
 
 def _refusal(name: str, response: "httpx.Response") -> SourceError:
     host, status = response.url.host, response.status_code
     if status not in BUSY:
-        gone = status in {401, 403, 404, 410}
-        said = f"has no file {name}" if gone else f"answered with status {status} for {name}"
-        return SourceError(f"{host} {said}.", hint="Update Rubato; its list may be outdated.")
+        update = Translatable("Update Rubato; its list may be outdated.")
+        if status in {401, 403, 404, 410}:
+            return SourceError("{name} has no file {file}.", hint=update, name=host, file=name)
+        return SourceError(
+            "{name} answered with status {status} for {file}.",
+            hint=update,
+            name=host,
+            status=status,
+            file=name,
+        )
     wait_s = _asked_wait_s(response.headers.get("Retry-After", ""))
     if wait_s > LONGEST_WAIT_S:
         return SourceError(
-            f"{host} is busy and asks to come back in {wait_s / 60:.0f} minutes.",
+            "{name} is busy and asks to come back in {minutes} minutes.",
             hint="Fetch it again then; it goes on where it stopped.",
+            name=host,
+            minutes=f"{wait_s / 60:.0f}",
         )
-    return _Interruption(f"{host} answered with status {status}.", busy=True, wait_s=wait_s)
+    return _Interruption(
+        "{name} answered with status {status}.", busy=True, wait_s=wait_s, name=host, status=status
+    )
 
 
 def _asked_wait_s(text: str) -> float:

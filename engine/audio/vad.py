@@ -51,7 +51,7 @@ class Vad:
         """
         if pcm.ndim != 1:
             raise InvalidInput(
-                f"Audio must be one channel of samples, not an array of {pcm.shape}."
+                "Audio must be one channel of samples, not an array of {shape}.", shape=pcm.shape
             )
         clean = np.clip(np.nan_to_num(pcm, nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
         pending = np.concatenate([self._rest, clean.astype(np.float32, copy=False)])
@@ -146,7 +146,11 @@ class Endpointer:
         pause_ms: int | None = None,
     ) -> None:
         if not 0.0 <= release <= threshold <= 1.0:
-            raise InvalidInput(f"Thresholds must be 0 <= {release} <= {threshold} <= 1.")
+            raise InvalidInput(
+                "Thresholds must be 0 <= {release} <= {threshold} <= 1.",
+                release=release,
+                threshold=threshold,
+            )
         self.end_silence_ms = end_silence_ms
         self.minimum_speech_ms = minimum_speech_ms
         self.pause_ms = pause_ms  # None = pauses are not told
@@ -277,8 +281,10 @@ def _network_file() -> Path:
         for file in sorted(Path(folder, "assets").glob("silero_vad*.onnx"), reverse=True):
             return file
     raise ModelError(
-        "The speech detector's network (silero_vad_v6.onnx) is not installed.",
-        hint="It comes with the package faster-whisper 1.2.1; install Rubato again.",
+        "The speech detector's network ({file}) is not installed.",
+        hint="It comes with the package faster-whisper {version}; install Rubato again.",
+        file="silero_vad_v6.onnx",
+        version="1.2.1",
     )
 
 
@@ -297,6 +303,8 @@ def _load_session(file: Path) -> Any:
         )
     except Exception as error:  # onnxruntime's errors share no name
         raise ModelError(
-            f"The speech detector's network {file.name} does not load: {error}",
+            "The speech detector's network {file} does not load: {error}",
             hint="The file is broken; install Rubato again.",
+            file=file.name,
+            error=error,
         ) from error

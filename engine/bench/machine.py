@@ -23,6 +23,7 @@ from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Scrip
 from engine.runtime.host.say_command import collect
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
 from engine.tts.base import Pcm, TtsModel
 from engine.tts.registry import NAMES as SYNTHESISERS
@@ -39,7 +40,9 @@ REQUEST: Final = (
 )
 NEURAL: Final = "voxtream2"  # measured profile by profile
 MEASURED_WHOLE: Final = tuple(name for name in SYNTHESISERS if name != NEURAL)
-WHEN_IDLE: Final = "Other programs kept the machine busy meanwhile: measure again when it is idle."
+WHEN_IDLE: Final = Translatable(
+    "Other programs kept the machine busy meanwhile: measure again when it is idle."
+)
 _REPEATS: Final = 5
 _HEARINGS: Final = 3  # what other programs take is least in the quickest
 
@@ -146,7 +149,7 @@ def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
         return None
     pick = ears.judge(times.get(ears.ASSET), times.get(ears.TINY))
     if any(_was_busy(measured[name]) for name in pick.slow):
-        pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
+        pick = replace(pick, reason=joined((pick.reason, WHEN_IDLE)))
     ears.keep(pick, data_folder())
     return pick
 
@@ -160,7 +163,7 @@ def pick_synthesiser(rows: Sequence[Row]) -> speech.Pick | None:
         return None
     pick = speech.judge(row.rtf)
     if pick.synthesiser != speech.KOKORO and _was_busy(row):
-        pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
+        pick = replace(pick, reason=joined((pick.reason, WHEN_IDLE)))
     speech.keep(pick, data_folder())
     return pick
 
@@ -176,7 +179,7 @@ def pick_profile(rows: Sequence[Row]) -> Pick | None:
     device = next(row.device for row in rows if row.profile in rtfs)
     pick = picks.judge(device, rtfs)
     if any(_was_busy(row) for row in rows if row.profile):
-        pick = replace(pick, reason=f"{pick.reason} {WHEN_IDLE}")
+        pick = replace(pick, reason=joined((pick.reason, WHEN_IDLE)))
     picks.keep(pick, data_folder())
     return pick
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from engine.errors import ModelError
+from engine.translatable import Translatable
 
 SPEAKING: Final = ("decoder.", "decoder_transformer.", "upsample.")  # the others decide the codes
-AGAIN: Final = "Install the program again."
+AGAIN: Final = Translatable("Install the program again.")
 _LARGEST_HEADER: Final = 10_000_000  # bytes; a file of some hundred tensors has about ten thousand
 
 
@@ -28,7 +29,9 @@ def codes_hash(file: Path) -> str:
                     digest.update(name.encode())
                     digest.update(content)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"The codec file {file} is damaged: {error}.", hint=AGAIN) from error
+        raise ModelError(
+            "The codec file {file} is damaged: {error}.", hint=AGAIN, file=file, error=error
+        ) from error
     return digest.hexdigest()
 
 

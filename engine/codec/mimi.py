@@ -149,12 +149,17 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
         return model
 
     if not file.is_file():
-        raise ModelError(f"The codec file {file} is not there.", hint="Fetch the model again.")
+        raise ModelError(
+            "The codec file {file} is not there.", hint="Fetch the model again.", file=file
+        )
     try:
         return Mimi(make(), codebooks, make)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(
-            f"The codec file {file} cannot be used: {error}", hint="Fetch the model again."
+            "The codec file {file} cannot be used: {error}",
+            hint="Fetch the model again.",
+            file=file,
+            error=error,
         ) from error
 
 

@@ -14,10 +14,11 @@ from torch import Tensor, nn
 
 from engine.codec.small_parts import SpectralEncoder
 from engine.nn.weights_file import load_network, read_shape
+from engine.translatable import Translatable
 
 TOKEN_SAMPLES: Final = 960  # 25 tokens a second
 TOKEN_RATE: Final = 25
-AGAIN: Final = "Make the pack again."
+AGAIN: Final = Translatable("Make the pack again.")
 _LARGEST: Final = {"tokens": 4096, "width": 2048, "blocks": 32}
 
 
@@ -65,6 +66,6 @@ def load_semantic(file: Path) -> SemanticTokeniser:
     return load_network(
         file,
         lambda text: SemanticTokeniser(read_shape(SemanticConfig, text, _LARGEST)),
-        "tokeniser",
+        Translatable("The tokeniser"),
         AGAIN,
     )

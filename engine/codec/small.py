@@ -19,11 +19,12 @@ from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 from engine.nn.weights_file import load_network, read_shape
+from engine.translatable import Translatable
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
 SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
-AGAIN: Final = "Install the program again."
+AGAIN: Final = Translatable("Install the program again.")
 LARGEST_PHONES: Final = 1024
 _LARGEST: Final = {
     "codebooks": 32,
@@ -94,7 +95,9 @@ def load_small(file: Path, device: torch.device) -> Mimi:
     """Read a codec that training exported. ModelError names what is wrong with the file."""
 
     def make() -> Any:
-        codec = load_network(file, lambda text: build(read_config(text, file)), "codec file", AGAIN)
+        codec = load_network(
+            file, lambda text: build(read_config(text, file)), Translatable("The codec file"), AGAIN
+        )
         # to() imports a part of torch's compilers, even where there is nothing to move
         return codec if device.type == "cpu" else codec.to(device)
 
@@ -107,7 +110,9 @@ def read_config(text: str, file: Path) -> SmallCodecConfig:
     try:
         return _bounded(read_shape(SmallCodecConfig, text, _LARGEST))
     except ValueError as error:
-        raise ModelError(f"{file} is no codec of this program: {error}.", hint=AGAIN) from error
+        raise ModelError(
+            "{file} is no codec of this program: {error}.", hint=AGAIN, file=file, error=error
+        ) from error
 
 
 def _bounded(config: SmallCodecConfig) -> SmallCodecConfig:

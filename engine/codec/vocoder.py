@@ -18,9 +18,10 @@ from engine.codec.products import quicken
 from engine.codec.source import SourceDecoder
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import load_network, read_shape
+from engine.translatable import Translatable
 
 FACTOR: Final = 2  # columns of the decoder, at 100 Hz, for each that enters
-AGAIN: Final = "Make the pack again."
+AGAIN: Final = Translatable("Make the pack again.")
 _LARGEST: Final = {"entry": 2048, "width": 2048, "blocks": 32}
 
 
@@ -95,4 +96,4 @@ def load_vocoder(file: Path, entry: int) -> Vocoder:
             raise ValueError(f"it is for columns of {config.entry} values, not {entry}")
         return fresh_decoder(config)
 
-    return Vocoder(load_network(file, decoder_of, "vocoder", AGAIN))
+    return Vocoder(load_network(file, decoder_of, Translatable("The vocoder"), AGAIN))

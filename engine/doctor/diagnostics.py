@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.crash_notes import CrashNotes
 from engine.doctor.finding import LEFT_OUT, Finding
-from engine.settings import RULES, Choice, Settings, Value, keys, value_of
+from engine.settings import Choice, Settings, Value, keys, schema, value_of
 
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"]+|[\w.+-]+@[\w-]+\.[\w.-]+")
 _PATH = re.compile(r"(?<![\w./])(?:~|/[^\s/'\",;]+)(?:/[^\s'\",;]*)+|\b[A-Za-z]:\\[^\s'\",;]+")
@@ -57,7 +57,7 @@ def changed(settings: Settings) -> dict[str, Value]:
 
 
 def _told(key: str, value: Value) -> Value:
-    is_listed = isinstance(RULES.get(key), Choice)
+    is_listed = isinstance(schema()[key].rule, Choice)
     return value if is_listed or not isinstance(value, str) else LEFT_OUT
 
 

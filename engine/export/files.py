@@ -14,6 +14,7 @@ from engine.errors import InvalidInput
 from engine.export import documents
 from engine.export.conversation import Conversation
 from engine.export.subtitles import subtitles
+from engine.translatable import Translatable
 
 SOUND = ".wav"  # of a conversation that was recorded: see engine.audio.clips.recording
 WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
@@ -31,8 +32,13 @@ def check_suffix(path: Path) -> None:
     known = (*WRITERS, SOUND)
     if path.suffix.lower() not in known:
         raise InvalidInput(
-            f"A conversation cannot be written as '{path.suffix or path.name}'.",
-            hint=f"Give the file a name that ends in {', '.join(known[:-1])} or {known[-1]}.",
+            "A conversation cannot be written as '{suffix}'.",
+            hint=Translatable(
+                "Give the file a name that ends in {suffixes} or {suffix}.",
+                suffixes=", ".join(known[:-1]),
+                suffix=known[-1],
+            ),
+            suffix=path.suffix or path.name,
         )
 
 
@@ -40,8 +46,9 @@ def check_sound(path: Path) -> None:
     """InvalidInput when the name of `path` promises something else than a WAV."""
     if path.suffix.lower() != SOUND:
         raise InvalidInput(
-            f"Sound is written as WAV, not as '{path.suffix or path.name}'.",
-            hint=f"Give the file a name that ends in {SOUND}.",
+            "Sound is written as WAV, not as '{suffix}'.",
+            hint=Translatable("Give the file a name that ends in {suffix}.", suffix=SOUND),
+            suffix=path.suffix or path.name,
         )
 
 
@@ -74,6 +81,8 @@ def unwritable(path: Path, error: Exception) -> InvalidInput:
     """What to tell the person when `path` could not be written because of `error`."""
     reason = getattr(error, "strerror", None) or error
     return InvalidInput(
-        f"The file {path} cannot be written: {reason}.",
+        "The file {path} cannot be written: {error}.",
         hint="Choose a place that exists, where you may write and where there is room.",
+        path=path,
+        error=reason,
     )

@@ -11,6 +11,7 @@ from engine.errors import InvalidInput
 from engine.export import documents
 from engine.export.files import put
 from engine.history.store import Store
+from engine.translatable import Translatable
 
 _WRITERS = {".txt": documents.plain, ".md": documents.markdown}
 SUFFIXES = (*_WRITERS, ".json")
@@ -23,8 +24,13 @@ def write_all(store: Store, path: Path) -> int:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InvalidInput(
-            f"Conversations cannot be written as '{path.suffix or path.name}'.",
-            hint=f"Give the file a name that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.",
+            "Conversations cannot be written as '{suffix}'.",
+            hint=Translatable(
+                "Give the file a name that ends in {suffixes} or {suffix}.",
+                suffixes=", ".join(SUFFIXES[:-1]),
+                suffix=SUFFIXES[-1],
+            ),
+            suffix=path.suffix or path.name,
         )
     ids = store.ids()
     if not ids:

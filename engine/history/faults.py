@@ -11,14 +11,30 @@ from itertools import count
 from pathlib import Path
 
 from engine.errors import HistoryError
+from engine.translatable import Translatable
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _WHY = {
-    sqlite3.SQLITE_BUSY: ("another program is using the file", "It is tried again by itself."),
-    sqlite3.SQLITE_LOCKED: ("another program is using the file", "It is tried again by itself."),
-    sqlite3.SQLITE_FULL: ("the disk is full", "Make room; it is tried again by itself."),
-    sqlite3.SQLITE_READONLY: ("the file may not be written", "Make it writable."),
-    sqlite3.SQLITE_CANTOPEN: ("the file cannot be opened", "Make its folder writable."),
+    sqlite3.SQLITE_BUSY: (
+        Translatable("another program is using the file"),
+        Translatable("It is tried again by itself."),
+    ),
+    sqlite3.SQLITE_LOCKED: (
+        Translatable("another program is using the file"),
+        Translatable("It is tried again by itself."),
+    ),
+    sqlite3.SQLITE_FULL: (
+        Translatable("the disk is full"),
+        Translatable("Make room; it is tried again by itself."),
+    ),
+    sqlite3.SQLITE_READONLY: (
+        Translatable("the file may not be written"),
+        Translatable("Make it writable."),
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        Translatable("the file cannot be opened"),
+        Translatable("Make its folder writable."),
+    ),
 }
 
 
@@ -39,13 +55,20 @@ def told(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in _DAMAGED:
-            raise Damaged(f"The kept conversations in {path} are damaged.") from error
-        why, hint = _WHY.get(code, (str(error), "Look whether the disk is full or read-only."))
-        raise HistoryError(f"Conversations cannot be kept: {why} ({path}).", hint=hint) from error
+            raise Damaged("The kept conversations in {path} are damaged.", path=path) from error
+        why, hint = _WHY.get(
+            code, (str(error), Translatable("Look whether the disk is full or read-only."))
+        )
+        raise HistoryError(
+            "Conversations cannot be kept: {error} ({path}).", hint=hint, error=why, path=path
+        ) from error
     except OSError as error:
         why = error.strerror or str(error)
         raise HistoryError(
-            f"Conversations cannot be kept: {why} ({path}).", hint="Make its folder writable."
+            "Conversations cannot be kept: {error} ({path}).",
+            hint="Make its folder writable.",
+            error=why,
+            path=path,
         ) from error
 
 

@@ -173,7 +173,11 @@ class Store:
         with told(self.path):
             (verdict,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
-            raise Damaged(f"The kept conversations in {self.path} are damaged: {verdict}.")
+            raise Damaged(
+                "The kept conversations in {path} are damaged: {error}.",
+                path=self.path,
+                error=verdict,
+            )
 
     # ------------------------------------------------------------------ insides
 
@@ -247,5 +251,7 @@ def _time(text: object) -> datetime:
 
 def _unknown(conversation: int) -> InvalidInput:
     return InvalidInput(
-        f"There is no conversation {conversation}.", hint="It may have been deleted; list them."
+        "There is no conversation {number}.",
+        hint="It may have been deleted; list them.",
+        number=conversation,
     )

@@ -23,8 +23,10 @@ def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
     """
     if settings.engine not in NAMES:
         raise ModelError(
-            f"There is no language-model engine called {settings.engine!r}.",
-            hint=f"Choose one of {', '.join(NAMES)} in the settings.",
+            "There is no language-model engine called '{name}'.",
+            hint="Choose one of {names} in the settings.",
+            name=settings.engine,
+            names=", ".join(NAMES),
         )
     if settings.engine == "llama":
         from engine.llm.local import llama

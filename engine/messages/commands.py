@@ -20,11 +20,6 @@ class ReleaseTalk:
 
 
 @dataclass(frozen=True)
-class SetHandsFree:
-    on: bool
-
-
-@dataclass(frozen=True)
 class SendText:
     """A typed turn."""
 
@@ -46,27 +41,14 @@ class StopReply:
 
 
 @dataclass(frozen=True)
-class SetRate:
-    """Target speaking rate in SPS, 1 to 7; None is the voice's own pace. Takes effect while
-    speaking.
-    """
-
-    rate: float | None
-
-
-@dataclass(frozen=True)
-class SetVolume:
-    """Loudspeaker gain, 0 (silent) to 1 (unchanged)."""
-
-    gain: float
-
-
-@dataclass(frozen=True)
 class ChangeSetting:
-    """Change one setting by its dotted key, for example 'audio.microphone'; saved at once."""
+    """Change one setting by its dotted key, for example 'speech.rate'; heard and saved at once. A
+    SettingChanged with its `origin` answers, whatever came of it; 0 = no answer is awaited.
+    """
 
     key: str
     value: str | int | float | bool | None
+    origin: int = 0
 
 
 @dataclass(frozen=True)
@@ -114,15 +96,13 @@ class Export:
     path: Path
 
 
-SettingCommand = SetHandsFree | SetRate | SetVolume | ChangeSetting
-
 Command = (
     PressTalk
     | ReleaseTalk
     | SendText
     | Speak
     | StopReply
-    | SettingCommand
+    | ChangeSetting
     | AddVoice
     | CancelClip
     | NewConversation

@@ -16,6 +16,7 @@ from engine.messages.models import ModelEvent
 from engine.messages.timers import TimerEvent
 from engine.messages.voices import VoiceEvent
 from engine.messages.words import Ending, Part, Phase
+from engine.translatable import Translatable
 
 
 @dataclass(frozen=True)
@@ -208,8 +209,11 @@ class DevicesChanged:
 
 @dataclass(frozen=True)
 class SettingChanged:
+    """What is in force. `origin`: of the change that this answers; 0 = of none that awaits it."""
+
     key: str
     value: str | int | float | bool | None
+    origin: int = 0
 
 
 @dataclass(frozen=True)
@@ -240,6 +244,11 @@ class Notice:
 
     text: str
 
+    @classmethod
+    def of(cls, template: str, /, **values: object) -> Self:
+        """What the template says with these values."""
+        return cls(Translatable(template, **values))
+
 
 @dataclass(frozen=True)
 class Failed:
@@ -252,8 +261,11 @@ class Failed:
     part: Part | None = None
 
     @classmethod
-    def of(cls, error: EngineError, part: Part | None = None, turn: int | None = None) -> Self:
+    def of(cls, error: Exception, part: Part | None = None, turn: int | None = None) -> Self:
         """What is told of `error`."""
+        if not isinstance(error, EngineError):
+            hint = Translatable("Please report this.")
+            error = EngineError("Something went wrong: {error}", hint=hint, error=error)
         return cls(error.code, error.message, error.hint, turn, part)
 
 

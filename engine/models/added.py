@@ -11,12 +11,15 @@ from pathlib import Path
 from engine.asr.whisper.model import checked_folder
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.llm.local.gguf import checked_file
+from engine.translatable import Translatable
 from engine.whole_file import replace_file
 
 FILE = "added-models.json"
 MOST = 100
 _LARGEST_BYTES = 100_000
-HINT = "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
+HINT = Translatable(
+    "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,9 @@ def add(path: Path, folder: Path) -> tuple[Added, ...]:
     found = _looked_at(path.expanduser().absolute())
     known = [each for each in added(folder) if each not in found]
     if len(known) + len(found) > MOST:
-        raise InvalidInput(f"More than {MOST} models were added.", hint="Remove some first.")
+        raise InvalidInput(
+            "More than {count} models were added.", hint="Remove some first.", count=MOST
+        )
     _keep([*known, *found], folder)
     return found
 
@@ -76,6 +81,8 @@ def _keep(models: list[Added], folder: Path) -> None:
         replace_file(folder / FILE, json.dumps([asdict(each) for each in models], indent=2))
     except OSError as error:
         raise SettingsError(
-            f"The list of added models cannot be saved in {folder}: {error.strerror or error}.",
+            "The list of added models cannot be saved in {folder}: {error}.",
             hint="Make room or allow writing there, and add it again.",
+            folder=folder,
+            error=error.strerror or error,
         ) from error

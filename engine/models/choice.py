@@ -18,11 +18,13 @@ Changes = tuple[tuple[str, Value], ...]
 def changes(entry: ModelEntry) -> Changes:
     """Keys and values that choose this model. InvalidInput says why it cannot be used."""
     if entry.obstacle:
-        raise InvalidInput(f"{entry.title} cannot be used now.", hint=entry.obstacle)
+        raise InvalidInput("{name} cannot be used now.", hint=entry.obstacle, name=entry.title)
     if entry.state is not Presence.COMPLETE:
         raise InvalidInput(
-            f"{entry.title} is not on this machine.",
-            hint=f"Fetch it with: rubato models get {entry.name}",
+            "{name} is not on this machine.",
+            hint="Fetch it with: {command}",
+            name=entry.title,
+            command=f"rubato models get {entry.name}",
         )
     match entry.kind:
         case "recogniser":

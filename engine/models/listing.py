@@ -21,6 +21,7 @@ from engine.models.storage import default_store, size_on_disk, usable_path, with
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.systems import SYSTEMS, System
+from engine.translatable import Translatable
 from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
@@ -58,7 +59,9 @@ def entry(name: str, settings: Settings, served: Sequence[Served] = ()) -> Model
         if each.name == name:
             return each
     raise InvalidInput(
-        f"There is no model called {name[:200]!r}.", hint="`rubato models list` names them all."
+        "There is no model called '{name}'.",
+        hint="`rubato models list` names them all.",
+        name=name[:200],
     )
 
 
@@ -127,7 +130,13 @@ def _made_here(system: System, used: _Used) -> ModelEntry:
         attribution="trained here, from nothing that is fetched",
         folder=str(folder),
         in_use=system.name in used.names,
-        obstacle="" if made else f"About {system.core_hours:g} core hours: {system.command}",
+        obstacle=""
+        if made
+        else Translatable(
+            "About {hours} core hours: {command}",
+            hours=f"{system.core_hours:g}",
+            command=system.command,
+        ),
     )
 
 
@@ -174,10 +183,10 @@ def _added(model: Added, machine: Machine, used: _Used) -> ModelEntry:
         memory_mb=memory_mb,
         fits=machine.has_memory_for(memory_mb),
         licence="not known here",
-        attribution="added by you",
+        attribution=Translatable("added by you"),
         folder=model.path,
         in_use=path in used.paths,
-        obstacle="It is no longer there." if gone else _obstacle(model.kind),
+        obstacle=Translatable("It is no longer there.") if gone else _obstacle(model.kind),
     )
 
 
@@ -193,7 +202,7 @@ def _served(model: Served, used: _Used) -> ModelEntry:
         memory_mb=0,
         fits=True,
         licence="not known here",
-        attribution=f"runs in {TITLES[model.server]} on this computer",
+        attribution=Translatable("runs in {server} on this computer", server=TITLES[model.server]),
         folder=model.address,
         in_use=used.served == (model.address, model.model),
     )
@@ -208,7 +217,7 @@ def _part_of(asset: Asset) -> str:
     """That another model needs it and fetches it; empty where it is a model by itself."""
     for whole in catalogue().values():
         if asset.name in whole.needs:
-            return f"A part of {short(whole.title)}, which brings it along."
+            return Translatable("A part of {name}, which brings it along.", name=short(whole.title))
     return ""
 
 
@@ -219,7 +228,9 @@ def _obstacle(kind: str) -> str:
     try:
         check_library()
     except ModelError:
-        return "It needs llama.cpp: run `make llm` in the program's folder, then start it again."
+        return Translatable(
+            "It needs llama.cpp: run `make llm` in the program's folder, then start it again."
+        )
     return ""
 
 

@@ -3,11 +3,20 @@
 Invariant: nothing that is in use goes, and nothing that this program did not fetch is deleted.
 """
 
+from typing import Final
+
 from engine.errors import InvalidInput
 from engine.messages.models import ModelEntry, Origin
 from engine.models import storage
 from engine.models.added import forget
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
+
+_ANOTHER: Final = {  # by the kind that has to be changed
+    "recogniser": Translatable("Use another recogniser first, then remove it."),
+    "language model": Translatable("Use another language model first, then remove it."),
+}
+_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove it.")  # or a part of it
 
 
 def remove(entry: ModelEntry) -> int:
@@ -16,20 +25,28 @@ def remove(entry: ModelEntry) -> int:
     """
     if entry.in_use:
         raise InvalidInput(
-            f"{entry.title} is in use, so it stays.",
-            hint=f"Use another {_whole(entry)} first, then remove it.",
+            "{name} is in use, so it stays.",
+            hint=_ANOTHER.get(entry.kind, _ANOTHER_VOICE),
+            name=entry.title,
         )
     match entry.origin:
         case Origin.BUILT_IN:
-            raise InvalidInput(f"{entry.title} belongs to the program.", hint="It cannot go.")
+            raise InvalidInput(
+                "{name} belongs to the program.", hint="It cannot go.", name=entry.title
+            )
         case Origin.SERVER:
             raise InvalidInput(
-                f"{entry.title} {entry.attribution}.", hint="Remove it with that program."
+                "{name} {what}.",
+                hint="Remove it with that program.",
+                name=entry.title,
+                what=entry.attribution,
             )
         case Origin.MADE:
             raise InvalidInput(
-                f"{entry.title} took hours to make, so it stays.",
-                hint=f"Delete it yourself: {entry.folder}",
+                "{name} took hours to make, so it stays.",
+                hint="Delete it yourself: {path}",
+                name=entry.title,
+                path=entry.folder,
             )
         case Origin.ADDED:
             forget(entry.folder, data_folder())
@@ -44,8 +61,3 @@ def told(entry: ModelEntry, freed_bytes: int) -> str:
     if not freed_bytes:
         return f"Nothing of {entry.name} is here."
     return f"{freed_bytes / 1e6:.1f} MB were freed."
-
-
-def _whole(entry: ModelEntry) -> str:
-    """The kind that has to be changed: a part goes with its voice."""
-    return entry.kind if entry.kind in ("recogniser", "language model") else "voice"

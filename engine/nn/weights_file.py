@@ -14,6 +14,7 @@ from torch import nn
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
 from engine.nn.unset import Unset
+from engine.translatable import Translatable
 from engine.typed_values import build, json_object
 
 SHAPE_KEY: Final = "config"
@@ -41,16 +42,16 @@ def read_shape(
 
 
 def load_network(
-    file: Path, network_of: Callable[[str], _Network], what: str, hint: str
+    file: Path, network_of: Callable[[str], _Network], what: Translatable, hint: str
 ) -> _Network:
     """The network that `network_of` builds of the shape a file carries (JSON; empty = none), with
-    the file's weights, for inference only. `what` the file is ("vocoder") and the `hint` are for
-    the ModelError, which `network_of` may cause with a ValueError.
+    the file's weights, for inference only. `what` the file is ("The vocoder") and the `hint` are
+    for the ModelError, which `network_of` may cause with a ValueError.
     """
     from safetensors import SafetensorError, safe_open
 
     if not file.is_file():
-        raise ModelError(f"The {what} {file} is not there.", hint=hint)
+        raise ModelError("{what} {file} is not there.", hint=hint, what=what, file=file)
     try:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             about: dict[str, str] = handle.metadata() or {}
@@ -59,7 +60,19 @@ def load_network(
             network = network_of(about.get(SHAPE_KEY, ""))
         network.load_state_dict(tensors, assign=True)
     except (OSError, SafetensorError, ValueError, RuntimeError) as error:
-        raise ModelError(f"The {what} {file} cannot be used: {error}", hint=hint) from error
+        raise ModelError(
+            "{what} {file} cannot be used: {error}",
+            hint=hint,
+            what=what,
+            file=file,
+            error=error,
+        ) from error
     if key := not_finite(tensors.items()):
-        raise ModelError(f"The {what} {file}: '{key}' holds NaN or infinity.", hint=hint)
+        raise ModelError(
+            "{what} {file}: '{key}' holds NaN or infinity.",
+            hint=hint,
+            what=what,
+            file=file,
+            key=key,
+        )
     return network.eval().requires_grad_(requires_grad=False)

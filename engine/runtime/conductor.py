@@ -66,7 +66,10 @@ class Conductor:
     ) -> None:
         self._emit = emit
         self._worker: Worker[Inbound] = Worker(
-            "conductor", handle=self._receive, tick=self._tick, report=self._report
+            "conductor",
+            handle=self._receive,
+            tick=self._tick,
+            report=lambda error: emit(events.Failed.of(error)),
         )
         self._workers = assemble(
             factories, settings, self._worker.post, self.situation, self._in_force
@@ -138,11 +141,10 @@ class Conductor:
     def _receive(self, message: Inbound) -> None:
         if self._over:
             return
-        if isinstance(message, _Quit):
-            self._quit()
-            return
         try:
-            if getattr(message, "turn", None) == PREVIEW:
+            if isinstance(message, _Quit):
+                self._quit()
+            elif getattr(message, "turn", None) == PREVIEW:
                 self._desk.follow(message)
             else:
                 self._on(message)
@@ -172,18 +174,14 @@ class Conductor:
         self._on(watchdog.fault(turn, heard))
         return None
 
-    def _report(self, error: Exception) -> None:
-        self._emit(events.Failed("engine", f"Something went wrong: {error}", "Please report this."))
-
     def _quit(self) -> None:
         """Put everything away; a step that fails does not keep the next ones from being done."""
         self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
         self._worker.guarded(partial(self._decide, commands.StopReply()))
         self._worker.guarded(self._preferences.save)
         self._worker.guarded(partial(self._timers.save, self._emit))
-        busy = self._workers.stop()
-        if busy:
-            self._emit(events.Notice(f"Still busy when stopping: {', '.join(busy)}."))
+        if busy := ", ".join(self._workers.stop()):
+            self._emit(events.Notice.of("Still busy when stopping: {threads}.", threads=busy))
         self._over = True
         self._emit(events.Stopped())
 
@@ -209,8 +207,10 @@ class Conductor:
         text = whole(command.text.strip())
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
-                f"That text has {len(text)} characters; {LONGEST_TEXT} is the most.",
+                "That text has {count} characters; {most} is the most.",
                 hint="Send it in parts.",
+                count=len(text),
+                most=LONGEST_TEXT,
             )
         typed = isinstance(command, commands.SendText)
         aloud = self._floor.phase is Phase.SPEAKING
@@ -218,16 +218,8 @@ class Conductor:
             self._decide(replace(command, text=text))
 
     @_on.register
-    def _(self, command: commands.SettingCommand) -> None:
-        match command:
-            case commands.SetHandsFree(on):
-                self._change("audio.hands_free", on)
-            case commands.SetRate(rate):
-                self._change("speech.rate", rate)
-            case commands.SetVolume(gain):
-                self._change("audio.volume", gain)
-            case commands.ChangeSetting(key, value):
-                self._change(key, value)
+    def _(self, command: commands.ChangeSetting) -> None:
+        self._change(command.key, command.value, command.origin)
 
     @_on.register
     def _(self, command: commands.AddVoice | commands.CancelClip) -> None:
@@ -331,7 +323,7 @@ class Conductor:
     def _(self, fact: h.VoiceAdopted) -> None:
         self._desk.adopted()
         self._change("speech.voice", fact.name)
-        self._emit(events.Notice(f"{fact.name} speaks from the next sentence on."))
+        self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=fact.name))
 
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:
@@ -372,13 +364,13 @@ class Conductor:
         for order in outcome.orders:
             self._effects.carry_out(order)
 
-    def _change(self, key: str, value: Value) -> None:
+    def _change(self, key: str, value: Value, origin: int = 0) -> None:
         if key == "audio.muted" and value is True and self._floor.phase is Phase.LISTENING:
             self._decide(commands.StopReply())  # what was said so far is forgotten
         try:
-            self._preferences.change(key, value, time.monotonic())
-        except InvalidInput:
-            self._preferences.tell(key)  # a host may already show the refused value
+            self._preferences.change(key, value, time.monotonic(), origin)
+        except EngineError:
+            self._preferences.tell(key, origin)  # a host may already show the refused value
             raise
         if key == "speech.voice":
             self._desk.voice_chosen()

@@ -214,7 +214,8 @@ def _load(language: str) -> Any:
         library.set_voice(language)
     except (OSError, RuntimeError) as error:
         raise ModelError(
-            f"The pronunciation library cannot be loaded: {error}.",
+            "The pronunciation library cannot be loaded: {error}.",
             hint="Install the program again.",
+            error=error,
         ) from error
     return library

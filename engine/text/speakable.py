@@ -20,10 +20,11 @@ from engine.text.rules.reader import Reader
 from engine.text.stream.markdown import Block, Markdown
 from engine.text.stream.words import Event, Token, TokenStream
 from engine.text.word import Word
+from engine.translatable import Translatable
 
-LEFT_OUT: Final = (
-    "What is written in another script, such as Chinese or Cyrillic, is shown and not spoken: the "
-    "voices speak English."
+LEFT_OUT: Final = Translatable(
+    "What is written in another script, such as Chinese or Cyrillic, is shown and not "
+    "spoken: the voices speak English."
 )
 """Tells the person, once a reply."""
 

@@ -98,8 +98,11 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     every = (*own, *ASKED_FOR.get(recipe.system, ()))
     if options.stage not in {*every, "all"}:
         raise InvalidInput(
-            f"{recipe.system} has no stage '{options.stage}'.",
-            hint=f"Its stages: {', '.join(every)}.",
+            "{system} has no stage '{stage}'.",
+            hint="Its stages: {names}.",
+            system=recipe.system,
+            stage=options.stage,
+            names=", ".join(every),
         )
     if options.install:
         own = own[: own.index("export") + 1]  # a pack is used before it is measured

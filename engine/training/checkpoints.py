@@ -44,7 +44,9 @@ def metadata(file: Path) -> dict[str, str]:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             entries: dict[str, str] = handle.metadata() or {}
     except (OSError, SafetensorError) as error:
-        raise ModelError(f"{file} cannot be read: {error}.", hint="Make it again.") from error
+        raise ModelError(
+            "{file} cannot be read: {error}.", hint="Make it again.", file=file, error=error
+        ) from error
     return entries
 
 
@@ -67,8 +69,10 @@ def load(
             _load_optimiser(optimiser, _below(tensors, f"optimiser/{name}/"))
     except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
         raise ModelError(
-            f"The checkpoint {file} does not fit this recipe: {error}",
+            "The checkpoint {file} does not fit this recipe: {error}",
             hint="Delete it to begin again.",
+            file=file,
+            error=error,
         ) from error
     for key, value in _below(tensors, "mean/").items():
         mean[key].copy_(value)

@@ -215,8 +215,11 @@ def _step(
     losses = agree(step_losses, ranks)
     if not all(math.isfinite(value) for value in losses.values()):
         raise ModelError(
-            f"The training of '{learner.averaged}' left the numbers at step {step}: {losses}.",
+            "The training of '{name}' left the numbers at step {step}: {losses}.",
             hint="Lower the learning rate; the last checkpoint is from before.",
+            name=learner.averaged,
+            step=step,
+            losses=losses,
         )
     return losses
 

@@ -158,8 +158,10 @@ def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     if size > LARGEST_BYTES:
         raise ModelError(
-            f"The pack has {size / 1e6:.1f} MB, more than {LARGEST_BYTES / 1e6:.0f}.",
+            "The pack has {size} MB, more than {most}.",
             hint="Make the recipe's networks smaller, or set export.half.",
+            size=f"{size / 1e6:.1f}",
+            most=f"{LARGEST_BYTES / 1e6:.0f}",
         )
     write_card(run, folder, {})
     run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(names))

@@ -331,13 +331,13 @@ def read_recipe(file: Path) -> Recipe:
     try:
         table = toml_table(read_text(file, LARGEST_BYTES))
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"The recipe {file} cannot be read: {error}.") from error
+        message = "The recipe {file} cannot be read: {error}."
+        raise InvalidInput(message, file=file, error=error) from error
     try:
         recipe = build(Recipe, table)
     except WrongValue as error:
-        raise InvalidInput(
-            f"The recipe {file} cannot be used: {error}.", hint=error.hint
-        ) from error
+        message, hint = "The recipe {file} cannot be used: {error}.", error.hint
+        raise InvalidInput(message, hint=hint, file=file, error=error) from error
     _check(recipe)
     return recipe
 
@@ -381,7 +381,7 @@ def _check(recipe: Recipe) -> None:
     }
     for sentence, holds in rules.items():
         if not holds:
-            raise InvalidInput(f"The recipe does not hold together: {sentence}.")
+            raise InvalidInput("The recipe does not hold together: {sentence}.", sentence=sentence)
 
 
 def _learning(recipe: Recipe) -> tuple[Network, ...]:

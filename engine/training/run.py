@@ -66,8 +66,9 @@ class Run:
         for name in names:
             if not self.is_done(name):
                 raise InvalidInput(
-                    f"The stage '{name}' has not been finished with this recipe.",
-                    hint=f"Run it first: python -m engine.training {name} RECIPE.toml",
+                    "The stage '{name}' has not been finished with this recipe.",
+                    hint="Run it first: python -m engine.training {name} RECIPE.toml",
+                    name=name,
                 )
         return {name: file_hash(self.folder / name / "manifest.json") for name in names}
 
@@ -157,7 +158,10 @@ def read_json(file: Path) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(
-            f"{file} cannot be read: {error}.", hint="Delete it and run again."
+            "{file} cannot be read: {error}.",
+            hint="Delete it and run again.",
+            file=file,
+            error=error,
         ) from error
     return content
 

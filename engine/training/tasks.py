@@ -104,8 +104,9 @@ def _outcome(future: Future[Result], task: Task) -> Result:
         return future.result()
     except BrokenProcessPool as error:
         raise ModelError(
-            f"A process ended unexpectedly, perhaps while doing '{task.name}'.",
+            "A process ended unexpectedly, perhaps while doing '{name}'.",
             hint="Was there too little memory? The same command goes on; --workers 1 needs least.",
+            name=task.name,
         ) from error
 
 

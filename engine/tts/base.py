@@ -30,7 +30,7 @@ class RateRange:
     def nearest(self, rate: float) -> float:
         """The rate, or the end of the range that it is beyond. InvalidInput for NaN or infinity."""
         if not math.isfinite(rate):
-            raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
+            raise InvalidInput("A speaking rate of {rate} cannot be spoken.", rate=rate)
         return min(max(rate, self.lowest), self.highest)
 
 

@@ -53,8 +53,10 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     if path.suffix or path.exists():
         return _from_file(model, path)
     raise InvalidInput(
-        f"There is no voice called {name!r}.",
-        hint="There are: " + ", ".join(voice_names(model, kept_in=kept_in)) + ".",
+        "There is no voice called '{name}'.",
+        hint="There are: {names}.",
+        name=name,
+        names=", ".join(voice_names(model, kept_in=kept_in)),
     )
 
 
@@ -84,7 +86,10 @@ def adopt(
     name = name or printable(recording.stem)
     if any(_same(voice.name, name) for voice in model.voices()):
         raise InvalidInput(
-            f"{model.info.name} has a voice called {name} already.", hint="Choose another name."
+            "{model} has a voice called {name} already.",
+            hint="Choose another name.",
+            model=model.info.name,
+            name=name,
         )
     stretch = stretch or Stretch()
     longest_s = min(_LONGEST_PROMPT_S, stretch.seconds or _LONGEST_PROMPT_S)
@@ -104,9 +109,9 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
             return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
     if files:
         raise InvalidInput(
-            f"The recording of {name!r} was not kept.", hint="Add the recording again."
+            "The recording of '{name}' was not kept.", hint="Add the recording again.", name=name
         )
-    raise InvalidInput(f"There is no voice called {name!r} that you made.")
+    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
 
 
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
@@ -150,8 +155,11 @@ def _from_file(model: TtsModel, path: Path) -> Voice:
 
 def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
     return InvalidInput(
-        f"The voice {name!r} was made for {made_for!r}, not for {model.info.voice_model!r}.",
+        "The voice '{name}' was made for '{model}', not for '{other}'.",
         hint="Add it again from its recording, or use the synthesiser it was made for.",
+        name=name,
+        model=made_for,
+        other=model.info.voice_model,
     )
 
 

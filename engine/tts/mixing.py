@@ -22,11 +22,14 @@ def mixed(mix: Mix, roster: Roster, within: Path, name: str = "") -> Voice:
     """
     if not roster.can_mix:
         raise ModelError(
-            f"The voices of {roster.voice_model} cannot be mixed.",
+            "The voices of {model} cannot be mixed.",
             hint="Choose Kokoro as the synthesiser.",
+            model=roster.voice_model,
         )
     if not 0 <= mix.share <= 1:
-        raise InvalidInput(f"A share cannot be {mix.share:g}.", hint="Give a number from 0 to 1.")
+        raise InvalidInput(
+            "A share cannot be {share}.", hint="Give a number from 0 to 1.", share=f"{mix.share:g}"
+        )
     saved = [each for each in voices.saved_voices(within) if each.model == roster.voice_model]
     known: dict[str, Voice | Path] = {file.name.casefold(): file.path for file in saved}
     known |= {voice.name.casefold(): voice for voice in read_voices(voices_folder())}
@@ -35,9 +38,12 @@ def mixed(mix: Mix, roster: Roster, within: Path, name: str = "") -> Voice:
         found = known.get(each.casefold())
         if found is None:
             raise InvalidInput(
-                f"There is no voice called {each!r}.",
-                hint="There are: " + ", ".join((*roster.own, *(file.name for file in saved))) + ".",
+                "There is no voice called '{name}'.",
+                hint="There are: {names}.",
+                name=each,
+                names=", ".join((*roster.own, *(file.name for file in saved))),
             )
         parts.append((voices.load(found) if isinstance(found, Path) else found, share))
     shares = ", ".join(f"{100 * share:.0f} % {voice.name}" for voice, share in parts)
-    return blend(name, tuple(parts), description=f"mixed of {shares}")
+    about = {voices.ABOUT: f"mixed of {shares}", voices.MIXED: shares}
+    return blend(name, tuple(parts), **about)

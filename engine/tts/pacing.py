@@ -5,7 +5,8 @@ Invariant: a pace never takes the rate beyond the ends of the slider.
 
 from typing import Final
 
-SLOWEST, FASTEST = 1.0, 7.0  # SPS, the ends of the slider
+from engine.settings import FASTEST, SLOWEST
+
 PLAIN: Final = 1.0  # the pace of most words
 
 

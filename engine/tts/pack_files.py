@@ -15,6 +15,7 @@ from torch import nn
 from engine.errors import InvalidInput, ModelError
 from engine.nn.transformer import TransformerConfig
 from engine.nn.weights_file import load_network
+from engine.translatable import Translatable
 from engine.tts import voices
 from engine.tts.base import Voice
 from engine.typed_values import build, read_json
@@ -24,7 +25,7 @@ VOICE_FILE: Final = "voice.safetensors"
 VOCODER_FILE: Final = "vocoder.safetensors"
 LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some thousand
 LONGEST_NAME: Final = 80
-AGAIN: Final = "Install the program again, or make the pack again."
+AGAIN: Final = Translatable("Install the program again, or make the pack again.")
 Limits = Mapping[str, tuple[float, float]]  # lowest and highest of a number, by its name
 STACK: Final[Limits] = {
     "layers": (1, 64), "width": (2, 16_384), "heads": (1, 256), "kv_heads": (1, 256),
@@ -44,7 +45,9 @@ def read_object(file: Path) -> dict[str, Any]:
     try:
         return read_json(file, LARGEST_BYTES)
     except (OSError, ValueError) as error:
-        raise ModelError(f"{file} cannot be read: {error}.", hint=AGAIN) from error
+        raise ModelError(
+            "{file} cannot be read: {error}.", hint=AGAIN, file=file, error=error
+        ) from error
 
 
 def read_config(
@@ -60,7 +63,9 @@ def read_config(
         check_numbers(config, limits)
         check(config)
     except ValueError as error:
-        raise ModelError(f"The voice pack's {file} cannot be used: {error}.", hint=AGAIN) from error
+        raise ModelError(
+            "The voice pack's {file} cannot be used: {error}.", hint=AGAIN, file=file, error=error
+        ) from error
     return config
 
 
@@ -94,7 +99,7 @@ def check_number(name: str, value: float, limits: Limits) -> None:
 
 def with_weights(network: _Network, file: Path) -> _Network:
     """The network with a file's weights, for inference only. ModelError when they do not fit."""
-    return load_network(file, lambda _: network, "voice file", AGAIN)
+    return load_network(file, lambda _: network, Translatable("The voice file"), AGAIN)
 
 
 def checked_name(value: object) -> str:
@@ -113,5 +118,7 @@ def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:
     except InvalidInput as error:
         raise ModelError(error.message, hint=AGAIN) from error
     if not pack_voices:
-        raise ModelError(f"The voice pack {folder.parent} holds no voice.", hint=AGAIN)
+        raise ModelError(
+            "The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder.parent
+        )
     return tuple(replace(voice, model=made_for) for voice in pack_voices)

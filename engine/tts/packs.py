@@ -34,7 +34,9 @@ def system_of(folder: Path) -> str:
     try:
         config = read_json(folder / CONFIG_FILE, _LARGEST_CONFIG)
     except (OSError, ValueError) as error:
-        raise ModelError(f"The voice pack {folder} cannot be read: {error}.") from error
+        raise ModelError(
+            "The voice pack {folder} cannot be read: {error}.", folder=folder, error=error
+        ) from error
     names = (config.get("system"), config.get("name"))
     return next((each.name for each in systems.SYSTEMS if each.name in names), "")
 
@@ -43,7 +45,10 @@ def made_folder(system: systems.System) -> Path:
     """The folder of a system's pack. ModelError when it is not made yet."""
     if not is_made(system.name):
         raise ModelError(
-            f"{system.title} has not been made on this machine.",
-            hint=f"About {system.core_hours:g} core hours: {system.command}",
+            "{name} has not been made on this machine.",
+            hint="About {hours} core hours: {command}",
+            name=system.title,
+            hours=f"{system.core_hours:g}",
+            command=system.command,
         )
     return folder_of(system.name)

@@ -67,13 +67,21 @@ def read_table(file: Path, vocabulary: int) -> PhoneTable:
     for phone, number in table.items():
         if type(number) is not int or not 0 <= number < vocabulary:
             raise ModelError(
-                f"{file}: '{phone}' is {number!r}, expected a number below {vocabulary}.",
+                "{file}: '{key}' is {value}, expected a number below {most}.",
                 hint=AGAIN,
+                file=file,
+                key=phone,
+                value=repr(number),
+                most=vocabulary,
             )
     for mark, number in MARKS.items():
         if table.get(mark) != number:
             raise ModelError(
-                f"{file}: '{mark}' is {table.get(mark)!r}, expected {number}.",
+                "{file}: '{key}' is {value}, expected {expected}.",
                 hint="This table belongs to another model.",
+                file=file,
+                key=mark,
+                value=repr(table.get(mark)),
+                expected=number,
             )
     return PhoneTable({phone: n for phone, n in table.items() if n not in _SPECIAL})

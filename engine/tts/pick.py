@@ -13,6 +13,7 @@ from engine.assets.store import Store
 from engine.picks import read_pick, write_pick
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
 from engine.tts.kokoro import place
 from engine.tts.voxtream.files import pick as profiles
 
@@ -23,9 +24,13 @@ VOXTREAM2: Final = "voxtream2"
 LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
 FILE: Final = "synthesiser.json"
 
-ON_CARD: Final = "VoXtream2: a graphics card runs it."
-NOT_FETCHED: Final = f"The built-in voice: Kokoro is not fetched (rubato models get {KOKORO})."
-UNMEASURED: Final = "Kokoro: it was fetched and `rubato bench` has not measured it yet."
+ON_CARD: Final = Translatable("VoXtream2: a graphics card runs it.")
+NOT_FETCHED: Final = Translatable(
+    "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
+)
+UNMEASURED: Final = Translatable(
+    "Kokoro: it was fetched and `rubato bench` has not measured it yet."
+)
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,17 @@ class Pick:
 def judge(rtf: float) -> Pick:
     """By the time that Kokoro computes, over the time that it sounds."""
     if rtf <= LARGEST_RTF:
-        reason = f"Kokoro: it speaks in {rtf:.2f} of the time it sounds on this machine."
+        reason = Translatable(
+            "Kokoro: it speaks in {share} of the time it sounds on this machine.",
+            share=f"{rtf:.2f}",
+        )
         return Pick(KOKORO, reason)
-    reason = f"The built-in voice: Kokoro needs {rtf:.2f} of the time it sounds, more than "
-    return Pick(BUILT_IN, f"{reason}{LARGEST_RTF:.1f}.")
+    reason = Translatable(
+        "The built-in voice: Kokoro needs {share} of the time it sounds, more than {limit}.",
+        share=f"{rtf:.2f}",
+        limit=f"{LARGEST_RTF:.1f}",
+    )
+    return Pick(BUILT_IN, reason)
 
 
 def keep(pick: Pick, folder: Path) -> None:

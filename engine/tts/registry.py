@@ -86,7 +86,9 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     loader = _LOADERS.get(settings.engine)
     if loader is None:
         raise ModelError(
-            f"There is no synthesiser called {settings.engine!r}.",
-            hint="There are: " + ", ".join(NAMES) + ".",
+            "There is no synthesiser called '{name}'.",
+            hint="There are: {names}.",
+            name=settings.engine,
+            names=", ".join(NAMES),
         )
     return loader(settings, progress)

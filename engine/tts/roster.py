@@ -13,6 +13,7 @@ from engine import systems
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
 from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
@@ -24,7 +25,7 @@ ESPEAK: Final = "espeak"
 KOKORO: Final = "kokoro"
 VOXTREAM2: Final = "voxtream2"  # its TtsInfo.name, see engine/tts/voxtream/config.py
 VOXTREAM2_OWN: Final = "formant"
-AGAIN: Final = "Install the program again."
+AGAIN: Final = Translatable("Install the program again.")
 _LARGEST_CONFIG: Final = 1_000_000  # bytes
 
 
@@ -76,7 +77,10 @@ def _kokoro() -> Roster:
 
     if not is_fetched():
         raise ModelError(
-            "Kokoro is not on this machine.", hint="Fetch it with: rubato models get kokoro"
+            "{name} is not on this machine.",
+            hint="Fetch it with: {command}",
+            name="Kokoro",
+            command="rubato models get kokoro",
         )
     return Roster(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
 
@@ -93,9 +97,11 @@ def _of_pack(folder: Path) -> Roster:
             name = json.loads(file.read(_LARGEST_CONFIG))["name"]
         edition = edition_of(folder)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"The voice pack {folder} is not whole: {error}.", hint=AGAIN) from error
+        raise ModelError(
+            "The voice pack {folder} is not whole: {error}.", hint=AGAIN, folder=folder, error=error
+        ) from error
     if not files:
-        raise ModelError(f"The voice pack {folder} holds no voice.", hint=AGAIN)
+        raise ModelError("The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder)
     return Roster(f"{name} {edition}", tuple(file.name for file in files), can_clone=True)
 
 
@@ -103,6 +109,7 @@ def _fetched() -> Roster:
     if not (data_folder() / "models" / "voxtream2" / "model.safetensors").is_file():
         raise ModelError(
             "The neural voice is not on this machine.",
-            hint="Fetch it with: rubato models get voxtream2",
+            hint="Fetch it with: {command}",
+            command="rubato models get voxtream2",
         )
     return Roster(VOXTREAM2, (VOXTREAM2_OWN,), can_clone=True)

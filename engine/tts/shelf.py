@@ -18,9 +18,10 @@ from typing import Final
 from engine.audio.clips.clip import snr_db
 from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.voices import Mix, VoiceEntry
+from engine.settings import FASTEST, SLOWEST
+from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.mixing import mixed
-from engine.tts.pacing import FASTEST, SLOWEST
 from engine.tts.roster import KOKORO, Roster
 from engine.tts.voice_notes import note_of
 from engine.tts.voices import SavedVoice
@@ -83,8 +84,11 @@ class Shelf:
         """InvalidInput for a pace that is beyond the slider's."""
         if pace is not None and not SLOWEST <= pace <= FASTEST:
             raise InvalidInput(
-                f"{pace:g} syllables a second is no pace to speak at.",
-                hint=f"Give {SLOWEST:g} to {FASTEST:g}.",
+                "{pace} syllables a second is no pace to speak at.",
+                hint="Give {slowest} to {fastest}.",
+                pace=f"{pace:g}",
+                slowest=f"{SLOWEST:g}",
+                fastest=f"{FASTEST:g}",
             )
         voice_notes.change(self._folder, name, pace=pace)
 
@@ -173,7 +177,7 @@ class Shelf:
         """InvalidInput when there is a voice of this name."""
         if self._called(name) or any(_same(own, name) for own in roster.own):
             raise InvalidInput(
-                f"There is a voice called {name!r} already.", hint="Choose another name."
+                "There is a voice called '{name}' already.", hint="Choose another name.", name=name
             )
 
     # ------------------------------------------------------------------------- inside
@@ -200,20 +204,26 @@ class Shelf:
             return files
         if any(_same(own, name) for own in roster.own):
             raise InvalidInput(
-                f"{name} comes with the synthesiser.", hint="Only voices you made can be changed."
+                "{name} comes with the synthesiser.",
+                hint="Only voices you made can be changed.",
+                name=name,
             )
         names = ", ".join(each[0].name for each in self._by_name().values())
         raise InvalidInput(
-            f"There is no voice called {name!r} that you made.",
-            hint=f"There are: {names}." if names else "There is none yet: drop a recording.",
+            "There is no voice called '{name}' that you made.",
+            hint="There are: {names}." if names else "There is none yet: drop a recording.",
+            name=name,
+            names=names,
         )
 
     def _in_bin(self, name: str) -> list[SavedVoice]:
         files = [each for each in voices.saved_voices(self._bin) if _same(each.name, name)]
         if not files:
             raise InvalidInput(
-                f"No voice called {name!r} was removed lately.",
-                hint=f"What is removed is kept for {KEPT_DAYS} days.",
+                "No voice called '{name}' was removed lately.",
+                hint="What is removed is kept for {days} days.",
+                name=name,
+                days=KEPT_DAYS,
             )
         return files
 
@@ -241,10 +251,17 @@ def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
 
 
 def _why_not(made_for: tuple[str, ...], roster: Roster, *, has_clip: bool) -> str:
-    reason = f"It was made for {', '.join(made_for)}, not for {roster.voice_model}"
-    if has_clip:
-        return f"{reason}, which cannot learn voices. Choose a synthesiser that can."
-    return f"{reason}, and no recording was kept with it. Use the synthesiser it was made for."
+    reason = Translatable(
+        "It was made for {names}, not for {model}, which cannot learn voices."
+        if has_clip
+        else "It was made for {names}, not for {model}, and no recording was kept with it.",
+        names=", ".join(made_for),
+        model=roster.voice_model,
+    )
+    advice = Translatable(
+        "Choose a synthesiser that can." if has_clip else "Use the synthesiser it was made for."
+    )
+    return joined((reason, advice))
 
 
 def _facts(file: SavedVoice) -> tuple[float | None, float | None]:
@@ -280,8 +297,11 @@ def _delete(path: Path) -> None:
 
 def _refused(path: Path, error: OSError) -> ModelError:
     return ModelError(
-        f"The voice file {path.name} could not be moved: {error.strerror or error}.",
-        hint=f"Check the folder {path.parent}.",
+        "The voice file {name} could not be moved: {error}.",
+        hint="Check the folder {folder}.",
+        name=path.name,
+        error=error.strerror or error,
+        folder=path.parent,
     )
 
 
@@ -291,10 +311,13 @@ def _check_file(path: Path) -> None:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise InvalidInput(
-            f"The file {path.name!r} cannot be opened: {error}.", hint="Choose another file."
+            "The file '{name}' cannot be opened: {error}.",
+            hint="Choose another file.",
+            name=path.name,
+            error=error,
         ) from error
     if not stat.S_ISREG(mode):
-        raise InvalidInput(f"{path.name!r} is no file.", hint="Choose an exported voice.")
+        raise InvalidInput("'{name}' is no file.", hint="Choose an exported voice.", name=path.name)
 
 
 def _same(one: str, other: str) -> bool:

@@ -42,8 +42,10 @@ def check_made_for(voice: Voice, info: TtsInfo) -> None:
     """InvalidInput for a voice of another model."""
     if voice.model != info.voice_model:
         raise InvalidInput(
-            f"The voice '{voice.name}' was made for '{voice.model}'.",
+            "The voice '{name}' was made for '{model}'.",
             hint="Choose a voice of this synthesiser, or add the recording again.",
+            name=voice.name,
+            model=voice.model,
         )
 
 

@@ -48,7 +48,9 @@ class Utterance:
         if self._ended or self._finished:
             raise InvalidInput("No word can follow the end of an utterance.")
         if any(letter.isspace() for letter in text):
-            raise InvalidInput(f"{text!r} is more than one word.", hint="Push words one by one.")
+            raise InvalidInput(
+                "'{text}' is more than one word.", hint="Push words one by one.", text=text
+            )
         self._words.append(text)
         self._paces.append(pace)
 

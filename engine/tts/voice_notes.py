@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.tts.pacing import FASTEST, SLOWEST
+from engine.settings import FASTEST, SLOWEST
 from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
@@ -60,8 +60,10 @@ def write(within: Path, notes: dict[str, Note]) -> None:
         replace_file(within / FILE, content)
     except OSError as error:
         raise ModelError(
-            f"What you chose for the voice could not be kept: {error.strerror or error}.",
-            hint=f"Make room or check the folder {within}.",
+            "What you chose for the voice could not be kept: {error}.",
+            hint="Make room or check the folder {folder}.",
+            error=error.strerror or error,
+            folder=within,
         ) from error
 
 

@@ -23,6 +23,7 @@ from engine.audio.clips.clip import Clip, snr_db
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
 from engine.tts.base import Voice
 from engine.whole_file import replace_file
 
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 # A voice is some kB; with a transformer's state after 20 s of prompt some ten MB.
 LARGEST_BYTES: Final = 128 * 1024 * 1024
 ABOUT: Final = "description"  # of a voice's metadata: how it sounds, or of what it was made
+MIXED: Final = "mixed_of"  # the same: voices and their shares, of a voice between others
 _LONGEST_ABOUT: Final = 200  # characters
 SUFFIX: Final = ".voice.safetensors"
 _NAME, _MODEL = "rubato.name", "rubato.model"
@@ -94,16 +96,21 @@ def save_as(
     content = pack(tensors, metadata)
     if len(content) > LARGEST_BYTES:
         raise InvalidInput(
-            f"The voice {voice.name!r} is too large to keep: {len(content) / 2**20:.0f} MB.",
+            "The voice '{name}' is too large to keep: {size} MB.",
             hint="Make it from a shorter recording.",
+            name=voice.name,
+            size=f"{len(content) / 2**20:.0f}",
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content)
     except OSError as error:
         raise ModelError(
-            f"The voice {voice.name!r} could not be saved: {error.strerror or error}.",
-            hint=f"Make room or check the folder {path.parent}.",
+            "The voice '{name}' could not be saved: {error}.",
+            hint="Make room or check the folder {folder}.",
+            name=voice.name,
+            error=error.strerror or error,
+            folder=path.parent,
         ) from error
     return _saved(metadata, path)
 
@@ -112,8 +119,10 @@ def check_name(name: str) -> None:
     """InvalidInput for a name that no voice can have."""
     if not _is_name(name):
         raise InvalidInput(
-            f"A voice cannot be called {name[:_LONGEST_NAME]!r}.",
-            hint=f"Use one to {_LONGEST_NAME} printable characters.",
+            "A voice cannot be called '{name}'.",
+            hint="Use one to {count} printable characters.",
+            name=name[:_LONGEST_NAME],
+            count=_LONGEST_NAME,
         )
 
 
@@ -130,11 +139,11 @@ def load_clip(path: Path) -> Clip:
     rate = _metadata(path).get(_CLIP_RATE, "")
     samples = _tensors(path, lambda name: name == _CLIP).get(_CLIP)
     if samples is None or not re.fullmatch(r"[0-9]{4,6}", rate):
-        raise _unreadable(path, "its recording was not kept")
+        raise _unreadable(path, Translatable("its recording was not kept"))
     longest = _LONGEST_CLIP_S * int(rate)
     whole = samples.dtype == np.int16 and samples.ndim == 1 and 0 < samples.size <= longest
     if not whole or not _CLIP_RATES[0] <= int(rate) <= _CLIP_RATES[1]:
-        raise _unreadable(path, "its recording is damaged")
+        raise _unreadable(path, Translatable("its recording is damaged"))
     pcm: Pcm = samples.astype(np.float32) / np.float32(_FULL_SCALE)
     return Clip(pcm, int(rate))
 
@@ -174,7 +183,7 @@ def _tensors(path: Path, wants: Callable[[str], bool]) -> Mapping[str, npt.NDArr
         with safe_open(path, framework="numpy") as file:  # type: ignore[no-untyped-call]
             names = list(file.keys())
             if len(names) > _MOST_TENSORS:
-                raise _unreadable(path, f"it holds {len(names)} tables")
+                raise _unreadable(path, Translatable("it holds {count} tables", count=len(names)))
             return {name: file.get_tensor(name) for name in names if wants(name)}
     except (OSError, SafetensorError, TypeError) as error:
         raise _unreadable(path, str(error)) from error
@@ -184,7 +193,7 @@ def header(path: Path) -> SavedVoice:
     """What a voice file says of itself. InvalidInput says what is wrong with any other file."""
     metadata = _metadata(path)
     if not _is_name(metadata.get(_NAME, "")) or not _is_name(metadata.get(_MODEL, "")):
-        raise _unreadable(path, "it does not say whose voice it is")
+        raise _unreadable(path, Translatable("it does not say whose voice it is"))
     return _saved(metadata, path)
 
 
@@ -197,8 +206,14 @@ def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
         _number(metadata.get(_CLIP_S, "")),
         _number(metadata.get(_CLIP_SNR, "")),
         _number(metadata.get(_PACE, "")),
-        metadata.get(ABOUT, "")[:_LONGEST_ABOUT],
+        _description(metadata),
     )
+
+
+def _description(metadata: Mapping[str, str]) -> str:
+    if MIXED in metadata:
+        return Translatable("mixed of {parts}", parts=metadata[MIXED][:_LONGEST_ABOUT])
+    return metadata.get(ABOUT, "")[:_LONGEST_ABOUT]
 
 
 def _number(text: str) -> float | None:
@@ -210,10 +225,12 @@ def _metadata(path: Path) -> dict[str, str]:
     try:
         size = path.stat().st_size
         if size > LARGEST_BYTES:
-            raise _unreadable(path, f"it is {size / 2**20:.0f} MB large")
+            raise _unreadable(
+                path, Translatable("it is {size} MB large", size=f"{size / 2**20:.0f}")
+            )
         with path.open("rb") as head:
             if int.from_bytes(head.read(8), "little") > _LARGEST_HEADER:
-                raise _unreadable(path, "it is no voice, or damaged")
+                raise _unreadable(path, Translatable("it is no voice, or damaged"))
         with safe_open(path, framework="numpy") as file:  # type: ignore[no-untyped-call]
             return dict(file.metadata() or {})
     except (OSError, SafetensorError) as error:
@@ -222,6 +239,8 @@ def _metadata(path: Path) -> dict[str, str]:
 
 def _unreadable(path: Path, reason: str) -> InvalidInput:
     return InvalidInput(
-        f"The voice file {path.name} cannot be used: {reason}.",
+        "The voice file {name} cannot be used: {error}.",
         hint="Add the voice again from its recording.",
+        name=path.name,
+        error=reason,
     )

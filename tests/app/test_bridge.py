@@ -3,17 +3,19 @@
 import threading
 import time
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
 from app.program import run
+from app.rate.panel import RatePanel
 from app.window import Window
 from engine.api import (
+    ChangeSetting,
     EngineError,
     Failed,
     SendText,
-    SetRate,
+    SettingChanged,
     Settings,
     StopReply,
 )
@@ -26,7 +28,7 @@ class Receiver:
     def __init__(self, bridge: Bridge) -> None:
         self.events = []
         self.threads = set()
-        bridge.arrived.connect(self.on_event, Qt.ConnectionType.QueuedConnection)
+        bridge.arrived.connect(self.on_event)
 
     def on_event(self, event) -> None:
         self.events.append(event)
@@ -66,12 +68,87 @@ def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot) -> None:
         return engines[0]
 
     bridge, _ = opened(make, qtbot)
-    commands = [SetRate(each / 10) for each in range(10, 70)]
+    commands = [ChangeSetting("speech.rate", each / 10) for each in range(10, 70)]
     for command in commands:
         bridge.post(command)
     qtbot.waitUntil(lambda: engines and len(engines[0].commands) == len(commands))
-    assert engines[0].commands == commands
+    assert [command.value for command in engines[0].commands] == [each.value for each in commands]
     assert threading.main_thread() not in threads
+    close(bridge, qtbot)
+
+
+class AnsweringEngine(FakeEngine):
+    """Tells what it is told of settings, and `meanwhile` before each answer."""
+
+    meanwhile: tuple[SettingChanged, ...] = ()
+
+    def post(self, command) -> None:
+        super().post(command)
+        for event in (*self.meanwhile, SettingChanged(command.key, command.value, command.origin)):
+            self.emit(event)
+
+
+def told_of(receiver: Receiver, key: str) -> list[object]:
+    return [e.value for e in receiver.events if isinstance(e, SettingChanged) and e.key == key]
+
+
+def test_of_a_setting_arrives_only_what_is_newer_than_the_windows_newest_change(qtbot) -> None:
+    class Voice(AnsweringEngine):
+        meanwhile = (SettingChanged("speech.rate", 3.0), SettingChanged("audio.volume", 0.5))
+
+    bridge, receiver = opened(lambda emit: Voice(Settings(), emit), qtbot)
+    qtbot.waitUntil(lambda: len(receiver.events) == len(READY))
+    for rate in (4.1, 4.2, 4.3):  # within one turn of the event loop: nothing is delivered between
+        bridge.post(ChangeSetting("speech.rate", rate))
+    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.3])
+    assert told_of(receiver, "audio.volume") == [0.5, 0.5, 0.5]
+    close(bridge, qtbot)
+
+
+def test_what_comes_after_the_answer_arrives_and_so_does_a_refusal(qtbot) -> None:
+    engines = []
+
+    class Refusing(FakeEngine):
+        def post(self, command) -> None:
+            super().post(command)
+            self.emit(SettingChanged(command.key, 4.0, command.origin))
+
+    def make(emit):
+        engines.append(Refusing(Settings(), emit))
+        return engines[0]
+
+    bridge, receiver = opened(make, qtbot)
+    bridge.post(ChangeSetting("speech.rate", 99.0))
+    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.0])
+    engines[0].emit(SettingChanged("speech.rate", 3.5))
+    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.0, 3.5])
+    close(bridge, qtbot)
+
+
+def test_a_change_that_reached_no_engine_keeps_nothing_back(qtbot) -> None:
+    script = (SettingChanged("speech.rate", 3.0),)
+    bridge = Bridge(lambda emit: FakeEngine(Settings(), emit, script=script))
+    receiver = Receiver(bridge)
+    bridge.post(ChangeSetting("speech.rate", 5.0))
+    bridge.open()
+    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [3.0])
+    close(bridge, qtbot)
+
+
+def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbot, theme) -> None:
+    bridge, _ = opened(lambda emit: AnsweringEngine(Settings(), emit), qtbot)
+    panel = RatePanel(bridge.post, theme, None)
+    qtbot.addWidget(panel)
+    bridge.arrived.connect(panel.on_event)
+    panel.show_rate(4.0)
+    seen: list[float | None] = []
+    panel.slider.shown_changed.connect(lambda: seen.append(panel.slider.rate))
+    for _ in range(20):
+        panel.slider.step(1)
+        QApplication.processEvents()
+    qtbot.waitUntil(lambda: not bridge._unanswered)
+    assert seen == sorted(seen)
+    assert panel.slider.rate == 6.0
     close(bridge, qtbot)
 
 

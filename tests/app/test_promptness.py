@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from threading import Thread
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
@@ -63,7 +62,7 @@ def running(qtbot, window) -> Iterator[FakeEngine]:
         return made[0]
 
     bridge = Bridge(make)
-    bridge.arrived.connect(window.on_event, Qt.ConnectionType.QueuedConnection)
+    bridge.arrived.connect(window.on_event)
     bridge.open()
     qtbot.waitUntil(lambda: bool(made) and made[0].is_started)
     QApplication.processEvents()

@@ -29,11 +29,8 @@ from engine.api import (
     PressTalk,
     Ready,
     SendText,
-    SetHandsFree,
-    SetRate,
     SettingChanged,
     Settings,
-    SetVolume,
     StopReply,
     TurnMetrics,
 )
@@ -311,13 +308,13 @@ def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted) -> Non
     window.composer.type("a")
     key(window, Qt.Key.Key_Up, ALT)
     key(window, Qt.Key.Key_Down, ALT)
-    assert posted == [SetRate(4.1), SetRate(4.0)]
+    assert posted == [ChangeSetting("speech.rate", 4.1), ChangeSetting("speech.rate", 4.0)]
 
 
 def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted) -> None:
     tell(window, *READY)
     key(window, Qt.Key.Key_H, CTRL)
-    assert posted == [SetHandsFree(True)]
+    assert posted == [ChangeSetting("audio.hands_free", True)]
     assert window.composer.talk.words == "Just speak"
     tell(window, PhaseChanged(1, Phase.LISTENING))
     assert window.composer.talk.words == "Listening"
@@ -334,7 +331,11 @@ def test_volume_and_mute_are_posted(window, posted) -> None:
     window.header.volume.setValue(60)
     window.header.mute.click()
     window.header.mute.click()
-    assert posted == [SetVolume(0.6), SetVolume(0.0), SetVolume(0.6)]
+    assert posted == [
+        ChangeSetting("audio.volume", 0.6),
+        ChangeSetting("audio.volume", 0.0),
+        ChangeSetting("audio.volume", 0.6),
+    ]
 
 
 def test_volume_said_by_the_engine_is_not_posted_back(window, posted) -> None:

@@ -23,7 +23,7 @@ from functools import partial
 
 import numpy as np
 
-from engine.api import Engine, SendText, SetRate, Settings
+from engine.api import ChangeSetting, Engine, SendText, Settings
 from engine.audio.devices.file_device import Clock, FileLoudspeaker, SteppedClock
 from engine.messages.events import Event, RateMeasured, WordHeard
 from engine.runtime.factories import Factories
@@ -172,7 +172,7 @@ def measure(
 
 def pull(engine: Engine, watch: Watch, wait: Wait, rate: float) -> Move:
     moved = watch.clock()
-    engine.post(SetRate(rate))
+    engine.post(ChangeSetting("speech.rate", rate))
     framed, begun = partial(watch.framed, moved, rate), partial(watch.begun, moved, rate)
     wait(lambda: framed() is not None and begun() is not None)
     return Move(((framed() or 0.0) - moved) * 1000, ((begun() or 0.0) - moved) * 1000)

@@ -108,7 +108,16 @@ class Parts:
 
 def host(parts: Parts) -> None:
     """The engine without a window: events go out as JSON lines, rates come in as lines."""
-    from engine.api import Engine, Event, Failed, PhaseChanged, Ready, SetRate, Settings, TurnEnded
+    from engine.api import (
+        ChangeSetting,
+        Engine,
+        Event,
+        Failed,
+        PhaseChanged,
+        Ready,
+        Settings,
+        TurnEnded,
+    )
     from engine.settings import RecogniserSettings, SpeechSettings
 
     sys.setswitchinterval(0.001)  # as app.__main__ does
@@ -125,7 +134,7 @@ def host(parts: Parts) -> None:
     engine = Engine(settings, tell)
     engine.start()
     for line in sys.stdin:
-        engine.post(SetRate(float(line)))
+        engine.post(ChangeSetting("speech.rate", float(line)))
     microphone: Any = engine._conductor._workers.ears._microphone
     overruns = microphone.overruns if microphone else 0
     engine.stop()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import program
 from app.window import Window
-from engine.api import Command, SetRate, Settings
+from engine.api import ChangeSetting, Command, Settings
 from engine.settings import change
 from tests.fakes_engine import FakeEngine
 
@@ -27,7 +27,8 @@ class WritingEngine(FakeEngine):
 
     def post(self, command: Command) -> None:
         super().post(command)
-        say(f"{type(command).__name__} {command.rate}" if isinstance(command, SetRate) else command)
+        changes = isinstance(command, ChangeSetting)
+        say(f"{command.key} {command.value}" if changes else command)
 
 
 def say(what: object) -> None:

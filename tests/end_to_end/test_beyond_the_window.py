@@ -111,7 +111,7 @@ class Desktop:
         """Over the icon, which is there some seconds after the tray."""
         for _ in range(int(PATIENCE_S)):
             self.display.xdotool("mousemove", "12", "12", "click", "4")
-            if program.says_within(1.0, "SetRate"):
+            if program.says_within(1.0, "speech.rate"):
                 return
         raise AssertionError("nobody heard the wheel")
 
@@ -139,7 +139,7 @@ def test_a_tray_that_comes_late_does_all_that_a_window_does(desktop: Desktop) ->
     desktop.display.xdotool("click", "1")
     program.says("window hidden")
     desktop.display.xdotool("click", "5")
-    program.says("SetRate")
+    program.says("speech.rate")
     desktop.display.xdotool("click", "2")
     program.says("StopReply")
 
@@ -189,7 +189,7 @@ def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop: Desktop) -> N
     program.says("window hidden")
     assert desktop.rubato("--start-hidden") == 0  # at another login: it stays where it is
     assert desktop.rubato("faster") == 0
-    program.says("SetRate 4.5")  # half a syllable more than the plain pace
+    program.says("speech.rate 4.5")  # half a syllable more than the plain pace
     assert desktop.rubato("show") == 0
     program.says("window shown")
 

@@ -82,14 +82,14 @@ def test_the_rate_is_read_and_moved(told, reader: Reader, window: Node) -> None:
     slider = reader.find(window, "slider", "Speaking rate")
     assert reader.description(slider) == "own pace"
     reader.set_value(slider, 45)
-    assert next_command(told, "SetRate") == "SetRate(rate=4.5)"
+    assert "key='speech.rate', value=4.5" in next_command(told, "ChangeSetting")
     assert reader.value(slider) == 45
     assert reader.description(slider) == "4.5 syllables per second"
 
 
 def test_a_switch_is_thrown(told, reader: Reader, window: Node) -> None:
     reader.act(reader.find(window, "check box", "Hands-free"))
-    assert next_command(told, "SetHandsFree") == "SetHandsFree(on=False)"
+    assert "key='audio.hands_free', value=False" in next_command(told, "ChangeSetting")
 
 
 def test_a_message_is_typed_and_what_comes_of_it_is_said(

@@ -7,6 +7,7 @@ import pytest
 
 from engine.errors import SettingsError
 from engine.picks import read_pick, write_pick
+from engine.translatable import Translatable, joined
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,29 @@ def test_a_pick_is_found_again_alone_in_its_folder(tmp_path: Path) -> None:
     assert list(file.parent.iterdir()) == [file]
 
 
+def test_a_reason_keeps_its_template_and_that_of_an_older_file_is_english(tmp_path: Path) -> None:
+    file = tmp_path / "pick.json"
+    reason = joined((Translatable("{name} is quick.", name="Steam {x}"), Translatable("Go.")))
+    write_pick(Pick("steam", reason), file, what="engine", setting="car.engine")
+    found = read_pick(Pick, file)
+    assert found is not None
+    assert isinstance(found.reason, Translatable)
+    assert (found.reason, found.reason.values) == ("Steam {x} is quick. Go.", reason.values)
+    file.write_text('{"engine": "steam", "reason": "{x} is quick."}')
+    assert read_pick(Pick, file) == Pick("steam", "{x} is quick.")
+
+
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"engine": "steam"}', '{"engine": 1, "reason": ""}', "[" * 100_000]
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"engine": "steam"}',
+        '{"engine": 1, "reason": ""}',
+        '{"engine": "x", "reason": 2}',
+        "[" * 100_000,
+    ],
 )
 def test_what_is_no_pick_counts_as_none(tmp_path: Path, text: str) -> None:
     file = tmp_path / "pick.json"

@@ -11,14 +11,12 @@ from engine.asr import registry as asr
 from engine.errors import InvalidInput
 from engine.llm import registry as llm
 from engine.settings import (
-    _LOADED_WITH,
-    RULES,
     Choice,
     Settings,
-    Shape,
     change,
     keys,
     load_key,
+    schema,
     value_of,
 )
 from engine.tts import registry as tts
@@ -113,10 +111,6 @@ def test_every_default_keeps_its_own_rule():
         assert change(Settings(), key, value_of(Settings(), key)) == Settings()
 
 
-def test_every_rule_belongs_to_a_setting():
-    assert set(RULES) <= set(keys())
-
-
 def test_every_field_is_a_setting():
     parts = [getattr(Settings(), item.name) for item in fields(Settings)]
     assert all(is_dataclass(part) for part in parts)
@@ -132,11 +126,15 @@ def test_every_field_is_a_setting():
     ],
 )
 def test_every_engine_there_is_can_be_chosen_and_no_other(key: str, names: tuple[str, ...]):
-    assert RULES[key] == Choice(tuple(names))
+    rule = schema()[key].rule
+    assert isinstance(rule, Choice)
+    assert set(rule.words) == set(names)
 
 
-def test_what_a_shape_asks_for_is_said_in_its_words():
-    assert str(Shape("x", "an x")) == "an x"
+def test_what_a_shape_asks_for_is_said_in_its_hint():
+    with pytest.raises(InvalidInput) as caught:
+        change(Settings(), "presence.talk_key", " ")
+    assert caught.value.hint is schema()["presence.talk_key"].rule.hint
 
 
 @given(st.sampled_from(keys()), st.one_of(st.none(), st.booleans(), st.integers(), st.floats()))
@@ -157,12 +155,12 @@ LIVE = {
 
 @pytest.mark.parametrize("section", LIVE)
 def test_every_setting_of_a_part_is_live_or_some_engine_is_loaded_with_it(section: str) -> None:
-    rule = RULES[f"{section}.engine"]
+    known = {key.removeprefix(f"{section}."): each for key, each in schema().items()}
+    rule = known["engine"].rule
     assert isinstance(rule, Choice)
-    loaded = {"engine"}.union(*(_LOADED_WITH[engine] for engine in rule.words if engine != "auto"))
     names = {item.name for item in fields(getattr(Settings(), section))}
-    assert names == loaded | LIVE[section]
-    assert not loaded & LIVE[section]
+    assert {name for name in names if not known[name].loaded_by} == LIVE[section] | {"engine"}
+    assert all(set(known[name].loaded_by) <= set(rule.words) for name in names)
 
 
 def test_what_an_engine_does_not_use_loads_nothing() -> None:

@@ -143,7 +143,9 @@ class LiveTrial(Trial):
         self.wait(lambda: mark in self.events)
 
     def settle(self) -> None:
-        self.post(api.SetHandsFree(False))  # or what was said before is another turn, later
+        self.post(
+            api.ChangeSetting("audio.hands_free", False)
+        )  # or what was said before is another turn, later
         self.repair()
         self.catch_up()
         self.wait(lambda: self.idle)

@@ -17,7 +17,6 @@ from engine.api import (
     Failed,
     Notice,
     Part,
-    SetRate,
     SettingChanged,
     Settings,
     load_settings,
@@ -71,7 +70,7 @@ def files(folder: Path) -> list[str]:
 
 def change_rate(engine: Whole, rate: float) -> None:
     before = len(engine.of(SettingChanged))
-    engine.engine.post(SetRate(rate))
+    engine.engine.post(ChangeSetting("speech.rate", rate))
     engine.wait(lambda: len(engine.of(SettingChanged)) > before)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.audio.echo.canceller import Passthrough
-from engine.messages.commands import Command, SendText, SetRate, StopReply
+from engine.messages.commands import ChangeSetting, Command, SendText, StopReply
 from engine.messages.events import PhaseChanged, TurnEnded
 from engine.messages.words import Ending, Phase
 from tests.simulation.overheard import FADE_S, FAINT
@@ -34,7 +34,7 @@ def test_in_12_interruptions_at_random_times_what_is_kept_is_what_was_heard(
             engine.post(SendText("go"))
             began = speaking(engine)
             for _ in range(rng.randint(1, 6) if pulled else 0):
-                engine.post(SetRate(rng.uniform(2.5, 7.0)))
+                engine.post(ChangeSetting("speech.rate", rng.uniform(2.5, 7.0)))
                 engine.run(rng.uniform(0.0, 0.5))
             engine.run(rng.uniform(SHORTEST_S, LONGEST_S))
             # A quick voice answers what was typed before it is seen that the last one fell silent.

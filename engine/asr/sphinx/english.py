@@ -95,8 +95,9 @@ def common_words() -> dict[str, float]:
 def incomplete(error: Exception) -> ModelError:
     """The ModelError for a pocketsphinx, or a part of its model, that does not load."""
     return ModelError(
-        f"The built-in recogniser does not load: {error}",
+        "The built-in recogniser does not load: {error}",
         hint="The package pocketsphinx or its model en-us is missing; install Rubato again.",
+        error=error,
     )
 
 

@@ -138,7 +138,7 @@ class Searches:
 def failure(error: RuntimeError) -> RecogniserError:
     """The RecogniserError for an error of pocketsphinx."""
     return RecogniserError(
-        f"PocketSphinx could not decode this utterance: {error}", hint="Say it again."
+        "PocketSphinx could not decode this utterance: {error}", hint="Say it again.", error=error
     )
 
 

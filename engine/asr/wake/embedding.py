@@ -86,8 +86,9 @@ def _network(file: Path) -> Any:
         return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's have no common base
         raise ModelError(
-            f"What tells a taught wake phrase does not load: {error}",
+            "What tells a taught wake phrase does not load: {error}",
             hint="Teach the phrase again.",
+            error=error,
         ) from error
 
 

@@ -9,6 +9,7 @@ import re
 from engine.asr.sphinx.english import log_chance
 from engine.asr.wake.sounds import Sounds, sounds, syllables
 from engine.errors import InvalidInput
+from engine.translatable import Translatable
 
 LEAST_SYLLABLES = 3
 LEAST_PHONES = 6
@@ -34,18 +35,22 @@ def examine(phrase: str) -> Sounds:
     if not _WORDS.fullmatch(phrase) or len(phrase) > MOST_LETTERS:
         raise InvalidInput(
             "That cannot be a wake phrase: it needs one to five English words of letters.",
-            hint=f"Try “{USUAL}”.",
+            hint="Try “{phrase}”.",
+            phrase=USUAL,
         )
     words = phrase.split()
     if len(words) > MOST_WORDS:
         raise InvalidInput(
-            f"“{phrase}” is too long: nobody says it the same way twice.",
-            hint=f"Use {MOST_WORDS} words at most, for example “{USUAL}”.",
+            "“{phrase}” is too long: nobody says it the same way twice.",
+            hint=Translatable(
+                "Use {count} words at most, for example “{phrase}”.", count=MOST_WORDS, phrase=USUAL
+            ),
+            phrase=phrase,
         )
     found = sounds(words)
     fault = _fault(phrase, found)
     if fault:
-        raise InvalidInput(fault, hint=f"Try “{_better(phrase)}”.")
+        raise InvalidInput(fault, hint="Try “{phrase}”.", phrase=_better(phrase))
     return found
 
 
@@ -54,12 +59,18 @@ def _fault(phrase: str, found: Sounds) -> str:
     spoken = " ".join(found[word] for word in phrase.split())
     length = syllables(spoken)
     if length < LEAST_SYLLABLES or len(spoken.split()) < LEAST_PHONES:
-        return (
-            f"“{phrase}” is too short ({length} of at least {LEAST_SYLLABLES} syllables): other"
-            " words sound like it."
+        return Translatable(
+            "“{phrase}” is too short ({count} of at least {least} syllables): other "
+            "words sound like it.",
+            phrase=phrase,
+            count=length,
+            least=LEAST_SYLLABLES,
         )
     if log_chance(phrase.split()) > COMMON:
-        return f"“{phrase}” is said too often in other talk: you would wake me all the time."
+        return Translatable(
+            "“{phrase}” is said too often in other talk: you would wake me all the time.",
+            phrase=phrase,
+        )
     return ""
 
 

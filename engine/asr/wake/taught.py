@@ -59,8 +59,9 @@ def load(file: Path) -> Head:
         return Head(**safetensors.load(file.read_bytes()))
     except (OSError, SafetensorError, TypeError) as error:
         raise ModelError(
-            f"What was taught of the wake phrase cannot be read: {error}",
+            "What was taught of the wake phrase cannot be read: {error}",
             hint="Teach the phrase again.",
+            error=error,
         ) from error
 
 

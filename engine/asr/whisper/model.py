@@ -17,6 +17,7 @@ import numpy as np
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm
 from engine.errors import ModelError
+from engine.translatable import Translatable
 
 _log = logging.getLogger(__name__)
 
@@ -31,11 +32,12 @@ MAX_THREADS = 4  # more do not help one utterance, and the window needs cores to
 WINDOWS = (1000, 2000, 3000)
 FRAME = SAMPLE_RATE // 100  # samples
 SILENCE = 100  # frames at least, behind what was said
-HINT_FOLDER = (
-    "Choose a folder with a Whisper model converted for CTranslate2 (model.bin, config.json, "
-    "tokenizer.json, vocabulary.json) in the settings, or use the built-in recogniser 'sphinx'."
+HINT_FOLDER = Translatable(
+    "Choose a folder with a Whisper model converted for CTranslate2 (model.bin, "
+    "config.json, tokenizer.json, vocabulary.json) in the settings, or use the "
+    "built-in recogniser 'sphinx'."
 )
-HINT_AGAIN = "The folder is incomplete or damaged: fetch or copy the model again."
+HINT_AGAIN = Translatable("The folder is incomplete or damaged: fetch or copy the model again.")
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,13 @@ def checked_folder(folder: str) -> Path:
         raise ModelError("No folder is chosen for the Whisper model.", hint=HINT_FOLDER)
     path = Path(folder).expanduser()
     if path.is_file():
-        raise ModelError(f"The Whisper model {path} is a file, not a folder.", hint=HINT_FOLDER)
+        raise ModelError(
+            "The Whisper model {path} is a file, not a folder.", hint=HINT_FOLDER, path=path
+        )
     if not path.is_dir():
-        raise ModelError(f"The Whisper model folder {path} does not exist.", hint=HINT_FOLDER)
+        raise ModelError(
+            "The Whisper model folder {path} does not exist.", hint=HINT_FOLDER, path=path
+        )
     missing = [
         name for name in ("model.bin", "config.json", "tokenizer.json") if _empty(path / name)
     ]
@@ -88,13 +94,21 @@ def checked_folder(folder: str) -> Path:
     foreign = [name for name in FOREIGN_WEIGHTS if (path / name).exists()]
     if "model.bin" in missing and foreign:
         raise ModelError(
-            f"The folder {path} holds {foreign[0]}, not a model converted for CTranslate2.",
-            hint="Convert it with: ct2-transformers-converter --model FOLDER --output_dir NEW "
-            "--copy_files tokenizer.json preprocessor_config.json --quantization int8",
+            "The folder {path} holds {file}, not a model converted for CTranslate2.",
+            hint="Convert it with: {command}",
+            path=path,
+            file=foreign[0],
+            command="ct2-transformers-converter --model FOLDER --output_dir NEW --copy_files "
+            "tokenizer.json preprocessor_config.json --quantization int8",
         )
     if len(missing) > len(REQUIRED):
-        raise ModelError(f"The folder {path} holds no Whisper model.", hint=HINT_FOLDER)
-    raise ModelError(f"The Whisper model in {path} lacks {', '.join(missing)}.", hint=HINT_AGAIN)
+        raise ModelError("The folder {path} holds no Whisper model.", hint=HINT_FOLDER, path=path)
+    raise ModelError(
+        "The Whisper model in {path} lacks {files}.",
+        hint=HINT_AGAIN,
+        path=path,
+        files=", ".join(missing),
+    )
 
 
 def _empty(file: Path) -> bool:
@@ -119,8 +133,10 @@ def _on_cpu(path: Path) -> Any:
         return _load(path, "cpu", CPU_TYPES)
     except Exception as error:  # readers of four file formats raise without a common name
         raise ModelError(
-            f"The Whisper model in {path} does not load: {str(error).splitlines()[0]}",
+            "The Whisper model in {path} does not load: {error}",
             hint=HINT_AGAIN,
+            path=path,
+            error=str(error).splitlines()[0],
         ) from error
 
 
@@ -165,9 +181,12 @@ def _check_mels(model: Any, path: Path) -> None:
     filters = len(model.feature_extractor.mel_filters)
     if filters != bins:
         raise ModelError(
-            f"The Whisper model in {path} wants {bins} mel bands, its preprocessor_config.json "
-            f"gives {filters}.",
+            "The Whisper model in {path} wants {wanted} mel bands, its "
+            "preprocessor_config.json gives {given}.",
             hint="Copy preprocessor_config.json from the original model into the folder.",
+            path=path,
+            wanted=bins,
+            given=filters,
         )
 
 
@@ -179,12 +198,15 @@ def _checked_language(model: Any, language: str, path: Path) -> str | None:
         return language
     if languages == ["en"]:
         raise ModelError(
-            f"The Whisper model in {path} understands English only, not '{language}'.",
+            "The Whisper model in {path} understands English only, not '{language}'.",
             hint="Choose a multilingual model (its name does not end in .en), or English.",
+            path=path,
+            language=language,
         )
     raise ModelError(
-        f"Whisper knows no language '{language}'.",
+        "Whisper knows no language '{language}'.",
         hint="Use a code such as en, de or fr, or 'auto' to let the model decide.",
+        language=language,
     )
 
 

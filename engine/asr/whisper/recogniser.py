@@ -112,8 +112,9 @@ class _Decoder:
             return list(segments), "" if self.loaded.language else str(info.language)
         except (RuntimeError, ValueError) as error:
             raise RecogniserError(
-                f"Whisper could not decode this utterance: {error}",
+                "Whisper could not decode this utterance: {error}",
                 hint="Say it again; if it keeps failing, choose a smaller model or the CPU.",
+                error=error,
             ) from error
 
 

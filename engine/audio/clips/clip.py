@@ -25,8 +25,9 @@ from engine.audio.clips import decode
 from engine.audio.clips.decode import Fault
 from engine.audio.pcm import SILENCE_DB, Pcm, level_db
 from engine.errors import Cancelled, UnreadableClip
+from engine.translatable import Translatable
 
-_FORMATS_HINT = "Use a WAV, FLAC, OGG, Opus, MP3 or M4A file."
+_FORMATS_HINT = Translatable("Use a WAV, FLAC, OGG, Opus, MP3 or M4A file.")
 LONGEST_S = 30.0  # for a child to decode; ten minutes of MP3 take 2 s of a slow core
 _POLL_S = 0.05  # how soon a cancelled child ends
 
@@ -238,11 +239,12 @@ def _run(
         try:
             while _runs(child):
                 if cancelled():
-                    raise Cancelled(f"Reading '{printable(path.name)}' was cancelled.")
+                    raise Cancelled("Reading '{name}' was cancelled.", name=path.name)
                 if time.monotonic() > give_up_at:
                     raise UnreadableClip(
-                        f"The file '{printable(path.name)}' takes too long to read.",
+                        "The file '{name}' takes too long to read.",
                         hint="Cut out 3 to 30 s in which one person speaks.",
+                        name=path.name,
                     )
         finally:
             child.kill()
@@ -259,16 +261,17 @@ def _runs(child: "subprocess.Popen[bytes]") -> bool:
 
 def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _Decoded:
     """What the child left, or the fault its status tells."""
-    name = f"The file '{printable(path.name)}'"
     line = samples.readline(1_000)
     header = json.loads(line) if line.endswith(b"\n") else {}
     if status:
-        raise _unreadable(name, status, header)
+        raise _unreadable(path.name, status, header)
     sample_rate = int(header["sample_rate"])
     most = max(1, int(max_seconds * sample_rate))
     pcm: Pcm = np.frombuffer(samples.read((most + 1) * 4), dtype=np.float32)
     if not len(pcm):
-        raise UnreadableClip(f"{name} contains no sound.", hint=_FORMATS_HINT)
+        raise UnreadableClip(
+            "The file '{name}' contains no sound.", hint=_FORMATS_HINT, name=path.name
+        )
     clip = Clip(_levelled(pcm[:most]), sample_rate, cut_short=len(pcm) > most)
     return _Decoded(clip, header["seconds"], header["coarse"])
 
@@ -288,22 +291,32 @@ def _levelled(pcm: Pcm) -> Pcm:
 def _unreadable(name: str, status: int, header: dict[str, float]) -> UnreadableClip:
     match status:
         case Fault.NOT_SOUND:
-            return UnreadableClip(f"{name} is not sound that can be read.", hint=_FORMATS_HINT)
+            return UnreadableClip(
+                "The file '{name}' is not sound that can be read.", hint=_FORMATS_HINT, name=name
+            )
         case Fault.NO_TRACK:
-            return UnreadableClip(f"{name} has no sound track.", hint=_FORMATS_HINT)
+            return UnreadableClip(
+                "The file '{name}' has no sound track.", hint=_FORMATS_HINT, name=name
+            )
         case Fault.HEADER:
             return UnreadableClip(
-                f"{name} claims {header['channels']} channels at {header['sample_rate']} Hz.",
+                "The file '{name}' claims {channels} channels at {rate} Hz.",
                 hint="It is probably damaged; export it again.",
+                name=name,
+                channels=header["channels"],
+                rate=header["sample_rate"],
             )
         case Fault.NOT_NUMBERS:
             return UnreadableClip(
-                f"{name} contains values that are not sound (NaN or infinity).",
+                "The file '{name}' contains values that are not sound (NaN or infinity).",
                 hint="Export it again from the program that made it.",
+                name=name,
             )
         case _:  # damaged, or it killed its reader
             return UnreadableClip(
-                f"{name} is damaged.", hint="Export it again, or choose another file."
+                "The file '{name}' is damaged.",
+                hint="Export it again, or choose another file.",
+                name=name,
             )
 
 
@@ -313,18 +326,21 @@ def _check_is_file(path: Path) -> None:
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise _unopened(path, error) from error
     if not stat.S_ISREG(status.st_mode):
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a file of samples"
         raise UnreadableClip(
-            f"'{printable(path.name)}' is {kind}.", hint="Choose a single audio file."
+            "'{name}' is a folder."
+            if stat.S_ISDIR(status.st_mode)
+            else "'{name}' is not a file of samples.",
+            hint="Choose a single audio file.",
+            name=path.name,
         )
     if status.st_size == 0:
-        raise UnreadableClip(
-            f"The file '{printable(path.name)}' is empty.", hint="Record it again."
-        )
+        raise UnreadableClip("The file '{name}' is empty.", hint="Record it again.", name=path.name)
 
 
 def _unopened(path: Path, error: Exception) -> UnreadableClip:
     return UnreadableClip(
-        f"The file '{printable(path.name)}' cannot be opened ({printable(str(error))}).",
+        "The file '{name}' cannot be opened ({error}).",
         hint="Choose another file.",
+        name=path.name,
+        error=error,
     )

@@ -151,8 +151,9 @@ def join(stretches: Sequence[Recorded], path: Path) -> None:
     length_s = last.start_at + last.seconds - stretches[0].start_at
     if length_s > LONGEST_S:
         raise InvalidInput(
-            f"The recording and its pauses are {length_s / 3600:.1f} hours long.",
+            "The recording and its pauses are {hours} hours long.",
             hint="Each part is a file of its own in the folder of recordings.",
+            hours=f"{length_s / 3600:.1f}",
         )
     try:
         file = WaveFile(path, SAMPLE_RATE, channels=2)
@@ -167,8 +168,10 @@ def join(stretches: Sequence[Recorded], path: Path) -> None:
         file.close()
     if file.fault:
         raise InvalidInput(
-            f"The file {path} cannot be written: {file.fault.strerror or file.fault}.",
+            "The file {path} cannot be written: {error}.",
             hint="Choose a place where there is room.",
+            path=path,
+            error=file.fault.strerror or file.fault,
         )
 
 

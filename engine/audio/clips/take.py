@@ -25,8 +25,10 @@ class Take:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInput(
-                f"The folder {folder} cannot be made: {error.strerror}.",
+                "The folder {folder} cannot be made: {error}.",
                 hint="Check that there is room, and that you may write there.",
+                folder=folder,
+                error=error.strerror,
             ) from error
         self._path = folder / NAME
         self._file: WaveFile | None = None  # None = nothing was heard yet

@@ -29,8 +29,10 @@ class WaveFile:
             handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
         except OSError as error:
             raise DeviceError(
-                f"The recording '{path.name}' could not be created ({error}).",
+                "The recording '{name}' could not be created ({error}).",
                 hint="Choose a folder that exists and can be written to.",
+                name=path.name,
+                error=error,
             ) from error
         self.partial = Path(name)
         self._stream = os.fdopen(handle, "wb")

@@ -157,8 +157,10 @@ class FileLoudspeaker(TapedLoudspeaker):
             return 0
         if self._file and self._file.fault:
             raise DeviceError(
-                f"The recording '{self._name}' could not be written ({self._file.fault}).",
+                "The recording '{name}' could not be written ({error}).",
                 hint="Free some space, or choose another folder.",
+                name=self._name,
+                error=self._file.fault,
             )
         return self._tape.write(pcm)
 

@@ -18,6 +18,7 @@ from engine.audio.devices.stream import DeviceStream
 from engine.audio.devices.tape import Tape
 from engine.audio.devices.taped import TapedLoudspeaker
 from engine.audio.pcm import Pcm
+from engine.translatable import Translatable
 
 _CAPACITY_S = 1.0
 _LONGEST_LATENCY_S = 2.0  # Bluetooth takes 0.1 to 0.5 s
@@ -43,7 +44,7 @@ class _CallbackRing:
 class PortAudioLoudspeaker(TapedLoudspeaker, DeviceStream):
     """See Loudspeaker; its stream is a Mixer."""
 
-    noun = "loudspeaker"
+    noun = Translatable("The loudspeaker")
 
     def __init__(
         self,

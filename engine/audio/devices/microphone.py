@@ -13,6 +13,7 @@ import numpy as np
 from engine.audio.devices.ring import power_of_two
 from engine.audio.devices.stream import DeviceStream
 from engine.audio.pcm import Pcm
+from engine.translatable import Translatable
 
 _CAPACITY_S = 8.0  # how late a reader may be before samples are lost: while a library is loaded
 _POLL_S = 0.02  # C cannot wake us without a lock; devices deliver every 10 to 20 ms anyway
@@ -22,7 +23,7 @@ _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 class PortAudioMicrophone(DeviceStream):
     """See Microphone; its stream is a Recorder."""
 
-    noun = "microphone"
+    noun = Translatable("The microphone")
     joins_midway = True
 
     def __init__(

@@ -33,6 +33,7 @@ from engine.audio.devices.microphone import PortAudioMicrophone
 from engine.audio.devices.stream import DeviceStream
 from engine.audio.devices.time_limit import any_left_behind, within_limit
 from engine.errors import DeviceError
+from engine.translatable import Translatable
 
 _BLOCKS_PER_S = 100  # 10 ms blocks
 _LATENCY_S = 0.04  # asked of the device; 20 and 80 ms lost as little or as much in the soak
@@ -59,7 +60,8 @@ class Devices:
 class _Direction:
     """What differs between recording and playing."""
 
-    noun: str
+    noun: Translatable
+    none: Translatable  # said where there is no such device
     stream: str  # rtmixer's class
     check: str  # sounddevice's function
     channels: str  # key in PortAudio's description of a device
@@ -67,10 +69,14 @@ class _Direction:
 
 
 _IN = _Direction(
-    "microphone", "Recorder", "check_input_settings", "max_input_channels", "default_input_device"
+    PortAudioMicrophone.noun,
+    Translatable("No microphone was found."),
+    *("Recorder", "check_input_settings", "max_input_channels", "default_input_device"),
 )
 _OUT = _Direction(
-    "loudspeaker", "Mixer", "check_output_settings", "max_output_channels", "default_output_device"
+    PortAudioLoudspeaker.noun,
+    Translatable("No loudspeaker was found."),
+    *("Mixer", "check_output_settings", "max_output_channels", "default_output_device"),
 )
 
 
@@ -150,7 +156,7 @@ def _portaudio() -> Iterator[Any]:
             yield library
         except library.PortAudioError as error:
             raise DeviceError(
-                f"The sound system does not answer ({error}).", hint=_no_device_hint()
+                "The sound system does not answer ({error}).", hint=_no_device_hint(), error=error
             ) from error
 
 
@@ -206,18 +212,23 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
             within_limit(stream.start)
         except TimeoutError:
             raise DeviceError(
-                f"The {direction.noun} '{device['name']}' has gone.",
-                hint="Choose another one. To use one that you connect from now on, "
-                "start Rubato again.",
+                "{noun} '{name}' has gone.",
+                hint="Choose another one. To use one that you connect from now on, start "
+                "Rubato again.",
+                noun=direction.noun,
+                name=device["name"],
             ) from None
         except library.PortAudioError as error:
             fault = error
         else:
             return stream
     raise DeviceError(
-        f"The {direction.noun} '{device['name']}' could not be opened ({fault}).",
-        hint="Another program may be using it, or the system may forbid access to it. "
-        "Close that program, allow access in the system's privacy settings, or choose another.",
+        "{noun} '{name}' could not be opened ({error}).",
+        hint="Another program may be using it, or the system may forbid access to it. Close "
+        "that program, allow access in the system's privacy settings, or choose another.",
+        noun=direction.noun,
+        name=device["name"],
+        error=fault,
     ) from fault
 
 
@@ -248,12 +259,15 @@ def _named(library: Any, direction: _Direction) -> dict[str, dict[str, Any]]:
 def _find(library: Any, name: str, direction: _Direction) -> dict[str, Any]:
     named = _named(library, direction)
     if not named:
-        raise DeviceError(f"No {direction.noun} was found.", hint=_no_device_hint())
+        raise DeviceError(direction.none, hint=_no_device_hint())
     if name:
         if name not in named:
             raise DeviceError(
-                f"The {direction.noun} '{name}' is not connected.",
-                hint=f"Connect it, or choose another: {', '.join(sorted(named))}.",
+                "{noun} '{name}' is not connected.",
+                hint="Connect it, or choose another: {names}.",
+                noun=direction.noun,
+                name=name,
+                names=", ".join(sorted(named)),
             )
         return named[name]
     offered = {device["index"]: device for device in named.values()}
@@ -282,17 +296,17 @@ def _rate(library: Any, device: dict[str, Any], direction: _Direction, channels:
 
 
 def _install_hint() -> str:
-    return (
-        "Install it: 'sudo apt install libportaudio2' on Debian and Ubuntu, "
-        "'sudo dnf install portaudio' on Fedora, 'sudo pacman -S portaudio' on Arch."
+    return Translatable(
+        "Install it: 'sudo apt install libportaudio2' on Debian and Ubuntu, 'sudo dnf "
+        "install portaudio' on Fedora, 'sudo pacman -S portaudio' on Arch."
     )
 
 
 def _no_device_hint() -> str:
     if sys.platform.startswith("linux"):
-        return (
-            "Connect one, and check that PipeWire or PulseAudio is running: 'pactl info' should "
-            "name a default sink and a default source. Without a sound server, 'aplay -l' and "
-            "'arecord -l' should list a card."
+        return Translatable(
+            "Connect one, and check that PipeWire or PulseAudio is running: 'pactl "
+            "info' should name a default sink and a default source. Without a sound "
+            "server, 'aplay -l' and 'arecord -l' should list a card."
         )
-    return "Connect one and switch it on in the system's sound settings."
+    return Translatable("Connect one and switch it on in the system's sound settings.")

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from engine.audio.devices.liveness import Liveness
 from engine.audio.devices.time_limit import within_limit
 from engine.errors import DeviceError
+from engine.translatable import Translatable
 
 
 class DeviceStream(ABC):
@@ -22,7 +23,7 @@ class DeviceStream(ABC):
     DeviceError; `release` ends this one. suspend() and resume() are for portaudio.refresh() alone.
     """
 
-    noun: ClassVar[str]
+    noun: ClassVar[Translatable]
 
     def __init__(
         self,
@@ -104,6 +105,8 @@ class DeviceStream(ABC):
     def _fault(self) -> DeviceError:
         """What the owner is told once the device has gone."""
         return DeviceError(
-            f"The {self.noun} '{self._name}' has gone.",
+            "{noun} '{name}' has gone.",
             hint="Connect it again or choose another one.",
+            noun=self.noun,
+            name=self._name,
         )

@@ -7,6 +7,7 @@ import importlib.util
 from pathlib import Path
 
 from engine.errors import ModelError
+from engine.translatable import Translatable
 
 MAGIC = b"GGUF"
 
@@ -26,7 +27,7 @@ def no_library() -> ModelError:
 
 def checked_file(model: str) -> Path:
     """The model's path, checked to exist and to begin like a GGUF file; ModelError otherwise."""
-    hint = "Choose a .gguf file of an instruct or chat model in the settings."
+    hint = Translatable("Choose a .gguf file of an instruct or chat model in the settings.")
     if not model:
         raise ModelError("No language model file is chosen.", hint=hint)
     path = Path(model).expanduser()
@@ -34,7 +35,7 @@ def checked_file(model: str) -> Path:
         with path.open("rb") as file:
             magic = file.read(len(MAGIC))
     except OSError as error:
-        raise ModelError(f"There is no readable model file {path}.", hint=hint) from error
+        raise ModelError("There is no readable model file {path}.", hint=hint, path=path) from error
     if magic != MAGIC:
-        raise ModelError(f"{path} is not a GGUF model file.", hint=hint)
+        raise ModelError("{path} is not a GGUF model file.", hint=hint, path=path)
     return path

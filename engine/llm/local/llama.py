@@ -120,7 +120,10 @@ class LlamaModel:
 
     def _failure(self, error: Exception) -> LanguageModelError:
         return LanguageModelError(
-            f"The language model {self._name} failed: {error}.", hint="Ask again."
+            "The language model {name} failed: {error}.",
+            hint="Ask again.",
+            name=self._name,
+            error=error,
         )
 
     def _stream(self, messages: list[ChatMessage]) -> Iterator[Piece]:
@@ -184,8 +187,10 @@ class LlamaModel:
             if len(messages) > 1 and messages[0]["role"] == "system":
                 return self._prompt(without_system(messages))
             raise LanguageModelError(
-                f"The chat template of {self._name} failed: {error}.",
+                "The chat template of {name} failed: {error}.",
                 hint="Choose another model file.",
+                name=self._name,
+                error=error,
             ) from error
 
     def _formatted(self, messages: list[ChatMessage]) -> str:
@@ -212,7 +217,10 @@ def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) ->
         trial.check(path, settings, llama_cpp.__version__, progress)
     except OSError as error:
         raise ModelError(
-            f"{path} could not be read: {error.strerror or error}.", hint="Choose another file."
+            "{path} could not be read: {error}.",
+            hint="Choose another file.",
+            path=path,
+            error=error.strerror or error,
         ) from error
     return open_file(settings, skills, progress)
 
@@ -240,15 +248,19 @@ def open_file(
         return LlamaModel(llama, path.stem, settings, skills)
     except _template_faults()[0] as error:
         raise ModelError(
-            f"The chat template of {path.name} cannot be read.", hint="Choose another model file."
+            "The chat template of {name} cannot be read.",
+            hint="Choose another model file.",
+            name=path.name,
         ) from error
     except (ValueError, RuntimeError, OSError) as error:
         if watch.cancelled is not None:
             raise watch.cancelled from error
         raise ModelError(
-            f"{path.name} could not be loaded as a language model.",
-            hint="The file may be cut short, too new for this version, or too big for the memory: "
-            f"check {path}.",
+            "{name} could not be loaded as a language model.",
+            hint="The file may be cut short, too new for this version, or too big for the "
+            "memory: check {path}.",
+            name=path.name,
+            path=path,
         ) from error
 
 
@@ -271,8 +283,9 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
     template = llama.metadata.get("tokenizer.chat_template", "")
     if not template:
         raise ModelError(
-            f"{name} has no chat template: it was not made for conversation.",
+            "{name} has no chat template: it was not made for conversation.",
             hint="Choose an instruct or chat model.",
+            name=name,
         )
     formatter = Jinja2ChatFormatter(
         template=template,

@@ -23,6 +23,7 @@ from engine.assets.store import sha256_of
 from engine.errors import ModelError
 from engine.llm.base import Progress
 from engine.settings import LanguageModelSettings
+from engine.translatable import from_json
 from engine.whole_file import replace_file
 
 RECORD = "language-models.json"
@@ -88,18 +89,22 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
             progress(f"Trying {path.name} in a process of its own, {seconds:.0f} s", None)
             if seconds > limit_s:
                 raise ModelError(
-                    f"{path.name} gave no answer on trial within {limit_s:.0f} seconds, so it was "
+                    "{name} gave no answer on trial within {seconds} seconds, so it was "
                     "not loaded.",
                     hint="It may be too big for this machine: choose a smaller model.",
+                    name=path.name,
+                    seconds=f"{limit_s:.0f}",
                 )
         if status == FAILED:
             raise _told(process.stdout)
     if status != 0:
         raise ModelError(
-            f"{path.name} was not loaded: on trial, in a process of its own, it made llama.cpp "
-            f"crash ({_ending(status)}).",
+            "{name} was not loaded: on trial, in a process of its own, it made llama.cpp "
+            "crash ({status}).",
             hint="The file may be damaged, made for another version, or too big for the free "
             "memory: fetch it again, or choose another.",
+            name=path.name,
+            status=_ending(status),
         )
 
 
@@ -130,7 +135,7 @@ def _status(process: "subprocess.Popen[bytes]") -> int | None:
 def _told(output: IO[bytes]) -> ModelError:
     """The error that the child reported."""
     error = json.loads(output.read(MAX_ANSWER_BYTES))
-    return ModelError(error["message"], hint=error["hint"])
+    return ModelError(from_json(error["message"]), hint=from_json(error["hint"]))
 
 
 def _ending(status: int) -> str:

@@ -19,10 +19,11 @@ from engine.llm import registry
 from engine.llm.local import llama
 from engine.llm.local.trial import FAILED
 from engine.settings import LanguageModelSettings
+from engine.translatable import to_json
 
 SPARE_S = 10  # after the time that the parent allows
 LEAST_BYTES = 1 << 30  # the libraries alone need some hundred MB
-MAX_WORDS = 1_000  # of a reported error
+MAX_WORDS = 1_000  # characters of a library's words in a reported error
 
 
 def main() -> int:
@@ -33,7 +34,8 @@ def main() -> int:
         model = llama.open_file(LanguageModelSettings(**order), registry.skills())
         model.try_out()
     except EngineError as error:
-        json.dump({"message": error.message[:MAX_WORDS], "hint": error.hint[:MAX_WORDS]}, answer)
+        told = {"message": error.message, "hint": error.hint}
+        json.dump({key: to_json(text, MAX_WORDS) for key, text in told.items()}, answer)
         answer.close()
         return FAILED
     return 0

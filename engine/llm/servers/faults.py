@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING
 
 from engine.characters import whole
 from engine.errors import LanguageModelError
+from engine.translatable import Translatable
 
 if TYPE_CHECKING:
     import openai
 
 MAX_QUOTED_CHARS = 200  # of the server's own words
-NO_REASON = "no reason given"
+NO_REASON = Translatable("no reason given")
 LOADING = 503  # the status of a server that has to load its model first
 
 _FIELDS = ("error", "message", "detail", "msg", "error_description", "title", "reason")
 _TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTALL | re.IGNORECASE)
+
+LOOK_THERE = Translatable("Look at the server's own messages, or choose another model.")
 
 
 class ServerFaults:
@@ -33,34 +36,40 @@ class ServerFaults:
 
     def unreachable(self) -> LanguageModelError:
         return LanguageModelError(
-            f"There is no language-model server at {self._address}.",
+            "There is no language-model server at {address}.",
             hint="Start it, or set another address or another engine in the settings.",
+            address=self._address,
         )
 
     def stalled(self, seconds: float) -> LanguageModelError:
         return LanguageModelError(
-            f"The language-model server at {self._address} said nothing for {seconds:g} seconds.",
+            "The language-model server at {address} said nothing for {seconds} seconds.",
             hint="It may be loading a model or be overloaded: ask again in a while.",
+            address=self._address,
+            seconds=f"{seconds:g}",
         )
 
     def broken_off(self) -> LanguageModelError:
         return LanguageModelError(
-            f"The language-model server at {self._address} broke off its answer.",
+            "The language-model server at {address} broke off its answer.",
             hint="Ask again. If it stays so, the conversation may be too long for the model: "
             "see the server's own messages, or set a smaller context in the settings.",
+            address=self._address,
         )
 
     def garbled(self) -> LanguageModelError:
         return LanguageModelError(
-            f"What the server at {self._address} sent is not a chat answer.",
+            "What the server at {address} sent is not a chat answer.",
             hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
+            address=self._address,
         )
 
     def out_of_bounds(self) -> LanguageModelError:
         return LanguageModelError(
-            f"The language-model server at {self._address} sent far more than an answer has, or "
-            "compressed it unasked; it was not read.",
+            "The language-model server at {address} sent far more than an answer has, "
+            "or compressed it unasked; it was not read.",
             hint="Check that the address is that of an OpenAI-compatible server, ending in /v1.",
+            address=self._address,
         )
 
     def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
@@ -71,44 +80,66 @@ class ServerFaults:
             return self._redirected(error.response.headers.get("Location", ""))
         if code == 404:
             return LanguageModelError(
-                f"The server at {self._address} does not know the model {model!r} or this address: "
-                f"{words}.",
+                "The server at {address} does not know the model '{name}' or this address: "
+                "{error}.",
                 hint="Check the model's name, and that the address ends in /v1.",
+                address=self._address,
+                name=model,
+                error=words,
             )
         if code == 429:
             return LanguageModelError(
-                f"The language-model server at {self._address} takes no more questions now: "
-                f"{words}.",
+                "The language-model server at {address} takes no more questions now: {error}.",
                 hint="Ask again in a while.",
+                address=self._address,
+                error=words,
             )
         if code == LOADING:
             return LanguageModelError(
-                f"The language-model server at {self._address} is still loading or busy: {words}.",
+                "The language-model server at {address} is still loading or busy: {error}.",
                 hint="Ask again in a while.",
+                address=self._address,
+                error=words,
             )
-        return self.reported(words, f" with error {code}")
+        return LanguageModelError(
+            "The language-model server at {address} failed with error {code}: {error}.",
+            hint=LOOK_THERE,
+            address=self._address,
+            code=code,
+            error=words,
+        )
 
-    def reported(self, words: str, how: str = "") -> LanguageModelError:
+    def reported(self, words: str) -> LanguageModelError:
         """The server's own words about what went wrong."""
         return LanguageModelError(
-            f"The language-model server at {self._address} failed{how}: {words}.",
-            hint="Look at the server's own messages, or choose another model.",
+            "The language-model server at {address} failed: {error}.",
+            hint=LOOK_THERE,
+            address=self._address,
+            error=words,
         )
 
     def _redirected(self, place: str) -> LanguageModelError:
         return LanguageModelError(
-            f"The server at {self._address} wants the conversation sent to another address: "
-            f"{_quoted(place) or 'it does not say which'}.",
+            "The server at {address} wants the conversation sent to another address: {place}.",
             hint="Nothing was sent there. Set that address in the settings if you trust it.",
+            address=self._address,
+            place=_quoted(place) or Translatable("it does not say which"),
         )
 
     def _refused(self, code: int, words: str) -> LanguageModelError:
-        hint = "Set the name of the environment variable that holds its key in the settings."
+        hint = Translatable(
+            "Set the name of the environment variable that holds its key in the settings."
+        )
         if self._key_variable:
-            hint = f"Check the key in the environment variable {self._key_variable}."
+            hint = Translatable(
+                "Check the key in the environment variable {name}.", name=self._key_variable
+            )
         return LanguageModelError(
-            f"The language-model server at {self._address} refused access (error {code}): {words}.",
+            "The language-model server at {address} refused access (error {code}): {error}.",
             hint=hint,
+            address=self._address,
+            code=code,
+            error=words,
         )
 
 

@@ -284,8 +284,9 @@ def _host(address: str) -> str:
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ModelError(
-            f"{address!r} is not the address of a language-model server.",
+            "'{address}' is not the address of a language-model server.",
             hint="It looks like http://127.0.0.1:8080/v1.",
+            address=address,
         )
     return parts.hostname
 
@@ -305,7 +306,8 @@ def _key(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     if not key:
         raise ModelError(
-            f"The environment variable {variable} holds no key for the language-model server.",
+            "The environment variable {name} holds no key for the language-model server.",
             hint="Set it before starting, or clear the variable's name in the settings.",
+            name=variable,
         )
     return key

@@ -11,13 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from hassil import Intents, recognize_all
-
 from engine.llm.base import ChangeRate, Situation
-from engine.llm.skills.control import pace
 from engine.llm.skills.matching.canonical import canonical
+from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Intent, Occasion
-from engine.llm.skills.matching.matcher import compiled, templates_of
+from engine.llm.skills.matching.repertoire import repertoire
+from engine.llm.skills.matching.templates import Templates
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
@@ -25,30 +24,14 @@ _NAMES: Final = frozenset(
 _MOST_CHARS: Final = 80  # a longer sentence asks for something else as well
 _WORD: Final = re.compile(r"[a-z]+")
 # Around the request itself: courtesy, and how recognisers mishear its first half.
-_AROUND: Final = frozenset(
-    (
-        *("please", "rubato", "hey", "ok", "okay", "can", "could", "would", "will", "just", "now"),
-        *("thanks", "thank", "thats", "youre", "slow", "fast", "quick", "for", "me"),
-    )
+_AROUND: Final = word_set(
+    "please rubato hey ok okay can could would will just now thanks thank thats youre slow fast "
+    "quick for me"
 )
 # Without one of these, nothing was said about the pace yet.
-_ABOUT_PACE: Final = frozenset(
-    (
-        *("slow", "slower", "slowly", "down", "fast", "faster", "quick", "quicker", "quickly"),
-        *(
-            "half",
-            "double",
-            "twice",
-            "hurry",
-            "speed",
-            "pace",
-            "rate",
-            "normal",
-            "normally",
-            "syllable",
-            "syllables",
-        ),
-    )
+_ABOUT_PACE: Final = word_set(
+    "slow slower slowly down fast faster quick quicker quickly half double twice hurry speed pace "
+    "rate normal normally syllable syllables"
 )
 
 
@@ -58,9 +41,8 @@ def pace_wish(said: str) -> ChangeRate | None:
         return None
     nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
     occasion = Occasion(datetime.now, lambda: nowhere, Path())
-    for match in recognize_all(canonical(said), _compiled()):
-        slots = {name: str(entity.value).strip() for name, entity in match.entities.items()}
-        answer = _intents()[match.intent.name].respond(slots, occasion)
+    for intent, slots in _templates().matches(canonical(said)):
+        answer = intent.respond(slots, occasion)
         for action in answer.actions if answer else ():
             if isinstance(action, ChangeRate):
                 return action
@@ -76,18 +58,17 @@ def may_become_pace_wish(said: str) -> bool:
     return not _ABOUT_PACE.isdisjoint(words) and _vocabulary().issuperset(whole)
 
 
-@lru_cache(maxsize=1)
-def _intents() -> dict[str, Intent]:
-    return {each.name: each for each in pace.FAMILY.intents if each.name in _NAMES}
+def _intents() -> list[Intent]:
+    return [each for each in repertoire().intents if each.name in _NAMES]
 
 
 @lru_cache(maxsize=1)
-def _compiled() -> Intents:
-    return compiled(templates_of(_intents().values()))
+def _templates() -> Templates[Intent]:
+    return repertoire().templates(_intents())
 
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> frozenset[str]:
-    sentences = " ".join(" ".join(intent.sentences) for intent in _intents().values())
-    numbers = " ".join(pace.FAMILY.open_lists["rate"])
+    sentences = " ".join(" ".join(intent.sentences) for intent in _intents())
+    numbers = " ".join(repertoire().examples["rate"])
     return frozenset(_WORD.findall(f"{sentences} {numbers}")) | _AROUND

@@ -9,7 +9,7 @@ import re
 from pathlib import Path, PurePath
 
 from engine.llm.skills.matching.fillings import is_name
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.repeating import announced
 
 MAX_FILE_BYTES = 100_000  # nearly two hours of speech
@@ -33,11 +33,7 @@ def read_text(slots: Slots, _occasion: Occasion) -> Answer | None:
     return Answer(text) if text else None
 
 
-def ask_what_to_read(_slots: Slots, _occasion: Occasion) -> Answer:
-    return Answer(
-        "What shall I read? Say: read the file, and its name in your documents folder, "
-        "or type: read this text, and then the text."
-    )
+read_announced = announced(read_text)
 
 
 def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -141,41 +137,3 @@ def _decoded(raw: bytes, name: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         return raw.decode("cp1252", errors="replace")  # the encoding of older Windows editors
-
-
-_TEXT = (
-    "read (this|the following) [text|sentence|aloud|out loud] {text}",
-    "read (aloud|out loud|out) {text}",
-    "read [the] text {text}",
-)
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "read file",
-            (
-                "read [me|out] [loud|aloud] [the|my] (file|document) [called|named] {file}",
-                "read [me|out] [the|my] {file} (file|document) [aloud|out loud]",
-                "open and read [the|my] (file|document) [called|named] {file}",
-                "open [the|my] (file|document) (called|named) {file}",
-            ),
-            read_file,
-            verbatim=True,
-        ),
-        Intent("read named file", ("read [me|out] [aloud] {file}",), read_named_file, True),
-        Intent(
-            "read nothing",
-            (
-                "read [me] (this|it|something|a text|a file|the file|the text) [to me] "
-                "[aloud|out loud]",
-                "read (aloud|out loud)",
-                "read this text or file aloud",
-            ),
-            ask_what_to_read,
-            verbatim=True,
-        ),
-        Intent("read text", _TEXT, announced(read_text), verbatim=True),
-        Intent("perhaps read text", _TEXT, read_text, verbatim=True, certain=False),
-    ),
-    open_lists={"file": ("notes", "shopping list", "letter", "story", "diary", "speech")},
-)

@@ -7,16 +7,8 @@ read the letter "A" as the article.
 import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
-from engine.llm.skills.matching.fillings import is_change_of_subject, is_word
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.fillings import is_change_of_subject, is_word, word_set
+from engine.llm.skills.matching.intent import Occasion, Slots
 from engine.text.unit_table import UNITS
 
 MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
@@ -25,38 +17,34 @@ _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 _ENUMERATED = re.compile(r",?\s+and\s+|,\s*")
 # Of these, alphabets are meant.
-_LANGUAGES = frozenset(
-    (
-        *("english", "german", "french", "spanish", "italian", "dutch", "chinese", "japanese"),
-        *("korean", "russian", "greek", "hebrew", "arabic", "latin", "hindi", "hawaiian"),
-        *("turkish", "polish", "swedish", "norwegian", "danish", "finnish", "welsh"),
-    )
+_LANGUAGES = word_set(
+    "english german french spanish italian dutch chinese japanese korean russian greek hebrew "
+    "arabic latin hindi hawaiian turkish polish swedish norwegian danish finnish welsh"
 )
 _UNITS = frozenset(form for unit in UNITS for form in unit.forms)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
 
-def spell(slots: Slots, _occasion: Occasion) -> Answer:
+def spell(slots: Slots, _occasion: Occasion) -> Slots:
     words = [word for each in _enumerated(slots["word"]) for word in each.split()]
-    spelled = "; ".join(", ".join(_character(c) for c in word) for word in words)
-    return Answer(f"{spelled}.")
+    return {"spelled": "; ".join(", ".join(_character(c) for c in word) for word in words)}
 
 
 def another_word(_before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     return None if is_change_of_subject(_bare(now["word"])) else now
 
 
-def count_letters(slots: Slots, _occasion: Occasion) -> Answer | None:
+def count_letters(slots: Slots, _occasion: Occasion) -> Slots | None:
     word = _bare(slots["word"])
     if word.lower() in _LANGUAGES:
         return None
     letters = sum(character.isalpha() for character in word)
     if not letters or len(word.split()) > 1:
         return None
-    return Answer(f'"{word}" has {letters} letter{"" if letters == 1 else "s"}.')
+    return {"word": word, "letters": f"{letters} letter{'' if letters == 1 else 's'}"}
 
 
-def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
+def count_letter(slots: Slots, _occasion: Occasion) -> Slots | None:
     """How often a letter occurs in a word."""
     letter, word = _bare(slots["letter"]), _bare(slots["word"])
     if len(letter) > 1:
@@ -66,10 +54,10 @@ def count_letter(slots: Slots, _occasion: Occasion) -> Answer | None:
     if {letter.lower(), word.lower()} <= _UNITS:  # "how many m in km"
         return None
     count = word.casefold().count(letter.casefold())
-    return Answer(f'"{word}" has {count} {letter.upper()}{"" if count == 1 else "s"}.')
+    return {"word": word, "letters": f"{count} {letter.upper()}{'' if count == 1 else 's'}"}
 
 
-def _is_spelled(said: str) -> bool:
+def is_spelled(said: str) -> bool:
     words = _enumerated(said)
     return 0 < len(words) <= MAX_WORDS and all(map(is_word, words))
 
@@ -85,91 +73,3 @@ def _bare(word: str) -> str:
 
 def _character(character: str) -> str:
     return _NAMED.get(character, character.upper())
-
-
-_HOW = (
-    "(how ((do|can|should|would|does) (you|i|one|we)|to|is)"
-    "|(i do not|i don't|i am not sure|i'm not sure) [know] how to|remind me how to)"
-)
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "spell",
-            (
-                "spell [out] [[the] (word|words|name)] {word}",
-                f"{_HOW} spell [out] [the] [word|name] {{word}}",
-                "(how is|how's) [the] [word] {word} (spelled|spelt)",
-                "how [the] [word] {word} is (spelled|spelt)",
-                "[(what is|what's)] the [correct|proper|complete|right] spelling (of|for) "
-                "[the] [word] {word}",
-                "(what is|what's) the (correct|proper|right) way (to spell|of spelling) "
-                "[the] [word] {word}",
-                "i need help [with] spelling [the] [word] {word}",
-            ),
-            spell,
-            verbatim=True,
-        ),
-        Intent(
-            "count letters",
-            (
-                "how many letters [(are|are there)] in [[the] word] {word}",
-                "how many letters does [[the] word] {word} have",
-            ),
-            count_letters,
-            verbatim=True,
-        ),
-        Intent(
-            "count one letter",
-            (
-                "how many {letter} [(are|are there)] in [the] [word] {word}",
-                "how (often|many times) (does|is) [the letter] {letter} [(appear|occur|stand)] "
-                "in [the] [word] {word}",
-            ),
-            count_letter,
-            verbatim=True,
-        ),
-    ),
-    follow_ups=(
-        FollowUp(
-            ("spell",),
-            ("(and|now|and now) {word}", "(what|how) about {word}"),
-            slots=another_word,
-            verbatim=True,
-        ),
-        FollowUp(
-            ("spell",),
-            (
-                "how many letters [(is|are) (that|it|there)]",
-                "how many letters (has it|does it have)",
-            ),
-            "count letters",
-            verbatim=True,
-        ),
-    ),
-    tools=(Tool("spell", "Spell a word letter by letter.", spell, {"word": "the word to spell"}),),
-    fits={"word": _is_spelled},
-    open_lists={
-        "letter": ("rs", "es", "ss"),
-        "word": (
-            "necessary",
-            "rhythm",
-            "beautiful",
-            "accommodate",
-            "separate",
-            "definitely",
-            "receive",
-            "restaurant",
-            "calendar",
-            "business",
-            "government",
-            "february",
-            "neighbor",
-            "schedule",
-            "vacuum",
-            "wednesday",
-            "weird",
-            "yacht",
-        ),
-    },
-)

@@ -9,15 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.llm.skills.matching.canonical import canonical
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
 from engine.text.unit_table import UNITS, Unit
 
@@ -207,69 +199,3 @@ def _registry() -> "pint.UnitRegistry[float]":
 @lru_cache(maxsize=1)
 def _by_form() -> dict[str, Unit]:
     return {form.lower(): unit for unit in UNITS for form in unit.forms}
-
-
-_HOW_MANY = "(how (many|much)|[what] [is] [the] [total] (amount|number) of)"
-_MEASURE = (
-    "(what is|what are|how much is) {amount} (to|into|in|as|converted to) {target}",
-    "[what would] {amount} [be] (to|into|in|as|equals|is how many) {target}",
-    f"{_HOW_MANY} {{target}} (are there in|is there in|are in|is in|fit in|go into) {{amount}}",
-    f"{_HOW_MANY} {{target}} (in|are|is|make|make up) {{amount}}",
-    f"{_HOW_MANY} {{target}} (are|is) (equal|equivalent) to {{amount}}",
-    "[what is] the conversion (from|between|of) {amount} (to|into|and) {target}",
-    "how (many|much) {target} (does|do) {amount} (make|equal)",
-    "how (tall|long|far|high|deep|wide|heavy|hot|cold|fast|big|much) is {amount} in {target}",
-    "i am {amount} [tall] (what|how much) is that in {target}",
-)
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "convert",
-            (
-                "(convert|change|turn|express) {amount} (to|into|in|as) {target}",
-                "(how (do|can|would) (you|i|we)|how to) (convert|change) [from] {amount} "
-                "(to|into) {target}",
-            ),
-            convert,
-        ),
-        Intent("measure", _MEASURE, measure),
-        Intent("measure in vain", _MEASURE, convert, certain=False),
-        Intent("convert without a unit", ("convert {amount}",), ask_target),
-    ),
-    follow_ups=(
-        FollowUp(
-            ("convert", "measure"),
-            ("[(what|how) about] (in|to|into) {target}", "how (many|much) {target} [is that]"),
-            slots=into_other,
-        ),
-        FollowUp(("convert without a unit",), ("[(in|to|into)] {target}",), asks="convert"),
-        FollowUp(("convert", "measure"), ("[(what|how) about] {amount}",), slots=convert_other),
-    ),
-    tools=(
-        Tool(
-            "convert_units",
-            "Convert a quantity from one unit to another.",
-            convert_tool,
-            {
-                "quantity": "the number, such as '10'",
-                "source": "the unit it is in, such as 'miles'",
-                "target": "the unit wanted, such as 'kilometres'",
-            },
-        ),
-    ),
-    open_lists={
-        "amount": (
-            "ten miles",
-            "a mile",
-            "a litre",
-            "two and a half litres",
-            "a hundred degrees fahrenheit",
-            "twenty degrees celsius",
-            "six feet two inches",
-            "half a cup",
-        ),
-        # Only common ones: corpus.py adds every unit together with others of its kind.
-        "target": ("kilometres", "miles", "metres", "feet", "kilograms", "pounds", "celsius"),
-    },
-)

@@ -8,16 +8,7 @@ import difflib
 from engine.llm.base import ChooseVoice
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_name, is_person
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    Tool,
-    sentence,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.llm.skills.matching.quantities import enumeration
 
 # "Voice commands": something else about the voice than whose it is.
@@ -121,101 +112,3 @@ def _listed(voices: tuple[str, ...]) -> str:
     if len(voices) <= MAX_NAMED:
         return f"I have {len(voices)} voices: {enumeration(voices)}."
     return f"I have {len(voices)} voices, for example {enumeration(voices[:MAX_NAMED])}."
-
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "choose voice",
-            (
-                "(use|take|choose|select) [the] voice [of|called|named] {name}",
-                "(change|switch|set) [(the|your)] voice to [the voice [of]] {name}",
-                "(change|switch) to [the] voice [of|called] {name}",
-                "(speak|talk) (with|in) [the] voice [of|called] {name}",
-            ),
-            choose_voice,
-            verbatim=True,
-        ),
-        Intent(
-            "choose possessed voice",
-            (
-                "(use|take|choose|select) {name} voice [please]",
-                "(switch|change) to {name} [voice]",
-                "voice {name}",
-                "(speak|talk|sound) like {name}",
-                "(speak|talk) (with|in) {name} voice [please]",
-                "(i want to hear|i would like to hear|i'd like to hear|let me hear|let) {name} "
-                "[speak|talk]",
-            ),
-            choose_possessed,
-            verbatim=True,
-        ),
-        Intent(
-            "next voice",
-            (
-                "[(use|take|choose|give me|switch to|change to|can i (hear|have)|let me hear)] "
-                "(another|the next|next|a different) voice [please]",
-                "(change|switch) [(the|your)] voice [please]",
-            ),
-            next_voice,
-            verbatim=True,
-        ),
-        Intent(
-            "previous voice",
-            (
-                "[(use|take|give me|go back to)] the (previous|last) voice",
-                "[(use|take|give me)] previous voice",
-                "[go] back to (the|your) (last|other|old|first) voice",
-            ),
-            previous_voice,
-            verbatim=True,
-        ),
-        Intent(
-            "list voices",
-            (
-                "(what|which) [other] voices "
-                "(are there|do you have|can i choose|can you use|have you got)",
-                "(list|name) [the|all|your] voices",
-            ),
-            list_voices,
-        ),
-        Intent(
-            "kind of voice",
-            (
-                "[(use|take|choose|give me|switch to|change to|i (want|would like) [to (use|hear)]|"
-                "speak (with|in)|talk (with|in))] (a|the|your) "
-                "(male|female|man's|woman's|deeper|deep|higher|high|nicer|better) voice",
-            ),
-            list_kinds,
-            certain=False,
-        ),
-        Intent(
-            "tell voice",
-            (
-                "(which|what) voice (is this|is that|are you using|do you use)",
-                "who is speaking",
-                "what is your voice called",
-            ),
-            tell_voice,
-        ),
-    ),
-    follow_ups=(
-        FollowUp(
-            ("choose voice", "choose possessed voice", "next voice", "previous voice"),
-            ("[(change|switch|go|and)] back [again]",),
-            asks="previous voice",
-            answered=THIS_IS,
-        ),
-    ),
-    tools=(
-        Tool(
-            "choose_voice",
-            "Speak with another voice.",
-            choose_voice,
-            {"name": "its name"},
-            verbatim=True,
-        ),
-        Tool("list_voices", "The names of the voices there are.", list_voices),
-    ),
-    open_lists={"name": ("anna", "david", "emma", "george", "maria", "thomas")},
-)

@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
-from engine.llm.skills.matching.matcher import TOOLS
+from engine.llm.skills.matching.repertoire import repertoire
 from engine.llm.tools.mark_reader import MORE, More
 
 MAX_CHARS: Final = 4000
@@ -24,7 +25,6 @@ _HEAD = re.compile(
 )
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _FENCE_END = re.compile(r"\s*```")
-_NAMES = frozenset(tool.name for tool in TOOLS)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
             return calls_in(value[wrapper], marked=marked)
     name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
     arguments = next((value[key] for key in _ARGUMENT_KEYS if key in value), None)
-    known = marked or name in _NAMES or isinstance(arguments, Mapping)
+    known = marked or name in _names() or isinstance(arguments, Mapping)
     return [(name, {} if arguments is None else arguments)] if name and known else []
 
 
@@ -85,3 +85,9 @@ def _is_open(text: str) -> bool:
     marks = _STRING.sub("", text)
     depth = sum(mark in "{[" for mark in marks) - sum(mark in "}]" for mark in marks)
     return depth > 0 and len(text) < MAX_CHARS
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    """The tools there are."""
+    return frozenset(tool.name for tool in repertoire().tools)

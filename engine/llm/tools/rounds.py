@@ -126,13 +126,15 @@ class _Rounds:
         now = time.monotonic()
         if now - self._said_at > WITHOUT_TEXT_S:
             raise LanguageModelError(
-                f"The language model found no words for {WITHOUT_TEXT_S:g} seconds.",
+                "The language model found no words for {seconds} seconds.",
                 hint="Ask again, or choose a model that is quicker or thinks less.",
+                seconds=f"{WITHOUT_TEXT_S:g}",
             )
         if now - self._began_at > WHOLE_S:
             raise LanguageModelError(
-                f"The language model was still answering after {WHOLE_S:g} seconds.",
+                "The language model was still answering after {seconds} seconds.",
                 hint="Ask for a shorter answer, or choose a quicker model.",
+                seconds=f"{WHOLE_S:g}",
             )
 
     def _instead(self, results: list[ToolResult]) -> Iterator[Delta]:

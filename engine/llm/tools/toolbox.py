@@ -13,7 +13,7 @@ from typing import Any
 from engine.characters import whole
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Answer, Occasion, Tool
-from engine.llm.skills.matching.matcher import TOOLS
+from engine.llm.skills.matching.repertoire import repertoire
 
 MAX_ARGUMENT_CHARS = 500
 
@@ -40,11 +40,11 @@ class ToolResult:
 
 @lru_cache(maxsize=1)
 def schemas() -> tuple[ToolSchema, ...]:
-    return tuple(_schema(tool) for tool in TOOLS)
+    return tuple(_schema(tool) for tool in repertoire().tools)
 
 
 def run(call: ToolCall, occasion: Occasion) -> ToolResult:
-    tool = next((tool for tool in TOOLS if tool.name == call.name), None)
+    tool = next((tool for tool in repertoire().tools if tool.name == call.name), None)
     if tool is None:
         return ToolResult(call, f"Error: there is no tool called {call.name!r}.")
     arguments = _arguments(call.arguments)

@@ -24,8 +24,7 @@ from engine.llm.skills.pace_wishes import pace_wish
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
-from engine.settings import Value
-from engine.tts.pacing import FASTEST, SLOWEST
+from engine.settings import FASTEST, SLOWEST, Value
 
 USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
 
@@ -125,6 +124,9 @@ def _voice(name: str, voices: tuple[str, ...]) -> str:
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     if not close:
         raise InvalidInput(
-            f"There is no voice called {name}.", hint=f"There are: {', '.join(voices)}."
+            "There is no voice called {name}.",
+            hint="There are: {names}.",
+            name=name,
+            names=", ".join(voices),
         )
     return by_lower[close[0]]

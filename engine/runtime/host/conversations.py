@@ -82,7 +82,7 @@ class Conversations:
         self._workers.recorder.post(NewConversation())
         if read is None:
             self._emit(ConversationOpened(None, private))
-            self._emit(Notice("A private conversation." if private else "A new conversation."))
+            self._emit(Notice.of("A private conversation." if private else "A new conversation."))
         else:
             self._emit(ConversationOpened(read.conversation, turns=_shown(read)))
 
@@ -94,7 +94,7 @@ class Conversations:
         if floor.phase is Phase.IDLE or self._log.replays(floor.turn):
             self._decide(ReplayAsked(text, asked.turn, asked.start))
         else:
-            self._emit(Notice("It can be heard again once nobody speaks: Esc stops the reply."))
+            self._emit(Notice.of("It can be heard again once nobody speaks: Esc stops the reply."))
 
 
 def _shown(read: ConversationRead) -> tuple[PastTurn, ...]:

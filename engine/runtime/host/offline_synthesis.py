@@ -18,6 +18,7 @@ from engine.runtime.host.rate_plan import RatePlan
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
+from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
 from engine.tts.pacing import paced
 
@@ -105,8 +106,10 @@ class OfflineSynthesis:
         """
         if len(script.text) > MOST_CHARACTERS:
             raise InvalidInput(
-                f"The text is too long: {len(script.text)} characters.",
-                hint=f"Give at most {MOST_CHARACTERS} at a time.",
+                "The text is too long: {count} characters.",
+                hint="Give at most {most} at a time.",
+                count=len(script.text),
+                most=MOST_CHARACTERS,
             )
         if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
@@ -211,7 +214,7 @@ def _check_words(text: str) -> None:
     words = PacedText(pacing=False)
     if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
         return
-    hint = LEFT_OUT if words.left_out else "Give it some words."
+    hint = LEFT_OUT if words.left_out else Translatable("Give it some words.")
     raise InvalidInput("There is nothing to say in this text.", hint=hint)
 
 

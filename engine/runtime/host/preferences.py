@@ -5,7 +5,8 @@ at the latest when the engine stops.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from engine import settings_file
@@ -15,9 +16,19 @@ from engine.errors import SettingsError
 from engine.messages.events import Event, Failed, Notice, SettingChanged
 from engine.runtime.host.status import Reconnection
 from engine.runtime.threads import Workers
+from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.orders import UseDevice
 from engine.runtime.workers.voice.orders import SelectVoice
-from engine.settings import AudioSettings, Settings, Value, change, keys, value_of
+from engine.settings import (
+    AudioSettings,
+    Reach,
+    Settings,
+    Value,
+    change,
+    schema,
+    setting_of,
+    value_of,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -48,28 +59,24 @@ class Preferences:
 
     def load_all(self) -> None:
         """Give every thread its part for the first time."""
-        workers, settings = self._workers, self.settings
-        workers.speaker.post(UseDevice(settings.audio.loudspeaker))
-        workers.speaker.post(settings.speech)
-        workers.ears.post(_microphone(settings.audio))
-        workers.ears.post(_cleaning(settings.audio))
-        workers.ears.post(settings.recogniser)
-        workers.ears.post(settings.wake)
-        workers.thinker.post(settings.language_model)
-        workers.historian.post(settings.history)
+        for reach, tell in self._ways().items():
+            if reach is not Reach.VOICE:  # which the synthesiser is told with its settings
+                tell()
 
-    def change(self, key: str, value: Value, now: float) -> None:
+    def change(self, key: str, value: Value, now: float, origin: int = 0) -> None:
         """Change one setting and act on it. InvalidInput says what is allowed."""
         settings = change(self.settings, key, value)
         if settings == self.settings:
+            if origin:  # whoever asked waits for it
+                self.tell(key, origin)
             if key == "wake.phrase":  # said again, for it was taught meanwhile
-                self._act(key)
+                self._act(Reach.WAKE)
             return
         self._check(settings, key, self.devices)
         self.settings = settings
         self._save_at = now + SAVE_AFTER_S
-        self._emit(SettingChanged(key, value_of(settings, key)))
-        self._act(key)
+        self.tell(key, origin)
+        self._act(setting_of(settings, key).reach)
 
     def choose(self, changes: Sequence[tuple[str, Value]], now: float) -> None:
         """Change settings of one part, its engine first: judged together, and loaded once, also
@@ -84,12 +91,12 @@ class Preferences:
         self._save_at = now + SAVE_AFTER_S
         for key, _ in changes:
             self.tell(key)
-        self._act(changes[0][0])
+        self._act(setting_of(settings, changes[0][0]).reach)
 
-    def tell(self, key: str) -> None:
+    def tell(self, key: str, origin: int = 0) -> None:
         """Tell the value in force, where there is such a setting."""
-        if key in keys():
-            self._emit(SettingChanged(key, value_of(self.settings, key)))
+        if key in schema(type(self.settings)):
+            self._emit(SettingChanged(key, value_of(self.settings, key), origin))
 
     def reconnect(self, again: Reconnection) -> None:
         """Open devices again that came back."""
@@ -123,46 +130,31 @@ class Preferences:
                 self._noted.add(note)
                 self._emit(Notice(note))
 
-    def _act(self, key: str) -> None:
-        """What follows from a change; keys of the window and of the floor need nothing here."""
-        workers, settings = self._workers, self.settings
-        match key.split("."):
-            case ["audio", name]:
-                self._act_on_audio(name)
-            case ["recogniser", _]:
-                workers.ears.post(settings.recogniser)
-            case ["wake", _]:
-                workers.ears.post(settings.wake)
-            case ["language_model", _]:
-                workers.thinker.post(settings.language_model)
-            case ["history", _]:
-                workers.historian.post(settings.history)
-            case ["speech", name]:
-                self._act_on_speech(name)
+    def _act(self, reach: Reach) -> None:
+        if reach is not Reach.NOBODY:
+            self._ways()[reach]()
 
-    def _act_on_audio(self, name: str) -> None:
-        workers, audio = self._workers, self.settings.audio
-        match name:
-            case "microphone" | "muted":
-                workers.ears.post(_microphone(audio))
-            case "loudspeaker":
-                workers.speaker.post(UseDevice(audio.loudspeaker))
-            case _:
-                workers.dials.volume = audio.volume
-                workers.dials.lead_ms = audio.lead_ms
-                workers.ears.post(_cleaning(audio))
+    def _ways(self) -> Mapping[Reach, Callable[[], None]]:
+        """How each is told what holds now; in this order at the start."""
+        workers, now = self._workers, self.settings
+        ears, speaker = workers.ears, workers.speaker
+        return {
+            Reach.DIALS: partial(_turn, workers.dials, now),
+            Reach.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
+            Reach.SYNTHESISER: partial(speaker.post, now.speech),
+            Reach.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
+            Reach.MICROPHONE: partial(ears.post, _microphone(now.audio)),
+            Reach.CLEANING: partial(ears.post, _cleaning(now.audio)),
+            Reach.WAKE: partial(ears.post, now.wake),
+            Reach.RECOGNISER: partial(ears.post, now.recogniser),
+            Reach.LANGUAGE_MODEL: partial(workers.thinker.post, now.language_model),
+            Reach.HISTORY: partial(workers.historian.post, now.history),
+        }
 
-    def _act_on_speech(self, name: str) -> None:
-        speaker, speech = self._workers.speaker, self.settings.speech
-        match name:
-            case "rate":
-                self._workers.dials.rate = speech.rate
-            case "pacing":
-                pass  # goes with the next reply
-            case "voice":
-                speaker.post(SelectVoice(speech.voice))
-            case _:
-                speaker.post(speech)
+
+def _turn(dials: Dials, settings: Settings) -> None:
+    dials.rate, dials.volume = settings.speech.rate, settings.audio.volume
+    dials.lead_ms = settings.audio.lead_ms
 
 
 def _microphone(audio: AudioSettings) -> UseDevice:

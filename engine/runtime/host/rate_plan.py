@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Final
 
 from engine.errors import InvalidInput
+from engine.settings import FASTEST, SLOWEST
 
-LOWEST, HIGHEST = 1.0, 7.0  # SPS, as everywhere a person sets a rate
 _MOST_STEPS: Final = 1_000
 _HINT: Final = (
     "Write seconds:rate pairs with rates from 1 to 7 or 'own', for example 0:2,3:6,8:own."
@@ -50,28 +50,34 @@ def parse(text: str) -> RatePlan:
     """
     pairs = text.split(",")
     if len(pairs) > _MOST_STEPS:
-        raise InvalidInput(f"The rate plan has {len(pairs)} steps.", hint=_HINT)
+        raise InvalidInput("The rate plan has {count} steps.", hint=_HINT, count=len(pairs))
     steps = tuple(_step(pair.strip()) for pair in pairs)
     for earlier, later in pairwise(steps):
         if later.at_s <= earlier.at_s:
-            raise InvalidInput(f"The times of the rate plan {text[:80]!r} do not rise.", hint=_HINT)
+            raise InvalidInput(
+                "The times of the rate plan '{text}' do not rise.", hint=_HINT, text=text[:80]
+            )
     return RatePlan(steps)
 
 
 def _step(pair: str) -> RateStep:
     seconds, colon, rate = pair.partition(":")
     if not colon:
-        raise InvalidInput(f"Not a step of a rate plan: {pair[:40]!r}.", hint=_HINT)
+        raise InvalidInput("Not a step of a rate plan: '{pair}'.", hint=_HINT, pair=pair[:40])
     at_s = _number(seconds, pair)
     if at_s < 0:
-        raise InvalidInput(f"A rate plan cannot begin before zero: {pair[:40]!r}.", hint=_HINT)
+        raise InvalidInput(
+            "A rate plan cannot begin before zero: '{pair}'.", hint=_HINT, pair=pair[:40]
+        )
     if rate.strip() == "own":
         return RateStep(at_s, None)
     value = _number(rate, pair)
-    if not LOWEST <= value <= HIGHEST:
+    if not SLOWEST <= value <= FASTEST:
         raise InvalidInput(
-            f"Nobody speaks at that rate: {pair[:40]!r} asks for {value:g} syllables per second.",
+            "Nobody speaks at that rate: '{pair}' asks for {value} syllables per second.",
             hint=_HINT,
+            pair=pair[:40],
+            value=f"{value:g}",
         )
     return RateStep(at_s, value)
 
@@ -82,5 +88,5 @@ def _number(text: str, pair: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InvalidInput(f"Not a step of a rate plan: {pair[:40]!r}.", hint=_HINT)
+        raise InvalidInput("Not a step of a rate plan: '{pair}'.", hint=_HINT, pair=pair[:40])
     return value

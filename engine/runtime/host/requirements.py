@@ -24,6 +24,7 @@ from engine.settings import (
     Settings,
     SpeechSettings,
 )
+from engine.translatable import Translatable
 from engine.tts import packs
 
 RANDOM_FLAG = "RUBATO_RANDOM_WEIGHTS"  # of tts/voxtream/loading.py, which imports torch
@@ -40,9 +41,11 @@ def check(settings: Settings, key: str, devices: Devices | None) -> None:
     except ModelError as error:
         raise InvalidInput(error.message, hint=error.hint) from error
     if devices is not None and key == "audio.microphone":
-        _check_device("microphone", settings.audio.microphone, devices.microphones)
+        noun = Translatable("The microphone")
+        _check_device(noun, settings.audio.microphone, devices.microphones)
     if devices is not None and key == "audio.loudspeaker":
-        _check_device("loudspeaker", settings.audio.loudspeaker, devices.loudspeakers)
+        noun = Translatable("The loudspeaker")
+        _check_device(noun, settings.audio.loudspeaker, devices.loudspeakers)
 
 
 def _check(settings: Settings, key: str) -> None:
@@ -75,16 +78,21 @@ def _check_fetched(engine: str) -> None:
     lacking = [each.title for each in with_needs(engine) if store.state(each) is State.MISSING]
     if lacking:
         raise ModelError(
-            f"The voice is not on this machine: {'; '.join(lacking)}.",
-            hint=f"Fetch what is missing with: rubato models get {engine}",
+            "The voice is not on this machine: {names}.",
+            hint="Fetch what is missing with: {command}",
+            names="; ".join(lacking),
+            command=f"rubato models get {engine}",
         )
 
 
 def _check_device(noun: str, name: str, connected: tuple[str, ...]) -> None:
     if name and name not in connected:
         raise InvalidInput(
-            f"The {noun} '{name}' is not connected.",
-            hint=f"Connect it, or choose another: {', '.join(connected) or 'there is none'}.",
+            "{noun} '{name}' is not connected.",
+            hint="Connect it, or choose another: {names}.",
+            noun=noun,
+            name=name,
+            names=", ".join(connected) or Translatable("there is none"),
         )
 
 

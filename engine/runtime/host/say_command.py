@@ -109,8 +109,9 @@ def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_m
             played, moved_at = loudspeaker.samples_played, clock.now()
         elif clock.now() - moved_at > _STALLED_S:
             raise DeviceError(
-                f"The loudspeaker {loudspeaker.name!r} stands still.",
+                "The loudspeaker '{name}' stands still.",
                 hint="Check that it is connected, or choose another one in the settings.",
+                name=loudspeaker.name,
             )
 
 

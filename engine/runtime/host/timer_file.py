@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.errors import InvalidInput
 from engine.messages.timers import TimerKind, TimerSet
+from engine.translatable import Translatable
 from engine.whole_file import replace_file
 
 NAME = "timers.json"
@@ -29,8 +30,10 @@ def load(path: Path) -> tuple[TimerSet, ...]:
         return ()
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(
-            f"The timers of last time cannot be read ({type(error).__name__} in {path}).",
-            hint=f"Set them again. {_set_aside(path)}",
+            "The timers of last time cannot be read ({error} in {path}).",
+            hint=_set_aside(path),
+            error=type(error).__name__,
+            path=path,
         ) from error
 
 
@@ -42,8 +45,10 @@ def save(timers: tuple[TimerSet, ...], path: Path) -> None:
         replace_file(path, content)
     except OSError as error:
         raise InvalidInput(
-            f"The timers cannot be saved in {path}: {error.strerror or error}.",
+            "The timers cannot be saved in {path}: {error}.",
             hint="They ring as long as the program runs. Make room there, or make it writable.",
+            path=path,
+            error=error.strerror or error,
         ) from error
 
 
@@ -74,12 +79,15 @@ def _timer(content: dict[str, Any]) -> TimerSet:
     return TimerSet(float(due), label, text, number, kind, float(seconds), paused_s)
 
 
-def _set_aside(path: Path) -> str:
+def _set_aside(path: Path) -> Translatable:
     """Give the file another name, so that it is not overwritten; says where it is."""
     names = (path.with_name(f"{path.stem}.damaged-{n}{path.suffix}") for n in count(1))
     kept = next(name for name in names if not name.exists())
     try:
         path.rename(kept)
     except OSError as error:
-        return f"The file could not be set aside: {error.strerror or error}."
-    return f"The file is kept as {kept.name}."
+        return Translatable(
+            "Set them again. The file could not be set aside: {error}.",
+            error=error.strerror or error,
+        )
+    return Translatable("Set them again. The file is kept as {name}.", name=kept.name)

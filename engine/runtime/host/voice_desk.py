@@ -36,6 +36,7 @@ from engine.runtime.workers.voice_keeper import NoteUse
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
+from engine.translatable import Translatable
 from engine.tts.shelf import SENTENCE
 
 LONGEST_TEXT: Final = 1_000  # characters of a preview
@@ -103,13 +104,15 @@ class VoiceDesk:
     def _ask(self, name: str, text: str, mix: Mix | None) -> None:
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
-                f"That text has {len(text)} characters; {LONGEST_TEXT} can be heard.",
+                "That text has {count} characters; {most} can be heard.",
                 hint="Give a sentence or two.",
+                count=len(text),
+                most=LONGEST_TEXT,
             )
         stream = PacedText(pacing=False)
         words = (*stream.push(text or SENTENCE).words, *stream.end().words)
         if not words:
-            hint = LEFT_OUT if stream.left_out else "Give it some words."
+            hint = LEFT_OUT if stream.left_out else Translatable("Give it some words.")
             raise InvalidInput("There is nothing to say in this text.", hint=hint)
         if self._recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
@@ -177,7 +180,9 @@ class VoiceDesk:
             if now != chosen:
                 self._port.change(VOICE, now)
             if not now:
-                self._port.emit(Notice(f"{name} was removed; the default voice speaks now."))
+                self._port.emit(
+                    Notice.of("{name} was removed; the default voice speaks now.", name=name)
+                )
         elif not name and now and now == self._removed_chosen:
             self._removed_chosen = ""
             self._port.change(VOICE, now)

@@ -23,6 +23,7 @@ from engine.errors import AssetError
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.rate_plan import constant
 from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
 
@@ -56,7 +57,7 @@ def _check_space() -> None:
     """OSError; what a client of a registry says of a full disk tells nobody anything."""
     folder().mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder()).free < SPARE_BYTES:
-        raise OSError(errno.ENOSPC, "the disk is full")
+        raise OSError(errno.ENOSPC, Translatable("the disk is full"))
 
 
 @contextmanager
@@ -66,8 +67,10 @@ def _keeping() -> Iterator[None]:
         yield
     except OSError as error:
         raise AssetError(
-            f"What teaching needs cannot be kept in {folder()}: {error.strerror or error}.",
+            "What teaching needs cannot be kept in {folder}: {error}.",
             hint="Make room or allow writing there, and teach the phrase again.",
+            folder=folder(),
+            error=error.strerror or error,
         ) from error
 
 

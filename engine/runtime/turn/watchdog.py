@@ -7,6 +7,7 @@ library, so it says which part it waited for.
 from engine.messages.events import Failed
 from engine.messages.words import Phase
 from engine.runtime.turn.reply import Reply
+from engine.translatable import Translatable
 
 STALLED_S = 15.0  # without a token or a frame: no part is so slow at its work
 TRANSCRIPT_S = 60.0  # for the words of half a minute, which a slow machine decodes in one piece
@@ -26,9 +27,15 @@ def left_s(phase: Phase, reply: Reply | None, *, moved_at: float, now: float) ->
 def fault(turn: int, reply: Reply | None) -> Failed:
     """What is said of it, and what to do."""
     if reply is None:
-        text, hint = "The words of what you said did not come.", "Say it again, or type it."
+        text, hint = (
+            Translatable("The words of what you said did not come."),
+            Translatable("Say it again, or type it."),
+        )
     else:
-        part = "voice" if reply.begun else "language model"
-        text = f"The {part} has stood still for too long."
-        hint = "Ask again, or choose another one in the settings."
+        text = Translatable(
+            "The voice has stood still for too long."
+            if reply.begun
+            else "The language model has stood still for too long."
+        )
+        hint = Translatable("Ask again, or choose another one in the settings.")
     return Failed("stalled", text, hint, turn)

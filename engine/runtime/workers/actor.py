@@ -5,6 +5,7 @@ Invariant: only its own thread touches what an actor owns; others post to it, or
 is replaced whole.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -16,10 +17,10 @@ from engine.runtime.workers.worker import Worker
 M = TypeVar("M")
 
 
-class Actor(Generic[M]):
-    """A worker that tells what it finds. A subclass says how it handles one message (`_handle`)
-    and, where there is more to it, what follows the messages (`_tick`, see Worker), what it lets go
-    of at its end (`_release`), what an unknown error means here (`_unknown`) and how a fault is
+class Actor(ABC, Generic[M]):
+    """A worker that tells what it finds. A subclass says how it handles one message (`_handle`),
+    what an unknown error means here (`_unknown`) and, where there is more to it, what follows the
+    messages (`_tick`, see Worker), what it lets go of at its end (`_release`) and how a fault is
     told (`_fail`).
     """
 
@@ -45,8 +46,8 @@ class Actor(Generic[M]):
             self._release()
         return ended
 
-    def _handle(self, message: M) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _handle(self, message: M) -> None: ...
 
     def _tick(self) -> float | None:
         return None
@@ -57,8 +58,8 @@ class Actor(Generic[M]):
     def _report(self, error: Exception) -> None:
         self._fail(error if isinstance(error, EngineError) else self._unknown(error))
 
-    def _unknown(self, error: Exception) -> EngineError:
-        return EngineError(f"Something went wrong: {error}", hint="Please report this.")
+    @abstractmethod
+    def _unknown(self, error: Exception) -> EngineError: ...
 
     def _fail(self, error: EngineError) -> None:
         self._tell(Failed.of(error))

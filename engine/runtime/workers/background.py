@@ -79,7 +79,7 @@ class Background(Actor[BackgroundJob]):
                     self._tell(self._looked_at(job))
             case WriteConversation(conversation, path):
                 write(conversation, path)
-                self._tell(Notice(f"The conversation is in {path}."))
+                self._tell(Notice.of("The conversation is in {path}.", path=path))
             case _:
                 self._keeper.do(job)
 
@@ -107,4 +107,6 @@ class Background(Actor[BackgroundJob]):
         return DEVICE_LOOK_S
 
     def _unknown(self, error: Exception) -> EngineError:
-        return UnreadableClip(f"The file could not be read: {error}", hint="Try another one.")
+        return UnreadableClip(
+            "The file could not be read: {error}", hint="Try another one.", error=error
+        )

@@ -35,6 +35,7 @@ from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
 from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.orders import PREVIEW
 from engine.settings import HistorySettings
+from engine.translatable import Translatable
 
 T = TypeVar("T")
 
@@ -188,7 +189,9 @@ class Historian(Actor[Order]):
                 self._remove(conversations)
             case ExportConversations(path):
                 count = self._with_file(lambda store: write_all(store, path))
-                self._tell(Notice(f"{count} conversations are in {path}."))
+                self._tell(
+                    Notice.of("{count} conversations are in {path}.", count=count, path=path)
+                )
             case _:
                 assert_never(command)
 
@@ -209,7 +212,10 @@ class Historian(Actor[Order]):
         if self._present.id in conversations:
             self._present.delete()
             self._tell(ConversationGone())
-        one, several = "1 conversation was deleted.", f"{count} conversations were deleted."
+        one, several = (
+            Translatable("1 conversation was deleted."),
+            Translatable("{count} conversations were deleted.", count=count),
+        )
         self._tell(Notice(one if count == 1 else several))
         self._tell(ConversationsChanged())
 
@@ -250,7 +256,10 @@ class Historian(Actor[Order]):
         self._close()
         kept = set_aside(self._path, file)
         if kept:
-            hint = f"They are set aside as {kept}; what is said from now on is in a new file."
+            hint = Translatable(
+                "They are set aside as {file}; what is said from now on is in a new file.",
+                file=kept,
+            )
             self._tell(Failed(fault.code, fault.message, hint))
         self._write_anew()
         self._tell(ConversationsChanged())
@@ -274,7 +283,7 @@ class Historian(Actor[Order]):
             return
         if self._failures:
             self._failures = 0
-            self._tell(Notice("Conversations are kept again; nothing was lost."))
+            self._tell(Notice.of("Conversations are kept again; nothing was lost."))
         if self._present.last != before:
             self._tell(ConversationsChanged())
 
@@ -305,7 +314,9 @@ class Historian(Actor[Order]):
         return max(0.05, self._retry_at - self._clock())
 
     def _unknown(self, error: Exception) -> EngineError:
-        return HistoryError(f"Keeping conversations failed: {error}", hint="Please report this.")
+        return HistoryError(
+            "Keeping conversations failed: {error}", hint="Please report this.", error=error
+        )
 
 
 def numbered_below_zero(kept: Conversation) -> Conversation:

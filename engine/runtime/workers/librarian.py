@@ -112,7 +112,7 @@ class Librarian(Actor[ModelCommand]):
                 self.post(FetchModels(fitting.names, use=True))
             case AddModel(path):
                 names = ", ".join(each.path for each in added.add(path, data_folder()))
-                self._tell(Notice(f"{names} is in the list of models."))
+                self._tell(Notice.of("{names} is in the list of models.", names=names))
             case UseModel(name):
                 with self._settling(name):
                     self._use(name)
@@ -134,7 +134,7 @@ class Librarian(Actor[ModelCommand]):
     def _use(self, name: str) -> None:
         chosen = entry(name, self._settings(), self._served)
         self._tell(ModelChosen(changes(chosen)))
-        self._tell(Notice(f"{chosen.title} is used from now on."))
+        self._tell(Notice.of("{name} is used from now on.", name=chosen.title))
 
     # ------------------------------------------------------------------- minutes
 
@@ -173,7 +173,7 @@ class Librarian(Actor[ModelCommand]):
         if used:
             self._use(name)
         else:
-            self._tell(Notice(f"{storage.with_needs(name)[-1].title} was fetched."))
+            self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
 
     def _verify(self, name: str) -> None:
         show = self._shower(name, Activity.VERIFYING)
@@ -205,9 +205,10 @@ class Librarian(Actor[ModelCommand]):
         except Cancelled:
             self._tell(ModelSettled(name, "Paused: it goes on where it stopped."))
         except EngineError as error:
-            text = f"{error.message} {error.hint}".strip()
-            self._tell(ModelSettled(name, text, failed=True))
+            self._tell(ModelSettled(name, str(error), failed=True))
             self._fail(error)
 
     def _unknown(self, error: Exception) -> EngineError:
-        return EngineError(f"Something went wrong with a model: {error}", hint="Try again.")
+        return EngineError(
+            "Something went wrong with a model: {error}", hint="Try again.", error=error
+        )

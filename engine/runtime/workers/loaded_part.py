@@ -17,10 +17,22 @@ from engine.messages.words import Part
 from engine.nn.memory import return_freed_memory
 from engine.runtime.turn.facts import Fact
 from engine.settings import PartSettings, load_key
+from engine.translatable import Translatable, mark
 
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[str, float | None], None]  # what is being done, and how far it is (0..1)
+
+_AGAIN = {
+    Part.RECOGNISER: Translatable("The recogniser from before was loaded again."),
+    Part.LANGUAGE_MODEL: Translatable("The language model from before was loaded again."),
+    Part.SYNTHESISER: Translatable("The synthesiser from before was loaded again."),
+}
+_UNLOADED = {
+    Part.RECOGNISER: mark("The recogniser could not be loaded: {error}."),
+    Part.LANGUAGE_MODEL: mark("The language model could not be loaded: {error}."),
+    Part.SYNTHESISER: mark("The synthesiser could not be loaded: {error}."),
+}
 
 
 class _Named(Protocol):
@@ -132,7 +144,7 @@ class LoadedPart(Generic[S, P]):
         before, stand_in = self._settings, self._stand_in
         ran_before = before is not None and load_key(before) != load_key(failed)
         if before is not None and ran_before and self._replace(before, instead=True):
-            self._tell(Notice(f"The {self._part.value} from before was loaded again."))
+            self._tell(Notice(_AGAIN[self._part]))
         elif load_key(stand_in) != load_key(failed):
             self._replace(stand_in, instead=True)
 
@@ -153,6 +165,7 @@ def _unloaded(part: Part, error: Exception) -> EngineError:
         return error
     logger.error("part did not load part=%s", part, exc_info=error)
     return ModelError(
-        f"The {part.value} could not be loaded: {error}.",
+        _UNLOADED[part],
         hint="Run `rubato doctor` to see what is missing, or choose another in the settings.",
+        error=error,
     )

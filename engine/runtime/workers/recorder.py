@@ -22,6 +22,7 @@ from engine.messages.voices import ClipRecording, DropClip, RecordClip
 from engine.runtime.turn.facts import ClipTaken, Fact
 from engine.runtime.workers.actor import Actor
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
 
 MOST_BYTES = 4_000_000_000  # of recordings in their folder: eleven hours
 LEAST_S = 10.0  # of room, or recording does not begin
@@ -99,7 +100,7 @@ class Recorder(Actor[Order]):
                 self._change_tape()
             case Export(path):
                 join(self.recorded, path)
-                self._tell(Notice(f"The sound is in {path}."))
+                self._tell(Notice.of("The sound is in {path}.", path=path))
             case RecordClip(on=True):
                 self._begin_take()
             case RecordClip():
@@ -134,7 +135,8 @@ class Recorder(Actor[Order]):
         if room_s < LEAST_S:
             raise InvalidInput(
                 "There is no room for another recording.",
-                hint=f"Move or delete some of those in {path.parent}.",
+                hint="Move or delete some of those in {folder}.",
+                folder=path.parent,
             )
         return Recording(path, self._clock(), longest_s=room_s)
 
@@ -146,7 +148,14 @@ class Recorder(Actor[Order]):
         self._done = self.recorded = (*self._done, recorded)
         self._tell(RecordingChanged(False))
         minutes, seconds = divmod(round(recorded.seconds), 60)
-        self._tell(Notice(f"Recorded {minutes}:{seconds:02} in {recorded.path}"))
+        self._tell(
+            Notice.of(
+                "Recorded {minutes}:{seconds} in {path}",
+                minutes=minutes,
+                seconds=f"{seconds:02}",
+                path=recorded.path,
+            )
+        )
 
     def _rest(self) -> None:
         """Stop overhearing when nothing is recorded any more."""
@@ -173,7 +182,7 @@ class Recorder(Actor[Order]):
         clip = take.close()
         if not keep:
             forget(_takes())
-        ended_by = take.ended_by or ("" if clip or not keep else "Nothing was heard.")
+        ended_by = take.ended_by or ("" if clip or not keep else Translatable("Nothing was heard."))
         self._tell(ClipRecording(False, take.seconds, ended_by))
         if keep and clip is not None:
             self._tell(ClipTaken(clip))
@@ -203,13 +212,15 @@ class Recorder(Actor[Order]):
         self.recorded = (*self._done, self._recording.so_far)
         ended_by = self._recording.ended_by
         if self._offered - self._taken >= LATE_BLOCKS - 1:
-            ended_by = "The disk is too slow for the recording."
+            ended_by = Translatable("The disk is too slow for the recording.")
         if ended_by:
-            self._tell(Failed("recording", ended_by, "What was recorded until now is kept."))
+            self._tell(
+                Failed("recording", ended_by, Translatable("What was recorded until now is kept."))
+            )
             self._end()
 
     def _unknown(self, error: Exception) -> EngineError:
-        return DeviceError(f"Recording failed: {error}", hint="Switch it on again.")
+        return DeviceError("Recording failed: {error}", hint="Switch it on again.", error=error)
 
 
 def _free_name(folder: Path, name: str) -> Path:
@@ -228,7 +239,9 @@ def _made(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput(
-            f"The folder {folder} for recordings cannot be made: {error.strerror}.",
+            "The folder {folder} for recordings cannot be made: {error}.",
             hint="Make it yourself, or set RUBATO_DATA to a folder where you may write.",
+            folder=folder,
+            error=error.strerror,
         ) from error
     return folder

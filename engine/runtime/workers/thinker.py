@@ -39,9 +39,10 @@ from engine.settings import LanguageModelSettings, load_key
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER
 from engine.text.stream.paced import Growth, PacedText
+from engine.translatable import Translatable
 
 READY = "ready"
-STILL_LOADING = "The language model's server is still loading its model."
+STILL_LOADING = Translatable("The language model's server is still loading its model.")
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
 
 
@@ -267,7 +268,9 @@ class Thinker(Actor[Task]):
 
     def _unknown(self, error: Exception) -> EngineError:
         return LanguageModelError(
-            f"The language model failed: {error}", hint="Ask again, or choose another model."
+            "The language model failed: {error}",
+            hint="Ask again, or choose another model.",
+            error=error,
         )
 
     def _fail(self, error: EngineError) -> None:

@@ -102,7 +102,7 @@ class VoiceKeeper:
                 self._tell(VoiceMoved("", shelf.mix(name, mix, roster)))
             case ExportVoice(name, path):
                 written = shelf.export(name, path, roster)
-                self._tell(Notice(f"The voice and its recording are in {written}."))
+                self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
             case ImportVoice(path, name):
                 self._tell(VoiceMoved("", shelf.read_in(path, name, roster)))
             case NoteUse(name, day):

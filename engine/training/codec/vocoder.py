@@ -85,8 +85,10 @@ def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> No
     name = run.recipe.decoder.pack
     if not packs.is_made(name):
         raise InvalidInput(
-            f"The recipe takes the vocoder of the pack '{name}', which is not on this machine.",
-            hint=f"Make it first: {command_of(name)}",
+            "The recipe takes the vocoder of the pack '{name}', which is not on this machine.",
+            hint="Make it first: {command}",
+            name=name,
+            command=command_of(name),
         )
     source = packs.folder_of(name) / VOCODER_FILE
     load_vocoder(source, config.entry)

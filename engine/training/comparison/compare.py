@@ -17,6 +17,7 @@ from engine.training.comparison.measure import SIZE, SMALL, Measurement
 from engine.training.comparison.page import column, table, write_page
 from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
 from engine.training.tasks import Task, do_tasks
+from engine.translatable import Translatable
 
 
 def compare(
@@ -37,7 +38,11 @@ def compare(
     tasks = [task for each in present for task in each.tasks if _begins(task.name, only)]
     if not tasks:
         names = ", ".join(task.name for each in present for task in each.tasks)
-        raise InvalidInput(f"No part begins with {', '.join(only)}.", hint=f"Parts: {names}.")
+        raise InvalidInput(
+            "No part begins with {names}.",
+            hint=Translatable("Parts: {names}.", names=names),
+            names=", ".join(only),
+        )
     if again:
         for task in tasks:
             task.file(folder).unlink(missing_ok=True)

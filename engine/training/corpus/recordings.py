@@ -38,7 +38,7 @@ def add(run: Run) -> None:
         return
     folder = Path(run.recipe.corpus.recordings)
     if not folder.is_dir():
-        raise InvalidInput(f"The folder of recordings {folder} is not there.")
+        raise InvalidInput("The folder of recordings {folder} is not there.", folder=folder)
     aligner, espeak = Aligner(), Espeak()
     people = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     for place, person in enumerate(people):

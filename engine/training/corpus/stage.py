@@ -55,8 +55,9 @@ def _prepare(recipe: Recipe) -> None:
     lacking = synthesisers.missing(recipe.corpus.synthesisers)
     if lacking:
         raise InvalidInput(
-            f"This machine lacks {', '.join(lacking)}.",
+            "This machine lacks {names}.",
             hint="On Debian: apt install flite festival festvox-us-slt-hts",
+            names=", ".join(lacking),
         )
 
 
@@ -168,7 +169,9 @@ def _in_processes(run: Run, recipe_file: Path, check: Callable[[], None]) -> Non
     finally:
         codes = [process.wait() for process in processes]
     if any(codes):
-        raise SynthesisError(f"A worker of the corpus ended with status {max(codes)}.")
+        raise SynthesisError(
+            "A worker of the corpus ended with status {status}.", status=max(codes)
+        )
 
 
 def _over_dask(run: Run, check: Callable[[], None]) -> None:

@@ -14,6 +14,7 @@ from engine.training.judge.measurements import Measurements
 from engine.training.packing import pack_folder
 from engine.training.run import Run, write_json
 from engine.training.tasks import do_tasks
+from engine.translatable import Translatable
 
 
 def measure_baselines(run: Run) -> None:
@@ -43,7 +44,11 @@ def evaluate_pack(run: Run) -> None:
     if not (parts or cost or others):
         every = (*measurements.parts, measurements.speed, *measurements.baseline_parts)
         names = ", ".join(part.name for part in every)
-        raise InvalidInput(f"No part begins with {', '.join(run.only)}.", hint=f"Parts: {names}.")
+        raise InvalidInput(
+            "No part begins with {names}.",
+            hint=Translatable("Parts: {names}.", names=names),
+            names=", ".join(run.only),
+        )
     try:
         do_tasks("evaluate", measurements.results, parts, run.workers, fresh=True)
         do_tasks("speed", measurements.results, cost, 1, fresh=True)

@@ -158,8 +158,9 @@ def talkers_of(name: str, voices: Sequence[str] = ()) -> tuple[Talker, ...]:
     chosen = [each for each in found if not voices or each.name.removeprefix(f"{name} ") in voices]
     if len(chosen) < max(1, len(voices)) or synthesisers.missing([name]):
         raise InvalidInput(
-            f"Nobody here is called '{name}': no pack lies there, and no such synthesiser is on "
-            "this machine, or one of the voices is not its."
+            "Nobody here is called '{name}': no pack lies there, and no such synthesiser "
+            "is on this machine, or one of the voices is not its.",
+            name=name,
         )
     return tuple(chosen[: len(voices) or MOST_VOICES])
 

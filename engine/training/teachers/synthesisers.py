@@ -84,7 +84,10 @@ def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
     }
     if name not in functions:
         raise InvalidInput(
-            f"There is no synthesiser '{name}'.", hint=f"There are: {', '.join(functions)}."
+            "There is no synthesiser '{name}'.",
+            hint="There are: {names}.",
+            name=name,
+            names=", ".join(functions),
         )
     return functions[name](requests) if requests else []
 

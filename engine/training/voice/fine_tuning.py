@@ -120,8 +120,9 @@ def fitting(recipe: Recipe) -> Path:
     folder = Path(recipe.begin_with)
     if not (folder / pack.CONFIG_FILE).is_file():
         raise InvalidInput(
-            f"The pack to begin with, {folder}, is not there.",
+            "The pack to begin with, {folder}, is not there.",
             hint="Give the folder of a pack, as resources/starter is one, or leave begin_with out.",
+            folder=folder,
         )
     codec = folder / pack.CODEC_FILE
     asked_of = {
@@ -146,8 +147,12 @@ def fitting(recipe: Recipe) -> Path:
         other = [key for key in shape if there[key] != shape[key]]
         if other:
             raise InvalidInput(
-                f"The pack to begin with has another {part} than the recipe: {other[0]} is "
-                f"{there[other[0]]}, the recipe says {shape[other[0]]}.",
+                "The pack to begin with has another {part} than the recipe: {key} is "
+                "{value}, the recipe says {expected}.",
                 hint="Give the recipe the pack's shapes, or train without begin_with.",
+                part=part,
+                key=other[0],
+                value=there[other[0]],
+                expected=shape[other[0]],
             )
     return folder

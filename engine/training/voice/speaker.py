@@ -78,9 +78,11 @@ def take_or_train_speaker(run: Run) -> None:
     width = load_small_speaker(source).config.width
     if width != run.recipe.speaker.width:
         raise InvalidInput(
-            f"The speaker encoder of {run.recipe.begin_with} gives {width} numbers, the recipe "
-            f"says {run.recipe.speaker.width}.",
+            "The speaker encoder of {pack} gives {width} numbers, the recipe says {expected}.",
             hint="Set speaker.width, or leave begin_with out.",
+            pack=run.recipe.begin_with,
+            width=width,
+            expected=run.recipe.speaker.width,
         )
     target = run.stage("speaker") / "speaker.safetensors"
     partial = target.with_suffix(".partial")

@@ -119,8 +119,9 @@ class Espeak:
             if library is not None and library._owner is not threading.current_thread():
                 if library._owner.is_alive():
                     raise ModelError(
-                        f"The formant voice is in use by the thread {library._owner.name!r}.",
+                        "The formant voice is in use by the thread '{name}'.",
                         hint="Only one thread at a time can own it; close the other voice first.",
+                        name=library._owner.name,
                     )
                 library._terminate()
                 library = None
@@ -184,8 +185,9 @@ class Espeak:
         )
         if rate != SAMPLE_RATE:
             raise ModelError(
-                f"The formant voice did not start (espeak-ng answered {rate}).",
+                "The formant voice did not start (espeak-ng answered {status}).",
                 hint="Install Rubato again: espeak's data is missing or of another version.",
+                status=rate,
             )
         # The callback object must outlive the library's use of it.
         self._callback = _SYNTH_CALLBACK(self._collect)
@@ -215,16 +217,19 @@ class Espeak:
     def _check(self, status: int, what: str) -> None:
         if status != 0:
             raise SynthesisError(
-                f"The formant voice refused {what} (espeak-ng status {status:#x}).",
+                "The formant voice refused {what} (espeak-ng status {status}).",
                 hint="Try again; if it stays, install Rubato again.",
+                what=what,
+                status=f"{status:#x}",
             )
 
     def _check_owner(self) -> None:
         if threading.current_thread() is not self._owner:
             raise SynthesisError(
-                f"The formant voice belongs to the thread {self._owner.name!r}, not to "
-                f"{threading.current_thread().name!r}.",
+                "The formant voice belongs to the thread '{owner}', not to '{other}'.",
                 hint="libespeak-ng must be used from the thread that loaded it.",
+                owner=self._owner.name,
+                other=threading.current_thread().name,
             )
 
     def _terminate(self) -> None:
@@ -241,8 +246,9 @@ def _load_library() -> Any:  # Any: ctypes functions have no signatures
         library = ctypes.CDLL(espeakng_loader.get_library_path())
     except (ImportError, OSError) as error:
         raise ModelError(
-            f"The formant voice could not be loaded: {error}.",
+            "The formant voice could not be loaded: {error}.",
             hint="Install Rubato again; it brings espeak-ng along.",
+            error=error,
         ) from error
     library.espeak_SetSynthCallback.restype = None
     library.espeak_ng_SetRandSeed.argtypes = [ctypes.c_long]

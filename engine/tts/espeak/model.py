@@ -65,9 +65,11 @@ class EspeakModel:
         """InvalidInput for a voice of another synthesiser."""
         if voice.model != NAME:
             raise InvalidInput(
-                f"The voice {voice.name!r} was made for {voice.model!r}, not for the formant "
-                "voice.",
-                hint="Choose one of " + ", ".join(voice.name for voice in voices.VOICES) + ".",
+                "The voice '{name}' was made for '{model}', not for the formant voice.",
+                hint="Choose one of {names}.",
+                name=voice.name,
+                model=voice.model,
+                names=", ".join(voice.name for voice in voices.VOICES),
             )
 
     def close(self) -> None:

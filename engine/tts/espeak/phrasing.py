@@ -81,7 +81,7 @@ class Phrasing:
         if self._ended:
             raise InvalidInput("A word came after the end of the utterance.")
         if not text or any(character.isspace() for character in text):
-            raise InvalidInput(f"Not one word: {text[:80]!r}.")
+            raise InvalidInput("Not one word: '{text}'.", text=text[:80])
         self._pieces += split_word(len(self._words), text)
         self._words.append(text)
 

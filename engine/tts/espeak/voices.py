@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import InvalidInput, ModelError
+from engine.translatable import Translatable
 
 # The whole data is 20 MB for 130 languages; English needs 0.9 MB.
 _DATA_FILES = ("phondata", "phonindex", "phontab", "intonations", "en_dict")
@@ -51,20 +52,22 @@ def _woman(shift: int) -> tuple[Formant, ...]:
 
 
 VOICES = (
-    FormantVoice("Alan", "American man", _AMERICAN, 82, 124, 2.0),
-    FormantVoice("Belinda", "American woman", _AMERICAN, 150, 224, 0.0, _woman(108)),
-    FormantVoice("Arthur", "British man", _BRITISH, 86, 128, 1.0),
-    FormantVoice("Clara", "British woman", _BRITISH, 158, 232, -1.0, _woman(110)),
+    FormantVoice("Alan", Translatable("American man"), _AMERICAN, 82, 124, 2.0),
+    FormantVoice("Belinda", Translatable("American woman"), _AMERICAN, 150, 224, 0.0, _woman(108)),
+    FormantVoice("Arthur", Translatable("British man"), _BRITISH, 86, 128, 1.0),
+    FormantVoice("Clara", Translatable("British woman"), _BRITISH, 158, 232, -1.0, _woman(110)),
     FormantVoice(
         "Victor",
-        "deep American man",
+        Translatable("deep American man"),
         _AMERICAN,
         64,
         98,
         2.0,
         tuple(Formant(n, 96, 100, 110) for n in range(1, 6)),
     ),
-    FormantVoice("Ruby", "bright American girl", _AMERICAN, 190, 280, -1.0, _woman(116)),
+    FormantVoice(
+        "Ruby", Translatable("bright American girl"), _AMERICAN, 190, 280, -1.0, _woman(116)
+    ),
 )
 
 
@@ -74,8 +77,10 @@ def find(name: str) -> FormantVoice:
         if voice.name.casefold() == name.casefold():
             return voice
     raise InvalidInput(
-        f"The formant voice has nobody called {name!r}.",
-        hint="It has " + ", ".join(voice.name for voice in VOICES) + ".",
+        "The formant voice has nobody called '{name}'.",
+        hint="It has {names}.",
+        name=name,
+        names=", ".join(voice.name for voice in VOICES),
     )
 
 
@@ -104,8 +109,9 @@ def write_data_folder(source: Path, target: Path) -> None:
             (target / "voices" / file_name(voice)).write_text(definition, encoding="utf-8")
     except OSError as error:
         raise ModelError(
-            f"The data of the formant voice could not be read: {error}.",
+            "The data of the formant voice could not be read: {error}.",
             hint="Install Rubato again; it brings espeak-ng along.",
+            error=error,
         ) from error
 
 

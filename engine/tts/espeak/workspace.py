@@ -27,8 +27,9 @@ class Workspace:
             self._folder = TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
         except OSError as error:
             raise ModelError(
-                f"There is no place for the data of the formant voice: {error.strerror or error}.",
+                "There is no place for the data of the formant voice: {error}.",
                 hint="Make room in the system's folder for temporary files.",
+                error=error.strerror or error,
             ) from error
         self.path = Path(self._folder.name)
         # not of a thread: once its owner has ended, another one closes it

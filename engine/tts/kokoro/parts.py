@@ -22,13 +22,18 @@ from filelock import FileLock
 from safetensors.numpy import load_file
 
 from engine.errors import ModelError
+from engine.translatable import Translatable
 from engine.tts.kokoro.source import Source
 
 Floats = npt.NDArray[np.float32]
 Given = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
 
 SHA256: Final = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
-AGAIN: Final = "Fetch it again: rubato models remove kokoro, then rubato models get kokoro"
+AGAIN: Final = Translatable(
+    "Fetch it again: {command}, then {other}",
+    command="rubato models remove kokoro",
+    other="rubato models get kokoro",
+)
 _CODE: Final = ("published.py", "products.py", "decoder.py", "cutting.py")
 _CUT: Final = "cut-"
 
@@ -54,7 +59,9 @@ class Parts:
                 _session(folder / f"{name}.onnx") for name in ("text", "frames", "decoder")
             )
         except Exception as error:
-            raise ModelError(f"{folder} cannot be used: {error}.", hint=AGAIN) from error
+            raise ModelError(
+                "{file} cannot be used: {error}.", hint=AGAIN, file=folder, error=error
+            ) from error
         self._folder = folder
         harmonics = self.tables["harmonics"]
         bias = float(self.tables["harmonics bias"].item())
@@ -96,8 +103,10 @@ def load_parts(file: Path) -> Parts:
                 _cut(file, folder)
     except OSError as error:
         raise ModelError(
-            f"Kokoro cannot be made ready in {file.parent}: {error.strerror or error}.",
+            "Kokoro cannot be made ready in {folder}: {error}.",
             hint="Make room, or allow writing there.",
+            folder=file.parent,
+            error=error.strerror or error,
         ) from error
     return Parts(folder)
 
@@ -106,7 +115,9 @@ def _cut(file: Path, folder: Path) -> None:
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != SHA256:
-        raise ModelError(f"{file} is not the published Kokoro, or it is damaged.", hint=AGAIN)
+        raise ModelError(
+            "{file} is not the published Kokoro, or it is damaged.", hint=AGAIN, file=file
+        )
     from engine.tts.kokoro.graph.cutting import cut  # loads onnx
 
     for old in file.parent.glob(f"*{_CUT}*"):

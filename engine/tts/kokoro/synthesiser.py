@@ -38,7 +38,10 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
     """
     if not place.is_fetched():
         raise ModelError(
-            "Kokoro is not on this machine.", hint="Fetch it with: rubato models get kokoro"
+            "{name} is not on this machine.",
+            hint="Fetch it with: {command}",
+            name="Kokoro",
+            command="rubato models get kokoro",
         )
     progress("Loading Kokoro", None)
     file = place.model_file()

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from engine.errors import InvalidInput, ModelError
+from engine.translatable import Translatable, joined, mark
 from engine.tts.base import Voice
 from engine.tts.kokoro.parts import AGAIN, Floats
 
@@ -22,25 +23,36 @@ _LANGUAGE: Final = "language"  # of a voice's metadata
 _ROWS, _WIDTH, _ROW = 510, 256, 60
 _WIDEST: Final = 10.0  # no number of a style is near it
 # The publisher's files, the first six first; how much speech a voice was trained on decides most,
-# says the publisher, whose grades (A to F) stand at the end.
+# says the publisher, whose grades (A to F) stand after them.
 _FILES: Final = {
-    "af_heart": "warm, A", "am_michael": "even, C+", "bf_emma": "clear, B-",
-    "bm_george": "deep, C", "af_bella": "lively, A-", "am_fenrir": "firm, C+",
-    "af_alloy": "sober, C", "af_aoede": "bright, C+", "af_jessica": "young, D",
-    "af_kore": "calm, C+", "af_nicole": "whispering, B-", "af_nova": "plain, C",
-    "af_river": "soft, D", "af_sarah": "friendly, C+", "af_sky": "airy, C-",
-    "am_adam": "low, F+", "am_echo": "plain, D", "am_eric": "brisk, D", "am_liam": "young, D",
-    "am_onyx": "deep, D", "am_puck": "cheerful, C+", "am_santa": "old, D-", "bf_alice": "formal, D",
-    "bf_isabella": "gentle, C", "bf_lily": "airy, D", "bm_daniel": "formal, D",
-    "bm_fable": "storytelling, C", "bm_lewis": "low, D+",
+    "af_heart": ("A", mark("warm")), "am_michael": ("C+", mark("even")),
+    "bf_emma": ("B-", mark("clear")), "bm_george": ("C", mark("deep")),
+    "af_bella": ("A-", mark("lively")), "am_fenrir": ("C+", mark("firm")),
+    "af_alloy": ("C", mark("sober")), "af_aoede": ("C+", mark("bright")),
+    "af_jessica": ("D", mark("young")), "af_kore": ("C+", mark("calm")),
+    "af_nicole": ("B-", mark("whispering")), "af_nova": ("C", mark("plain")),
+    "af_river": ("D", mark("soft")), "af_sarah": ("C+", mark("friendly")),
+    "af_sky": ("C-", mark("airy")), "am_adam": ("F+", mark("low")), "am_echo": ("D", "plain"),
+    "am_eric": ("D", mark("brisk")), "am_liam": ("D", "young"), "am_onyx": ("D", "deep"),
+    "am_puck": ("C+", mark("cheerful")), "am_santa": ("D-", mark("old")),
+    "bf_alice": ("D", mark("formal")), "bf_isabella": ("C", mark("gentle")),
+    "bf_lily": ("D", "airy"), "bm_daniel": ("D", "formal"),
+    "bm_fable": ("C", mark("storytelling")), "bm_lewis": ("D+", "low"),
 }  # fmt: skip
-_PEOPLE: Final = {"f": "woman", "m": "man"}
-_COUNTRIES: Final = {"a": ("American", AMERICAN), "b": ("British", BRITISH)}
-ABOUT: Final = {  # by name
-    file[3:].capitalize(): f"{_COUNTRIES[file[0]][0]} {_PEOPLE[file[1]]}, "
-    + how.replace(", ", ", publisher's grade ")
-    for file, how in _FILES.items()
-}
+_PEOPLE: Final = {
+    "af": mark("American woman"), "am": mark("American man"),
+    "bf": mark("British woman"), "bm": mark("British man"),
+}  # fmt: skip
+_LANGUAGES: Final = {"a": AMERICAN, "b": BRITISH}
+
+
+def _about(file: str) -> Translatable:
+    grade, how = _FILES[file]
+    of_publisher = Translatable("publisher's grade {grade}", grade=grade)
+    return joined((Translatable(_PEOPLE[file[:2]]), Translatable(how), of_publisher), ", ")
+
+
+ABOUT: Final = {file[3:].capitalize(): _about(file) for file in _FILES}
 NAMES: Final = tuple(ABOUT)
 
 
@@ -54,7 +66,7 @@ def style_of(voice: Voice) -> Floats:
     style = np.asarray(voice.tensors.get(STYLE, np.zeros(0)), np.float32).reshape(1, -1)
     if style.shape[1] != _WIDTH or not np.abs(style).max() < _WIDEST:
         raise InvalidInput(
-            f"The voice {voice.name!r} holds no style of Kokoro's.", hint="Make it again."
+            "The voice '{name}' holds no style of Kokoro's.", hint="Make it again.", name=voice.name
         )
     return style
 
@@ -81,9 +93,13 @@ def _read(folder: Path, file_name: str) -> Voice:
     try:
         styles = np.fromfile(file, dtype="<f4")
     except OSError as error:
-        raise ModelError(f"{file} cannot be read: {error.strerror}.", hint=AGAIN) from error
+        raise ModelError(
+            "{file} cannot be read: {error}.", hint=AGAIN, file=file, error=error.strerror
+        ) from error
     if styles.size != _ROWS * _WIDTH or not np.abs(styles).max() < _WIDEST:
-        raise ModelError(f"{file} is not a voice of Kokoro's, or it is damaged.", hint=AGAIN)
+        raise ModelError(
+            "{file} is not a voice of Kokoro's, or it is damaged.", hint=AGAIN, file=file
+        )
     style = styles.reshape(_ROWS, _WIDTH)[_ROW]
-    about = {"description": ABOUT[name], _LANGUAGE: _COUNTRIES[file_name[0]][1]}
+    about = {"description": ABOUT[name], _LANGUAGE: _LANGUAGES[file_name[0]]}
     return Voice(name, NAME, {STYLE: style}, about)

@@ -87,8 +87,9 @@ class SmlleSynthesiser(Synthesiser[Prompt]):
         """
         if self._cloner is None:
             raise ModelError(
-                f"{self.info.name} cannot speak like a recording.",
+                "{name} cannot speak like a recording.",
                 hint="Make its pack with a speaker encoder and a tokeniser.",
+                name=self.info.name,
             )
         return self._cloner.encode(pcm, sample_rate, self.info.voice_model)
 
@@ -146,6 +147,8 @@ def _array(voice: Voice, name: str) -> npt.NDArray[Any]:
 
 def _unfit(voice: Voice, what: str) -> InvalidInput:
     return InvalidInput(
-        f"The voice '{voice.name}' does not fit: it holds {what}.",
+        "The voice '{name}' does not fit: it holds {what}.",
         hint="Make the voice again from its recording.",
+        name=voice.name,
+        what=what,
     )

@@ -99,9 +99,11 @@ def checked_speaker(voice: Voice, width: int) -> Tensor:
     vector = tensor_of(voice.tensors, "speaker")
     if vector.shape != (width,) or not np.isfinite(vector).all():
         raise InvalidInput(
-            f"The voice '{voice.name}' holds a speaker vector of shape {list(vector.shape)}, "
-            f"expected {width} numbers.",
+            "The voice '{name}' holds a speaker vector of shape {shape}, expected {width} numbers.",
             hint="Make the voice again from its recording.",
+            name=voice.name,
+            shape=list(vector.shape),
+            width=width,
         )
     return torch.from_numpy(vector.astype(np.float32))
 
@@ -109,7 +111,7 @@ def checked_speaker(voice: Voice, width: int) -> Tensor:
 def tensor_of(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
     if name not in tensors:
         raise InvalidInput(
-            f"The voice lacks '{name}'.", hint="Make the voice again from its recording."
+            "The voice lacks '{name}'.", hint="Make the voice again from its recording.", name=name
         )
     return tensors[name]
 
@@ -117,14 +119,17 @@ def tensor_of(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.
 def _check(pcm: Pcm, sample_rate: int) -> None:
     if pcm.ndim != 1 or not 8_000 <= sample_rate <= 384_000:
         raise UnreadableClip(
-            f"A voice needs one channel at 8 to 384 kHz, not {pcm.shape} at {sample_rate} Hz."
+            "A voice needs one channel at 8 to 384 kHz, not {shape} at {rate} Hz.",
+            shape=pcm.shape,
+            rate=sample_rate,
         )
     if not np.isfinite(pcm).all() or np.abs(pcm).max(initial=0) > LOUDEST_STEP:
         raise UnreadableClip("The recording holds values that are no sound.")
     if len(pcm) < SHORTEST_S * sample_rate:
         raise UnreadableClip(
-            f"The recording is {len(pcm) / sample_rate:.1f} s long, too short for a voice.",
+            "The recording is {seconds} s long, too short for a voice.",
             hint="Give at least one second of speech; three to ten are best.",
+            seconds=f"{len(pcm) / sample_rate:.1f}",
         )
 
 
@@ -141,8 +146,9 @@ def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
     length = sum(part.stop - part.start for part in parts)
     if length < SHORTEST_S * sample_rate:
         raise UnreadableClip(
-            f"Only {length / sample_rate:.1f} s of speech were found in the recording.",
+            "Only {seconds} s of speech were found in the recording.",
             hint="Give at least one second of clear speech by one person.",
+            seconds=f"{length / sample_rate:.1f}",
         )
     return parts
 

@@ -13,12 +13,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.nn.weights_file import load_network, read_shape
+from engine.translatable import Translatable
 
 SAMPLE_RATE: Final = 16_000
 FFT, WINDOW, HOP = 512, 400, 160  # samples
 LOWEST_HZ, HIGHEST_HZ = 40.0, 7_600.0
 LOG_FLOOR: Final = 1e-5
-AGAIN: Final = "Install the program again."
+AGAIN: Final = Translatable("Install the program again.")
 _LARGEST: Final = {"bands": 4096, "channels": 4096, "width": 4096}
 _LAYERS: Final = ((5, 1), (3, 2), (3, 3), (1, 1))  # kernel, dilation
 
@@ -90,4 +91,4 @@ def load_small_speaker(file: Path) -> SmallSpeaker:
     def encoder_of(text: str) -> SmallSpeaker:
         return SmallSpeaker(read_shape(SmallSpeakerConfig, text, _LARGEST, ignore_unknown=True))
 
-    return load_network(file, encoder_of, "speaker encoder", AGAIN)
+    return load_network(file, encoder_of, Translatable("The speaker encoder"), AGAIN)

@@ -12,6 +12,7 @@ from typing import Final
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
+from engine.translatable import Translatable
 from engine.tts.pack_files import check_numbers, read_object
 from engine.tts.voxtream.files.limits import LIMITS
 from engine.typed_values import WrongValue, build
@@ -76,7 +77,7 @@ VOXTREAM2_SHAPE = ModelConfig(
 )
 
 
-AGAIN: Final = "Fetch the model again."
+AGAIN: Final = Translatable("Fetch the model again.")
 NEVER: Final = 999_999  # frames, 22 hours
 UNBOUNDED: Final = 100.0  # SPS, beyond anybody's
 
@@ -195,7 +196,7 @@ def read_config(file: Path) -> ModelConfig:
     try:
         config = build(_PublishedConfig, read_object(file), ignore_unknown=True)
     except WrongValue as error:
-        raise ModelError(f"{file}: {error}.", hint=AGAIN) from error
+        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
     return _shaped(config, file)
 
 
@@ -204,19 +205,27 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
     for name in stacks:
         if name not in STACKS:
             raise ModelError(
-                f"{file} asks for a transformer '{name}', known are {', '.join(STACKS)}.",
+                "{file} asks for a transformer '{name}', known are {names}.",
                 hint="This checkpoint needs a newer version of the program.",
+                file=file,
+                name=name,
+                names=", ".join(STACKS),
             )
     temporal = STACKS[config.temp_former]
     if config.embedding_dim != temporal.width or config.audio_pad_size != 0:
         raise ModelError(
-            f"{file} describes a model of width {config.embedding_dim} with "
-            f"{config.audio_pad_size} padding codes, expected {temporal.width} and 0.",
+            "{file} describes a model of width {width} with {count} padding codes, "
+            "expected {expected} and {other}.",
             hint="This checkpoint needs a newer version of the program.",
+            file=file,
+            width=config.embedding_dim,
+            count=config.audio_pad_size,
+            expected=temporal.width,
+            other="0",
         )
     shape = config.shape(config.max_look_ahead, SPECIAL_CODES)
     try:
         check_numbers(shape, LIMITS)
     except ValueError as error:
-        raise ModelError(f"{file}: {error}.", hint=AGAIN) from error
+        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
     return shape

@@ -224,7 +224,7 @@ class VoxtreamSession(Utterance):
         if rate is None:
             return None
         if not math.isfinite(rate):
-            raise InvalidInput(f"A speaking rate of {rate} cannot be spoken.")
+            raise InvalidInput("A speaking rate of {rate} cannot be spoken.", rate=rate)
         return paced(min(max(rate, min(rates)), max(rates)), pace)
 
     def _speed(self) -> float:

@@ -16,6 +16,7 @@ from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
+from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import own_table, read_table
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
@@ -41,7 +42,6 @@ from engine.tts.voxtream.session import Machine, VoxtreamSession
 
 log = logging.getLogger(__name__)
 
-NOT_CAPTURED = "The voice speaks in plain steps, slower than this graphics card could: {}"
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
 
 
@@ -134,7 +134,11 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         except RuntimeError as error:  # torch's: too little memory, or a kernel that cannot be
             log.warning("frames cannot be captured error=%s", error)
             self._graphs = False
-            self.info = replace(self.info, note=NOT_CAPTURED.format(_first_line(error)))
+            note = Translatable(
+                "The voice speaks in plain steps, slower than this graphics card could: {error}",
+                error=_first_line(error),
+            )
+            self.info = replace(self.info, note=note)
         else:
             self._idle.append(frames)
 

@@ -37,8 +37,13 @@ def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
     integers = np.issubdtype(codes.dtype, np.integer)
     if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
         raise InvalidInput(
-            f"The voice '{voice.name}' holds codes of shape {list(codes.shape)}, expected "
-            f"{shape.codebooks} rows of 2 to {longest} codes from 0 to {shape.codes - 1}.",
+            "The voice '{name}' holds codes of shape {shape}, expected {rows} rows of 2 "
+            "to {longest} codes from 0 to {last}.",
             hint="Make the voice again from its recording.",
+            name=voice.name,
+            shape=list(codes.shape),
+            rows=shape.codebooks,
+            longest=longest,
+            last=shape.codes - 1,
         )
     return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))

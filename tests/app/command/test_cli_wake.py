@@ -50,4 +50,5 @@ def test_for_another_program_a_refusal_is_a_document_too(
     monkeypatch.setattr(wake_lessons, "learn", refuse)
     assert main(["wake", "--json", "--", "computer"]) == 1
     told = json.loads(capsys.readouterr().out)
+    assert told.pop("texts") == [["It will not do.", {}], ["Another.", {}]]
     assert told == {"phrase": "computer", "message": "It will not do.", "hint": "Another."}

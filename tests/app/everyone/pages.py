@@ -202,7 +202,7 @@ def _keys(window: Window) -> QWidget:
 
 def _about(window: Window) -> QWidget:
     """With nothing collected: what it would start is not there."""
-    page = AboutPage(window._update_card, window, (str(Path(__file__).with_name("nobody")),))
+    page = AboutPage(window, (str(Path(__file__).with_name("nobody")),))
     page.open_beside()
     return page
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.first_start.card import STEP_KEY, STEPS
 from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, ModelStep, Step
-from app.settings.form import flat
+from app.settings.form import Form
 from app.window import Window
 from engine.api import (
     Activity,
@@ -28,7 +28,7 @@ from engine.api import (
     Settings,
     VoicesChanged,
 )
-from engine.settings import RULES, Range, WindowSettings
+from engine.settings import Range, WindowSettings, schema
 from tests.fakes_engine import LIBRARY
 
 QUIET, LOUD = Levels(-60.0, -120.0, -60.0), Levels(-20.0, -120.0, -20.0)
@@ -63,7 +63,7 @@ def test_every_step_comes_in_its_turn_and_is_remembered(
 
 
 def test_the_setting_holds_as_many_steps_as_there_are(window: Window) -> None:
-    assert RULES[STEP_KEY] == Range(0, len(window.first_start.steps))
+    assert schema()[STEP_KEY].rule == Range(0, len(window.first_start.steps))
 
 
 def test_one_may_go_back_and_leave_all_out(window: Window, posted: list[Command]) -> None:
@@ -235,7 +235,7 @@ def test_a_loudspeaker_that_stays_silent_is_told(window: Window) -> None:
 
 
 def test_the_editors_show_what_is_set(window: Window) -> None:
-    values = flat(Settings()) | {"window.talk_key": "F9", "audio.headset": True}
+    values = Form(Settings()).values | {"window.talk_key": "F9", "audio.headset": True}
     for key, value in values.items():
         window.on_event(SettingChanged(key, value))
     shown = {e.field.key: e for each in window.first_start.steps for e in each.editors}

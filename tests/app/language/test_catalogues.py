@@ -3,12 +3,14 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
+from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
@@ -24,8 +26,11 @@ def as_texts(found: str | tuple[str, ...] | list[str]) -> Texts:
     return (found,) if isinstance(found, str) else tuple(found)
 
 
+@cache
 def marked() -> set[Texts]:
-    found = extract_from_dir(ROOT / "app", keywords=KEYWORDS)
+    with (ROOT / "installer" / "babel.cfg").open(encoding="utf-8") as file:
+        methods, options = parse_mapping_cfg(file)
+    found = extract_from_dir(ROOT, methods, options, KEYWORDS)
     return {as_texts(message) for _, _, message, _, _ in found}
 
 

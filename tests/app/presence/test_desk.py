@@ -7,6 +7,7 @@ import pytest
 from app.presence.desk import Desk
 from app.presence.remote import Message, Order, State
 from engine.api import (
+    ChangeSetting,
     Loading,
     Part,
     Phase,
@@ -14,7 +15,6 @@ from engine.api import (
     PressTalk,
     Ready,
     ReleaseTalk,
-    SetRate,
     Speak,
     StopReply,
 )
@@ -58,9 +58,11 @@ def test_the_rate_is_stepped_while_the_window_is_hidden(desk, posted, window, qt
     window.stage.rate.show_rate(4.0)
     window.hide()
     tell(desk, Order.FASTER)
-    qtbot.waitUntil(lambda: posted == [SetRate(4.5)])
+    qtbot.waitUntil(lambda: posted == [ChangeSetting("speech.rate", 4.5)])
     tell(desk, Order.SLOWER, Order.SLOWER)
-    qtbot.waitUntil(lambda: posted == [SetRate(4.5), SetRate(3.5)])
+    qtbot.waitUntil(
+        lambda: posted == [ChangeSetting("speech.rate", 4.5), ChangeSetting("speech.rate", 3.5)]
+    )
     assert not window.isVisible()
 
 

@@ -8,12 +8,11 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from app.presence.desk import Desk
 from app.presence.tray import State, Tray, face
 from engine.api import (
+    ChangeSetting,
     Phase,
     PhaseChanged,
     PressTalk,
     ReleaseTalk,
-    SetHandsFree,
-    SetRate,
     SettingChanged,
     SleepChanged,
     StopReply,
@@ -100,7 +99,12 @@ def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot) -> None
     choose(tray, "Stop talking")
     choose(tray, "Stop the reply")
     choose(tray, "Hands-free")
-    assert posted == [PressTalk(), ReleaseTalk(), StopReply(), SetHandsFree(False)]
+    assert posted == [
+        PressTalk(),
+        ReleaseTalk(),
+        StopReply(),
+        ChangeSetting("audio.hands_free", False),
+    ]
     window.hide()
     choose(tray, "Show the window")
     assert window.isVisible()
@@ -116,9 +120,11 @@ def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbo
     window.hide()
     wheel(tray, 60)
     wheel(tray, 60)
-    qtbot.waitUntil(lambda: posted == [SetRate(4.5)])
+    qtbot.waitUntil(lambda: posted == [ChangeSetting("speech.rate", 4.5)])
     wheel(tray, -240)
-    qtbot.waitUntil(lambda: posted == [SetRate(4.5), SetRate(3.5)])
+    qtbot.waitUntil(
+        lambda: posted == [ChangeSetting("speech.rate", 4.5), ChangeSetting("speech.rate", 3.5)]
+    )
 
 
 def test_a_click_shows_and_hides_the_window(tray, window) -> None:

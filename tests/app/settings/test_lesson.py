@@ -26,7 +26,7 @@ file.touch()
 print(json.dumps({"phrase": sys.argv[4], "file": str(file)}))
 """
 REFUSED = """
-print('{"phrase": "", "message": "It cannot be fetched.", "hint": "Look at the network."}')
+print('{"phrase": "", "texts": ["It cannot be fetched.", "Look at the network."]}')
 raise SystemExit(1)
 """
 KILLED = "import os; os.abort()"

@@ -6,13 +6,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
 from app.settings.dialog import SettingsDialog
-from app.settings.form import PAGES, flat
-from app.settings.kinds import Choice, Number
+from app.settings.form import PAGES, Form
 from engine.api import ChangeSetting, Part, Ready, SettingChanged, Settings
-from engine.settings import RULES, change, keys
+from engine.settings import Choice, Range, change, keys
 from tests.fakes_engine import READY
 
-FIELDS = [field for page in PAGES for field in page.fields]
+FIELDS = [field for page in PAGES for field in page.fields()]
 
 
 @pytest.fixture
@@ -27,19 +26,17 @@ def control(dialog: SettingsDialog, key: str, kind: type):
 
 
 def test_all_settings_are_known_by_their_keys() -> None:
-    assert set(flat(Settings())) == set(keys())
+    assert set(Form(Settings()).values) == set(keys())
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
 def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field) -> None:
     assert field.key in keys()
-    if isinstance(field.kind, Choice):
-        for option in field.kind.options:
-            change(Settings(), field.key, option.value)
-    if isinstance(field.kind, Number):
-        rule = RULES[field.key]
-        assert rule.lowest <= field.kind.lowest
-        assert field.kind.highest <= rule.highest
+    if isinstance(field.rule, Choice):
+        for word in field.rule.words:
+            change(Settings(), field.key, word)
+    if isinstance(field.rule, Range) and field.rule.offered is not None:
+        assert field.rule.offered <= field.rule.highest
 
 
 def test_it_shows_the_settings_in_force(dialog) -> None:
@@ -87,11 +84,6 @@ def test_what_is_automatic_says_why_it_is_what_it_is(window, key: str, part: Par
     assert row.line.text().endswith("\nIt is quicker.")
     window.on_event(SettingChanged(key, "espeak" if part is Part.SYNTHESISER else "sphinx"))
     assert "quicker" not in row.line.text()
-
-
-def test_every_precision_of_the_voice_can_be_chosen() -> None:
-    field = next(each for each in FIELDS if each.key == "speech.profile")
-    assert [option.value for option in field.kind.options] == list(RULES["speech.profile"].words)
 
 
 def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, posted) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from engine.api import PressTalk, ReleaseTalk, SetHandsFree, SettingChanged, StopReply
+from engine.api import ChangeSetting, PressTalk, ReleaseTalk, SettingChanged, StopReply
 
 PAIR = [PressTalk(), ReleaseTalk()]
 
@@ -73,7 +73,7 @@ def test_space_talks_while_the_rate_slider_or_the_conversation_has_the_focus(
 def test_space_presses_a_button_that_was_reached_by_tab(window, posted, tap) -> None:
     window.header.hands_free.setFocus(Qt.FocusReason.TabFocusReason)
     tap()
-    assert posted == [SetHandsFree(True)]
+    assert posted == [ChangeSetting("audio.hands_free", True)]
 
 
 def test_space_on_the_talk_button_itself_talks_once(window, posted, tap) -> None:

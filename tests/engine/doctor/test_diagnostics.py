@@ -16,7 +16,7 @@ from engine.doctor import diagnostics, examine, parts
 from engine.doctor.diagnostics import changed
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
-from engine.settings import RULES, Choice, Settings, change, keys, value_of
+from engine.settings import Choice, Settings, change, keys, schema, value_of
 from tests.engine.tts.voxtream.small_pack import write_pack
 
 SECRET = "petunia"
@@ -50,7 +50,7 @@ def everything(home: Path) -> Settings:
     """Every setting that takes a text of the person's holds the secret."""
     settings = Settings()
     for key in keys():
-        if isinstance(value_of(settings, key), str) and not isinstance(RULES.get(key), Choice):
+        if isinstance(value_of(settings, key), str) and not isinstance(schema()[key].rule, Choice):
             address = key.endswith("address")
             value = f"http://{SECRET}.invalid:1/v1" if address else SECRET
             settings = change(settings, key, "pet" if key.endswith("language") else value)

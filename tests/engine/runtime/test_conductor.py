@@ -32,8 +32,6 @@ from engine.messages.commands import (
     Record,
     ReleaseTalk,
     SendText,
-    SetHandsFree,
-    SetRate,
     Speak,
     StopReply,
 )
@@ -299,7 +297,7 @@ def test_pacing_is_offered_to_the_language_model_and_can_be_switched_off() -> No
 def test_the_target_told_is_that_of_the_word_being_spoken() -> None:
     parts = FakeParts(model=FakeLanguageModel("Dial 555-1234 and go."))
     with hosting(parts) as host:
-        host.engine.post(SetRate(4.0))
+        host.engine.post(ChangeSetting("speech.rate", 4.0))
         host.ask("hi")
         targets = {event.target for event in host.of(RateMeasured)}
         assert {4.0, 3.0} <= targets
@@ -413,7 +411,7 @@ def test_a_new_rate_reaches_the_sentence_being_spoken() -> None:
     with hosting(FakeParts(model=FakeLanguageModel(many_words))) as host:
         host.engine.post(SendText("hi"))
         host.wait(lambda: bool(host.of(WordHeard)), playing=800)
-        host.engine.post(SetRate(2.5))
+        host.engine.post(ChangeSetting("speech.rate", 2.5))
         host.wait(lambda: any(e.measured == 2.5 for e in host.of(RateMeasured)), playing=800)
         rates = host.parts.voice.sessions[0].rates
         assert rates[0] is None
@@ -815,7 +813,7 @@ def test_between_two_turns_the_model_gets_ready_for_what_was_said_and_heard() ->
 def test_a_changed_setting_is_saved_when_the_engine_stops(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     with hosting(path=path) as host:
-        host.engine.post(SetRate(5.0))
+        host.engine.post(ChangeSetting("speech.rate", 5.0))
         host.wait(lambda: bool(host.of(SettingChanged)))
     assert settings_file.load(path)[0].speech.rate == 5.0
 
@@ -829,7 +827,7 @@ def test_a_fault_in_saving_does_not_keep_the_engine_running(
     monkeypatch.setattr(settings_file, "save", broken)
     before = threading.active_count()
     with hosting(path=tmp_path / "settings.toml") as host:
-        host.engine.post(SetRate(5.0))
+        host.engine.post(ChangeSetting("speech.rate", 5.0))
         host.wait(lambda: bool(host.of(SettingChanged)))
     assert isinstance(host.events[-1], Stopped)
     assert "unwrap" in host.of(Failed)[-1].message
@@ -1023,7 +1021,7 @@ def test_what_a_short_interruption_said_is_shown_once_and_as_spoken() -> None:
         host.engine.post(SendText("count"))
         host.post(h.EchoCancelled(True))
         host.wait(lambda: bool(host.of(WordHeard)), playing=400)
-        host.engine.post(SetHandsFree(True))
+        host.engine.post(ChangeSetting("audio.hands_free", True))
         host.parts.recogniser.text = "stop"
         host.post(vad.SpeechStarted(0, time.monotonic()))
         host.post(vad.SpeechEnded(0, time.monotonic()))

@@ -8,6 +8,7 @@ import pytest
 from engine.errors import InvalidInput, ModelError
 from engine.messages.voices import Mix
 from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts import voices
 from engine.tts.kokoro.voices import is_british, style_of
 from engine.tts.mixing import mixed
@@ -50,6 +51,8 @@ def test_a_mixture_is_kept_renamed_moved_and_mixed_again(roster: Roster, tmp_pat
     entry = shelf.cards(roster)[-1]
     assert (entry.name, entry.usable, entry.own) == ("Lina", True, False)
     assert entry.description == "mixed of 50 % Heart, 50 % Emma"
+    assert isinstance(entry.description, Translatable)
+    assert entry.description.values == {"parts": "50 % Heart, 50 % Emma"}
     shelf.mix("Both", Mix("lina", "Michael", 0.5), roster)
     (both,) = (each for each in voices.saved_voices(tmp_path / "voices") if each.name == "Both")
     wanted = (number_of("Heart") + number_of("Emma")) / 4 + number_of("Michael") / 2

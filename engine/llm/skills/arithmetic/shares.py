@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from engine.llm.skills.arithmetic.sums import without_currency
-from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import figure, parse_number
 
 LARGEST_FACTORIAL = 170  # the largest that a float can hold
@@ -28,23 +28,23 @@ class Amount:
         return f"{shown} {self.currency}".strip()
 
 
-def tell_percentage(slots: Slots, _occasion: Occasion) -> Answer | None:
+def percentage(slots: Slots, _occasion: Occasion) -> Answer | Slots | None:
     """ "What percent of 80 is 20", "20 is what percent of 80"."""
     whole, share = parse_number(slots["whole"]), parse_number(slots["share"])
     if whole is None or share is None:
         return None
     if whole == 0:
         return Answer("Nothing is a percentage of zero.")
-    return Answer(f"{figure(share)} is {figure(100 * share / whole)} percent of {figure(whole)}.")
+    percent = figure(100 * share / whole)
+    return {"share": figure(share), "percent": percent, "whole": figure(whole)}
 
 
-def tell_tip(slots: Slots, _occasion: Occasion) -> Answer | None:
+def tip(slots: Slots, _occasion: Occasion) -> Slots | None:
     bill, percent = _amount(slots["money"]), parse_number(slots["percent"])
     if bill is None or percent is None:
         return None
-    tip = Amount(round(bill.count * percent / 100, 2), bill.currency)
-    whole = Amount(bill.count + tip.count, bill.currency)
-    return Answer(f"The tip is {tip}, which makes {whole}.")
+    extra = Amount(round(bill.count * percent / 100, 2), bill.currency)
+    return {"tip": str(extra), "whole": str(Amount(bill.count + extra.count, bill.currency))}
 
 
 def bill_with_tip(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
@@ -56,118 +56,48 @@ def bill_with_tip(before: Slots, now: Slots, _occasion: Occasion) -> Slots | Non
     return {"money": f"{whole} {bill.currency}".strip(), "people": now["people"]}
 
 
-def split(slots: Slots, _occasion: Occasion) -> Answer | None:
+def split(slots: Slots, _occasion: Occasion) -> Slots | None:
     whole, people = _amount(slots["money"]), parse_number(slots["people"])
     if whole is None or people is None or people != int(people) or not 1 <= people <= MOST_PEOPLE:
         return None
     share = Amount(whole.count / people, whole.currency)
     exact = math.isclose(round(share.count, 2), share.count)
-    return Answer(f"That is {'' if exact else 'about '}{share} each.")
+    return {"share": f"{'' if exact else 'about '}{share}"}
 
 
-def split_ways(slots: Slots, occasion: Occasion) -> Answer | None:
+def split_ways(slots: Slots, occasion: Occasion) -> Slots | None:
     """ "120 dollars 3" ways."""
     money, _, people = slots["parts"].strip().rpartition(" ")
     return split({"money": money, "people": people}, occasion) if money else None
 
 
-def tell_factorial(slots: Slots, _occasion: Occasion) -> Answer | None:
+def factorial(slots: Slots, _occasion: Occasion) -> Answer | Slots | None:
     number = parse_number(slots["number"])
     if number is None or number != int(number) or number < 0:
         return None
     if number > LARGEST_FACTORIAL:
         return Answer("That number is too large for me.")
-    return Answer(f"{figure(number)} factorial is {figure(float(math.factorial(int(number))))}.")
+    return {"of": figure(number), "result": figure(float(math.factorial(int(number))))}
 
 
-def tell_remainder(slots: Slots, _occasion: Occasion) -> Answer | None:
+def remainder(slots: Slots, _occasion: Occasion) -> Answer | Slots | None:
     left, right = parse_number(slots["left"]), parse_number(slots["right"])
     if left is None or right is None:
         return None
     if right == 0:
         return Answer("I can't divide by zero. Nobody can.")
-    return Answer(f"The remainder is {figure(left % right)}.")
+    return {"result": figure(left % right)}
 
 
-def tell_average(slots: Slots, _occasion: Occasion) -> Answer | None:
+def average(slots: Slots, _occasion: Occasion) -> Slots | None:
     said = [each for each in re.split(r",|\band\b|\s", slots["numbers"]) if each]
     numbers = [number for each in said if (number := parse_number(each)) is not None]
     if len(numbers) < 2 or len(numbers) != len(said):
         return None
-    return Answer(f"The average is {figure(sum(numbers) / len(numbers))}.")
+    return {"result": figure(sum(numbers) / len(numbers))}
 
 
 def _amount(said: str) -> Amount | None:
     bare, currency = without_currency(said)
     count = parse_number(re.sub(r"^(?:a bill of|an? bill of) ", "", bare))
     return None if count is None or currency is None else Amount(count, currency)
-
-
-_PERCENT = "{number:percent} percent"
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "percentage",
-            (
-                "what (percent|percentage) of {number:whole} is {number:share}",
-                "{number:share} is what (percent|percentage) of {number:whole}",
-                "what (percent|percentage) is {number:share} of {number:whole}",
-            ),
-            tell_percentage,
-        ),
-        Intent(
-            "tip",
-            (
-                f"[(what is|how much is)] [a|an|the] {_PERCENT} tip (on|for|of) {{money}}",
-                f"[what is] [a|the] tip (on|for) {{money}} (at|with|of) {_PERCENT}",
-                f"(how much|what) (is|should) [i] [the] tip [at] {_PERCENT} (on|for) {{money}}",
-            ),
-            tell_tip,
-        ),
-        Intent(
-            "split",
-            (
-                "split {money} (between|among|by) {number:people} [people|persons|friends|of us]",
-                "divide {money} (between|among) {number:people} [people|persons|friends|of us]",
-            ),
-            split,
-        ),
-        Intent("split ways", ("(split|divide) {parts} ways",), split_ways),
-        Intent(
-            "factorial",
-            ("[what is] {number} factorial", "[what is] [the] factorial of {number}"),
-            tell_factorial,
-        ),
-        Intent(
-            "remainder",
-            (
-                "[what is] [the] remainder of {number:left} (divided by|over) {number:right}",
-                "[what is] [the] remainder (when|if) {number:left} is divided by {number:right}",
-            ),
-            tell_remainder,
-        ),
-        Intent(
-            "average", ("[what is|find|calculate] [the] (average|mean) of {numbers}",), tell_average
-        ),
-    ),
-    follow_ups=(
-        FollowUp(("tip",), (f"[(what|how) about] [(with|at)] {_PERCENT}",)),
-        FollowUp(
-            ("tip",),
-            ("split (it|that) [(between|among|by)] {number:people} [(people|ways|of us)]",),
-            asks="split",
-            slots=bill_with_tip,
-        ),
-        FollowUp(
-            ("split",),
-            ("[(what|how) about] [(between|among|for|by)] {number:people} [people|ways|of us]",),
-        ),
-        FollowUp(("factorial",), ("[(what|how) about] {number}",)),
-    ),
-    open_lists={
-        "money": ("fifty dollars", "forty two euros", "sixty", "a hundred and twenty dollars"),
-        "parts": ("ninety six dollars four", "sixty three"),
-        "numbers": ("ten twenty and thirty", "three and five"),
-    },
-)

@@ -12,20 +12,10 @@ from fractions import Fraction
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    Tool,
-    last_answer,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
 from engine.llm.skills.matching.quantities import figure, parse_number, rounded
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
-ROUND = "round"
 LARGEST_DENOMINATOR = 100  # of a fraction that is still useful as one
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute
 
@@ -119,7 +109,6 @@ _SAYINGS = frozenset(("24 / 7", "9 / 11", "50 / 50", "20 / 20"))
 _LAST_DECIMAL = re.compile(
     r"^(?P<before>[^?!]{0,80}?)(?:about )?(?P<number>-?\d[\d,]*\.\d+)(?P<after>[^\d.?!]*\.?)$"
 )
-_PLACES = (0, 1, 2, 3)
 _ROUNDED: dict[str, Callable[[float], int]] = {
     "off": lambda number: math.floor(number + 0.5),
     "up": math.ceil,
@@ -183,15 +172,13 @@ def round_last(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"{match['before']}about {figure(way / 10**places)}{match['after']}")
 
 
-def continued(symbol: str) -> Callable[[Slots, Slots, Occasion], Slots | None]:
-    """A follow-up such as "divided by 4", applied to the sum before it."""
-
-    def slots(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-        if "more" in now and parse_number(now["more"]) is None:
-            return None
-        return {"expression": f"({_words(before)}) {symbol} {now.get('more', '')}".strip()}
-
-    return slots
+def continue_sum(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+    """A follow-up such as "divided by 4", applied to the sum before it: its operator is `symbol`,
+    what comes after it `more`.
+    """
+    if "more" in now and parse_number(now["more"]) is None:
+        return None
+    return {"expression": f"({_words(before)}) {now['symbol']} {now.get('more', '')}".strip()}
 
 
 def rooted(before: Slots, _now: Slots, _occasion: Occasion) -> Slots | None:
@@ -278,92 +265,3 @@ def _aloud(expression: str) -> str:
     for symbol, word in _SPOKEN:
         expression = symbol.sub(word, expression)
     return re.sub(r"\s+", " ", expression).strip()
-
-
-_MORE = "{number:more}"
-_THAT = "[[(take|what is)] (that|it)]"
-_GOES_ON = (
-    (f"{_THAT} (divided by|over) {_MORE}", "/"),
-    (f"divide (that|it) by {_MORE}", "/"),
-    (f"{_THAT} (times|multiplied by) {_MORE}", "*"),
-    (f"multiply (that|it) by {_MORE}", "*"),
-    (f"{_THAT} plus {_MORE}", "+"),
-    (f"add {_MORE} [to (that|it)]", "+"),
-    (f"{_THAT} (minus|less|take away) {_MORE}", "-"),
-    (f"subtract {_MORE} [from (that|it)]", "-"),
-    (f"take {_MORE} (off|away) [from] [(that|it)]", "-"),
-    (f"{_THAT} to the power of {_MORE}", "^"),
-    ("(twice|double) that", "* 2"),
-    ("half [of] that", "/ 2"),
-    ("(that|it) squared", "^ 2"),
-)
-
-WHAT = "(what is|calculate|compute|work out|solve|find|provide|give me)"
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            ROUND,
-            (
-                "round (that|it) [{way}] [to [the nearest] [a] (whole number|integer)]",
-                "round {way}",
-                "round (that|it) [{way}] to {places} (decimal|place|digit)[s] [places]",
-            ),
-            round_last,
-        ),
-        Intent(
-            "sum in words",
-            (
-                f"({WHAT}|how much is|what are) {{expression}}",
-                f"[{WHAT}] [the] (sum|total) of {{expression}}",
-                "what (does|do) {expression} (equal|make|give)",
-                "what {expression} (equals|makes|gives|is)",
-                "[what is|give me] [the] (answer|solution|result) (to|of|for) {expression}",
-                "{expression:bare}",
-            ),
-            calculate,
-        ),
-    ),
-    follow_ups=(
-        *(
-            FollowUp(("sum in words",), (words,), slots=continued(symbol))
-            for words, symbol in _GOES_ON
-        ),
-        FollowUp(("sum in words",), ("[the] square root of that",), slots=rooted),
-        FollowUp(
-            ("sum in words",),
-            ("[(what|how) about] {number:more} percent",),
-            slots=other_percentage,
-        ),
-        FollowUp(("sum in words",), ("[(what|how) about] of {number:more}",), slots=other_whole),
-    ),
-    tools=(
-        Tool(
-            "calculate",
-            "Work out a sum exactly.",
-            calculate,
-            {"expression": "such as '12 * 7', '15 percent of 80' or 'sqrt(2) + 1'"},
-        ),
-    ),
-    lists={
-        "way": tuple((way, way) for way in _ROUNDED),
-        "places": tuple((str(count), str(count)) for count in _PLACES[1:]),
-    },
-    open_lists={
-        "number": ("two", "three", "seven", "twelve", "twenty", "forty eight", "one hundred"),
-        "expression": (
-            *(f"{left} plus {101 - left}" for left in range(1, 101)),
-            *(f"{left} times {(left * 7) % 20 + 1}" for left in range(1, 101, 3)),
-            *(f"{100 - left} minus {left}" for left in range(1, 50, 4)),
-            *(f"{left * 4} divided by {left % 12 + 1}" for left in range(1, 25, 2)),
-            *(f"{left} percent of {left * 3 % 100 + 1}" for left in range(5, 101, 5)),
-            *(f"the square root of {left}" for left in (2, 9, 16, 25, 49, 64, 81, 100, 144)),
-            *(f"{left} squared" for left in (3, 5, 8, 11, 12, 15)),
-            *(f"half of {left}" for left in (10, 25, 50, 90)),
-            "two to the power of ten",
-            "two point five times four",
-            "one hundred and twenty minus three",
-            "five hundred plus two hundred and fifty",
-        ),
-    },
-)

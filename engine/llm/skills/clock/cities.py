@@ -15,7 +15,7 @@ from types import MappingProxyType
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.llm.skills.clock.moments import clock_face, parse_moment
-from engine.llm.skills.matching.intent import Answer, Family, FollowUp, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
 
 # Places that no zone is named after, and countries with a zone that all others mean.
@@ -69,7 +69,7 @@ _ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$"
 _REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Pacific")
 
 
-def tell_time_there(slots: Slots, occasion: Occasion) -> Answer | None:
+def time_there(slots: Slots, occasion: Occasion) -> Slots | None:
     place = slots["place"].strip()
     zone = _zone(place)
     if zone is None:
@@ -78,10 +78,10 @@ def tell_time_there(slots: Slots, occasion: Occasion) -> Answer | None:
     there = here.astimezone(zone)
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
-    return Answer(f"In {_titled(place)} it's {clock_face(there.hour, there.minute)}{day}.")
+    return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def tell_zone(slots: Slots, occasion: Occasion) -> Answer | None:
+def time_zone(slots: Slots, occasion: Occasion) -> Slots | None:
     """How far a place's clock is from UTC, and the short name of its zone where it has one."""
     zone = _zone(slots["place"].strip())
     if zone is None:
@@ -89,10 +89,10 @@ def tell_zone(slots: Slots, occasion: Occasion) -> Answer | None:
     there = occasion.now().astimezone(zone)
     short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
     name = _titled(slots["place"].strip().removesuffix("'s"))
-    return Answer(f"{name} is on {short}{_offset(there)}.")
+    return {"where": name, "zone": f"{short}{_offset(there)}"}
 
 
-def convert_time(slots: Slots, occasion: Occasion) -> Answer | None:
+def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
     """A time of day in one place, told for another; where none is named, it is here."""
     moment = parse_moment(slots["moment"], occasion.now())
     places = [slots.get(name, "here").strip() for name in ("first", "second")]
@@ -105,7 +105,7 @@ def convert_time(slots: Slots, occasion: Occasion) -> Answer | None:
     days = (there.date() - moment.date()).days
     day = {1: " the next day", -1: " the day before"}.get(days, "")
     where = "Here" if places[1] == "here" else f"In {_titled(places[1])}"
-    return Answer(f"{where} it's {clock_face(there.hour, there.minute)}{day} then.")
+    return {"where": where, "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
 def tell_difference(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -196,76 +196,3 @@ def _titled(place: str) -> str:
     if _ABBREVIATED.match(_bare(place)):
         return _bare(place).upper()
     return " ".join(word if word in _SMALL else word.capitalize() for word in place.split())
-
-
-_IF = "(if|when|given)"
-_AT = "it is {moment} [now] ([in] {place:first}|here)"
-_IS = "(is it|time is it|is|will it be|would it be)"
-_THERE = "(in {place:second}|here)"
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "time elsewhere",
-            (
-                "what time is it in {place}",
-                "what is the time in {place}",
-                "what (time|hour) (is it|it is|is) [now] [over] (in|at) {place}",
-                "what (time|hour) is it [now] {place}",
-                "[what is] [the] [current|local|exact] time [[right] now] "
-                "[[over] (in|at|for|of)] {place}",
-                "in {place} (what time is it|what is the [current] time)",
-                "what time (would it be|will it be|is it over there) in {place}",
-                "what time in {place}",
-                "[what is the] [current] {place} time",
-            ),
-            tell_time_there,
-        ),
-        Intent(
-            "time zone",
-            (
-                "what time zone is {place} in",
-                "what is [the] (time zone|timezone) (of|for|in|at) {place}",
-                "[in] (what|which) (time zone|timezone) (is|does|would) {place} "
-                "[be|reside|lie|use] [in]",
-                "[the] (time zone|timezone) [(of|for|in)|that|where] {place} [is [in|what]]",
-                "[in] what (time zone|timezone) {place} is [in|located [in]]",
-                "[in] what (time zone|timezone) is {place} located [in]",
-                "what (time zone|timezone) does {place} have",
-                "{place} is in (what|which) (time zone|timezone)",
-                "{place} (time zone|timezone) [is what]",
-                "what (time zone|timezone) do they (use|have) in {place}",
-                "what is {place} (time zone|timezone)",
-            ),
-            tell_zone,
-        ),
-        Intent(
-            "time conversion",
-            (
-                f"[{_IF}] {_AT} what [time] {_IS} {_THERE}",
-                f"what [time] {_IS} {_THERE} (if|when) {_AT}",
-            ),
-            convert_time,
-        ),
-        Intent(
-            "time difference",
-            (
-                "[what is|how much is] [the] time difference (between|from) {place:first} "
-                "(and|to) {place:second}",
-                "how many hours [of difference] (are|is) [there] between {place:first} "
-                "and {place:second}",
-                "how many hours is {place:first} (ahead of|behind|from) {place:second}",
-            ),
-            tell_difference,
-        ),
-    ),
-    follow_ups=(
-        FollowUp(("time elsewhere",), ("[(what|how) about] here",), asks="time"),
-        FollowUp(
-            ("time", "time elsewhere"),
-            ("[(what|how) about] [in] {place}",),
-            asks="time elsewhere",
-        ),
-    ),
-    open_lists={"place": ("london", "new york", "tokyo", "paris", "berlin", "sydney")},
-)

@@ -7,32 +7,24 @@ from datetime import timedelta
 
 from engine.llm.skills.clock.days import MAX_DAYS
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
-from engine.llm.skills.matching.intent import Answer, Family, Intent, Occasion, Slots
+from engine.llm.skills.matching.intent import Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
 
 
-def tell_time(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(f"It's {clock_face(occasion.now().hour, occasion.now().minute)}.")
+def time_now(_slots: Slots, occasion: Occasion) -> Slots:
+    return {"time": clock_face(occasion.now().hour, occasion.now().minute)}
 
 
-def tell_later_time(slots: Slots, occasion: Occasion) -> Answer | None:
-    """What time it will be after a duration."""
-    seconds = _seconds(slots)
-    if seconds is None:
+def time_away(slots: Slots, occasion: Occasion) -> Slots | None:
+    """What time it is a duration after now, or before it, as `side` says."""
+    seconds = parse_duration(slots["duration"])
+    if seconds is None or seconds > MAX_DAYS * 86400:
         return None
-    then = occasion.now() + timedelta(seconds=seconds)
-    return Answer(f"It will be {clock_face(then.hour, then.minute)}.")
+    then = occasion.now() + timedelta(seconds=seconds if slots["side"] == "after" else -seconds)
+    return {"time": clock_face(then.hour, then.minute)}
 
 
-def tell_earlier_time(slots: Slots, occasion: Occasion) -> Answer | None:
-    seconds = _seconds(slots)
-    if seconds is None:
-        return None
-    then = occasion.now() - timedelta(seconds=seconds)
-    return Answer(f"It was {clock_face(then.hour, then.minute)}.")
-
-
-def tell_time_until(slots: Slots, occasion: Occasion) -> Answer | None:
+def time_until(slots: Slots, occasion: Occasion) -> Slots | None:
     """How long it is until a time of day, to the minute."""
     now = occasion.now()
     said = slots["moment"].strip()
@@ -40,55 +32,4 @@ def tell_time_until(slots: Slots, occasion: Occasion) -> Answer | None:
     if moment is None:
         return None
     minutes = max(1, round((moment - now).total_seconds() / 60))
-    return Answer(f"{duration_phrase(60 * minutes)} until {moment_phrase(moment, now)}.")
-
-
-def _seconds(slots: Slots) -> float | None:
-    seconds = parse_duration(slots["duration"])
-    return None if seconds is None or seconds > MAX_DAYS * 86400 else seconds
-
-
-_TIME = "(the [current|exact|correct|local]|current|exact|correct|local) time [check]"
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "time",
-            (
-                "(what|which) (time|hour) (is it|it is)",
-                f"[what is] {_TIME}",
-                "time [check]",
-                "check the time",
-                "(got|do you have|have you got|[do] you happen to know) the time",
-                "how late is it",
-                "what time do (we|you) have",
-                "do you have the time",
-                "what [time] does (the|your) clock say",
-                "what time do you have [on your (watch|clock)]",
-            ),
-            tell_time,
-        ),
-        Intent(
-            "later time",
-            (
-                "what time (is it|will it be|is it going to be) in {duration}",
-                "what (is|will) the time [be] in {duration}",
-                "what time (is it|will it be|is it going to be) {duration} from [now]",
-            ),
-            tell_later_time,
-        ),
-        Intent(
-            "earlier time",
-            ("what time was it {duration} ago", "what was the time {duration} ago"),
-            tell_earlier_time,
-        ),
-        Intent(
-            "time until",
-            (
-                "how (long|many hours|many minutes|much time) "
-                "[(is it|is there|is left)] (until|till|to) {moment}",
-            ),
-            tell_time_until,
-        ),
-    ),
-)
+    return {"length": duration_phrase(60 * minutes), "when": moment_phrase(moment, now)}

@@ -1,6 +1,6 @@
 """Example sentences for the recogniser's language model, expanded from the skills' own templates.
 
-Expanding them takes 2 s of CPU time, so they are kept in sentences.txt, and a test fails when
+Expanding them takes 5 s of CPU time, so they are kept in sentences.txt, and a test fails when
 that file is older than the templates: `python -m engine.llm.skills.matching.corpus` writes it
 again. Invariant: the same sentences in the same order every time; only lower-case words,
 apostrophes and spaces, numbers in words.
@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
 from itertools import chain, islice
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from hassil import Intents, SlotList, TextSlotList, sample_expression
+from hassil import SlotList, TextSlotList, sample_expression
 
-from engine.llm.skills.matching.matcher import FAMILIES, INTENTS, compiled, templates_of
+from engine.llm.skills.matching.repertoire import repertoire
+from engine.resources import resource
 from engine.text.unit_table import UNITS
 
 # The acoustic search gets slower and less certain with every sentence that nobody says; loading
 # takes 40 ms more for every thousand. Five thousand are about a dozen of each template.
+FILE: Final = "sentences.txt"  # beside the skills' own files
 MAX_SENTENCES = 5000
 MAX_PER_TEMPLATE = 200  # to choose from
 _MAX_EXPANSIONS = 20_000  # of one template; then they are thinned out evenly
 
-FILE: Final = Path(__file__).with_name("sentences.txt")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _NOT_WORDS = re.compile(r"[^a-z' ]+")
 
@@ -34,16 +34,16 @@ _NOT_WORDS = re.compile(r"[^a-z' ]+")
 def sentences() -> tuple[str, ...]:
     """At most MAX_SENTENCES sentences a person may say to the built-in skills, without
     duplicates."""
-    return tuple(FILE.read_text(encoding="ascii").splitlines())
+    return tuple(resource("skills", FILE).read_text(encoding="ascii").splitlines())
 
 
 def expand() -> tuple[str, ...]:
     """What sentences() should return, expanded from the templates."""
-    intents = compiled(templates_of(INTENTS))
+    skills = repertoire()
     lists = _spoken_lists()
     by_template = [
-        _thinned(sample_expression(template.expression, lists), MAX_PER_TEMPLATE)
-        for template in _templates(intents)
+        _thinned(sample_expression(expression, lists), MAX_PER_TEMPLATE)
+        for expression in skills.templates(skills.intents).expressions()
     ]
     # A template begins with its commonest words.
     certain = chain(_conversions(), _counting(), (each[0] for each in by_template))
@@ -83,21 +83,30 @@ def _steps(sentence: str) -> set[tuple[str, ...]]:
     return {words[max(0, at - 2) : at + 1] for at in range(1, len(words))}
 
 
-def _templates(intents: Intents) -> Iterator[Any]:
-    for intent in intents.intents.values():
-        for data in intent.data:
-            yield from data.sentences
-
-
 def _spoken_lists() -> dict[str, SlotList]:
     """Every slot as a list of what people say in it."""
-    lists: dict[str, SlotList] = {}
-    for family in FAMILIES:
-        for name, examples in family.open_lists.items():
-            lists[name] = TextSlotList.from_strings(examples)
-        for name in family.lists:
-            lists[name] = TextSlotList.from_strings([form for form, _ in family.lists[name]])
-    return lists
+    skills = repertoire()
+    said = skills.examples | {
+        name: [form for form, _ in forms] for name, forms in skills.lists.items()
+    }
+    said["expression"] = (*_sums(), *said["expression"])
+    return {name: TextSlotList.from_strings(forms) for name, forms in said.items()}
+
+
+def _sums() -> Iterator[str]:
+    for left in range(1, 101):
+        yield f"{left} plus {101 - left}"
+    for left in range(1, 101, 3):
+        yield f"{left} times {(left * 7) % 20 + 1}"
+    for left in range(1, 50, 4):
+        yield f"{100 - left} minus {left}"
+    for left in range(1, 25, 2):
+        yield f"{left * 4} divided by {left % 12 + 1}"
+    for left in range(5, 101, 5):
+        yield f"{left} percent of {left * 3 % 100 + 1}"
+    yield "the square root of (2|9|16|25|49|64|81|100|144)"
+    yield "(3|5|8|11|12|15) squared"
+    yield "half of (10|25|50|90)"
 
 
 def _conversions() -> Iterator[str]:
@@ -137,4 +146,5 @@ def _spoken(sentence: str) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text("".join(f"{sentence}\n" for sentence in expand()), encoding="ascii")
+    kept = resource("skills") / FILE
+    kept.write_text("".join(f"{sentence}\n" for sentence in expand()), encoding="ascii")

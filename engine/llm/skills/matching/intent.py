@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from random import randint
+from typing import Final
 
 from engine.llm.base import Action, Message, Role, Situation
 
 Slots = Mapping[str, str]
+PRECEDENCE: Final = 50  # of a skill that names none: after those for a purpose, before small talk
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ def last_answer(occasion: Occasion) -> str:
 
 
 Responder = Callable[[Slots, Occasion], Answer | None]
+# Slots of the previous sentence and of this one, as one; None where they do not go together.
+Combine = Callable[[Slots, Slots, Occasion], Slots | None]
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Intent:
     is {expression}" with something that is not arithmetic); then the next intent is tried.
     `verbatim` intents are matched against what was typed or heard, all others against its canonical
     form (see canonical.py). An intent that is not `certain` is left to the language model if there
-    is one.
+    is one. An `aside` may be said between a question and its follow-up.
     """
 
     name: str
@@ -72,6 +76,7 @@ class Intent:
     respond: Responder
     verbatim: bool = False
     certain: bool = True
+    aside: bool = False
 
 
 def joined(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
@@ -84,7 +89,7 @@ class FollowUp:
     """Words that mean something only after another sentence ("and in miles?"). They ask the intent
     named `asks` with other slots; "" asks the previous intent again.
 
-    `after` names the intents they may follow. `slots` combines the previous slots with those said
+    `after` names the intents they may follow. `combine` combines the previous slots with those said
     now, or returns None when the words only looked like a follow-up. If `answered` is given, the
     previous answer must begin with it ("Which").
     """
@@ -92,7 +97,7 @@ class FollowUp:
     after: tuple[str, ...]
     sentences: tuple[str, ...]
     asks: str = ""
-    slots: Callable[[Slots, Slots, Occasion], Slots | None] = joined
+    combine: Combine = joined
     answered: str = ""
     verbatim: bool = False
 
@@ -113,16 +118,23 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Family:
-    """One skill file's contribution. `lists` maps a slot list to (spoken or typed form, value)
-    pairs; `open_lists` maps a slot that takes any words to examples of them, which teach the
-    recogniser what people say there. `fits` tells of those that no parser reads whether what fills
-    them is what the slot is for; otherwise the sentence only began as the intent's does.
+class Skill:
+    """One skill file's contribution; `name` is its path, "timers/alarms". Skills with a lower
+    `precedence` are asked first.
+
+    `expansion_rules` are parts of sentences by name. `lists` maps a slot list to
+    (spoken or typed form, value) pairs; `examples` maps a slot that takes any words to examples of
+    them, which teach the recogniser what people say there. `fits` decides, for slots that no
+    parser reads, whether the words are what the slot is for; otherwise the sentence only began as
+    the intent's does.
     """
 
-    intents: tuple[Intent, ...]
-    tools: tuple[Tool, ...] = ()
+    name: str
+    precedence: int = PRECEDENCE
+    intents: tuple[Intent, ...] = ()
     follow_ups: tuple[FollowUp, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    expansion_rules: Mapping[str, str] = field(default_factory=dict)
     lists: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    open_lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fits: Mapping[str, Callable[[str], bool]] = field(default_factory=dict)

@@ -1,81 +1,29 @@
 """Finds, with hassil, the skill that understands a sentence on its own or as a follow-up.
 
-Invariant: intents are tried in the order of FAMILIES, verbatim ones first; the first responder that
-answers wins, so the order of families is their precedence.
+Invariant: intents are tried in the order of the repertoire, verbatim ones first; the first that
+answers wins.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
-
-from hassil import Intents, recognize_all
 
 from engine.llm.base import Role
-from engine.llm.skills import (
-    abilities,
-    chance,
-    names,
-    reading,
-    repeating,
-    smalltalk,
-    spelling,
-    units,
-    voices,
-)
-from engine.llm.skills.arithmetic import pairs, shares, sums
-from engine.llm.skills.clock import cities, dates, hours
-from engine.llm.skills.control import pace, volume
 from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
 from engine.llm.skills.matching.fillings import has_several_sentences
 from engine.llm.skills.matching.intent import (
     Answer,
-    Family,
     FollowUp,
     Intent,
     Occasion,
     Slots,
-    Tool,
     last_answer,
     sentence,
 )
-from engine.llm.skills.timers import alarms, changing, reminders, setting, telling
+from engine.llm.skills.matching.repertoire import Repertoire, repertoire
+from engine.llm.skills.matching.templates import MAX_PATTERN_CHARS, Templates
 
-# Sums come last, because their "{expression}" matches everything that is left.
-FAMILIES: tuple[Family, ...] = (
-    pace.FAMILY,
-    volume.FAMILY,
-    reading.FAMILY,
-    repeating.FAMILY,
-    spelling.FAMILY,
-    voices.FAMILY,
-    names.FAMILY,
-    hours.FAMILY,
-    dates.FAMILY,
-    cities.FAMILY,
-    setting.FAMILY,
-    changing.FAMILY,
-    alarms.FAMILY,
-    reminders.FAMILY,
-    telling.FAMILY,
-    chance.FAMILY,
-    units.FAMILY,
-    abilities.FAMILY,
-    smalltalk.FAMILY,
-    shares.FAMILY,
-    pairs.FAMILY,
-    sums.FAMILY,
-)
-INTENTS: tuple[Intent, ...] = tuple(intent for family in FAMILIES for intent in family.intents)
-FOLLOW_UPS: tuple[FollowUp, ...] = tuple(each for family in FAMILIES for each in family.follow_ups)
-FITS = {slot: fits for family in FAMILIES for slot, fits in family.fits.items()}
-TOOLS: tuple[Tool, ...] = tuple(tool for family in FAMILIES for tool in family.tools)
-
-# hassil tries every way in which an open slot can end, which takes too long for longer sentences.
-# Apart from texts to be read aloud, no skill has such long ones.
-MAX_PATTERN_CHARS = 300
-MAX_CANDIDATES = 50
 MAX_BACK = 10  # sentences that follow-ups may look back, including this one
 MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
 _GOES_ON = re.compile(
@@ -93,14 +41,6 @@ _CORRECTION = re.compile(
     r"(?:wait\b[\s,.!;:]*)?)+(?=\S)",
     re.IGNORECASE,
 )
-# What may be said between a question and its follow-up.
-_ASIDES = frozenset(
-    (
-        *(each.name for each in (*pace.FAMILY.intents, *volume.FAMILY.intents)),
-        repeating.SAY_AGAIN,
-        sums.ROUND,
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -113,21 +53,21 @@ class Understanding:
 
 
 class Matcher:
-    """The compiled templates. Using them does not change them, so one object is enough: see
-    matcher()."""
+    """Understands what the skills of a repertoire understand. Using it does not change it, so one
+    object is enough for the built-in ones: see matcher().
+    """
 
-    def __init__(self) -> None:
-        self._by_name = {intent.name: intent for intent in INTENTS}
-        self._verbatim = compiled(templates_of(intent for intent in INTENTS if intent.verbatim))
-        self._canonical = compiled(
-            templates_of(intent for intent in INTENTS if not intent.verbatim)
-        )
-        self._following = {intent.name: _Following(intent.name) for intent in INTENTS}
+    def __init__(self, skills: Repertoire) -> None:
+        self._fits = skills.fits
+        self._by_name = {intent.name: intent for intent in skills.intents}
+        self._verbatim = skills.templates([each for each in skills.intents if each.verbatim])
+        self._canonical = skills.templates([each for each in skills.intents if not each.verbatim])
+        self._following = {each.name: _Following(each.name, skills) for each in skills.intents}
 
     def prepare(self) -> None:
         """Parse the templates now (0.1 s), not at the first sentence."""
-        for intents in (self._verbatim, self._canonical):
-            list(recognize_all("what", intents))
+        for templates in (self._verbatim, self._canonical):
+            list(templates.matches("what"))
 
     def answer(self, text: str, occasion: Occasion, *, certain_only: bool) -> Answer | None:
         """The answer of the first skill that understands the text; None when none does."""
@@ -143,7 +83,7 @@ class Matcher:
         followed = self._follow(text, occasion, certain_only)
         if followed is None:
             return self._alone(text, occasion, certain_only)
-        if FITS.keys().isdisjoint(followed.slots):
+        if self._fits.keys().isdisjoint(followed.slots):
             return followed
         return self._alone(text, occasion, certain_only=True) or followed
 
@@ -155,17 +95,13 @@ class Matcher:
         return understood
 
     def _first(
-        self, intents: Intents, text: str, occasion: Occasion, certain_only: bool
+        self, templates: Templates[Intent], text: str, occasion: Occasion, certain_only: bool
     ) -> Understanding | None:
-        head = text[:MAX_PATTERN_CHARS]
-        for match, _ in zip(recognize_all(head, intents), range(MAX_CANDIDATES), strict=False):
-            intent = self._by_name[match.intent.name]
-            if certain_only and not intent.certain:
-                continue
-            slots = _slots(match.entities, head, text)
-            answer = intent.respond(slots, occasion) if _fits(slots, occasion) else None
-            if answer is not None:
-                return Understanding(intent, slots, answer)
+        for intent, slots in templates.matches(text):
+            if intent.certain or not certain_only:
+                answer = intent.respond(slots, occasion) if self._fit(slots, occasion) else None
+                if answer is not None:
+                    return Understanding(intent, slots, answer)
         return None
 
     def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
@@ -183,7 +119,7 @@ class Matcher:
             if each is occasion:
                 return now
             now = now or self._alone(said, each, certain_only)
-            if now is None or now.intent.name not in _ASIDES:
+            if now is None or not now.intent.aside:
                 meant = now
         return None
 
@@ -198,7 +134,7 @@ class Matcher:
             said = earlier.history[-1].text
             if not _GOES_ON.match(said):
                 meant = self._alone(said, earlier, certain_only)
-                if meant is not None and meant.intent.name not in _ASIDES:
+                if meant is not None and not meant.intent.aside:
                     return meant, since
             since.append(earlier)
         return None, since
@@ -218,19 +154,27 @@ class Matcher:
         self, follow_up: FollowUp, before: Understanding, said: Slots, occasion: Occasion
     ) -> Understanding | None:
         """The answer to a follow-up; None when it does not follow that sentence."""
-        if not last_answer(occasion).startswith(follow_up.answered) or not _fits(said, occasion):
+        answered = last_answer(occasion).startswith(follow_up.answered)
+        if not answered or not self._fit(said, occasion):
             return None
         intent = self._by_name[follow_up.asks] if follow_up.asks else before.intent
-        slots = follow_up.slots(before.slots, said, occasion)
+        slots = follow_up.combine(before.slots, said, occasion)
         answer = intent.respond(slots, occasion) if slots is not None else None
         return None if slots is None or answer is None else Understanding(intent, slots, answer)
+
+    def _fit(self, slots: Slots, occasion: Occasion) -> bool:
+        """Whether every open slot is filled with what it is for, and nothing is said besides."""
+        free = [name for name in slots if name in self._fits]
+        several = bool(free) and has_several_sentences(sentence(occasion))
+        return not several and all(self._fits[name](slots[name]) for name in free)
 
 
 class _Following:
     """The follow-ups of one intent, compiled when they are first needed."""
 
-    def __init__(self, after: str) -> None:
-        self._follow_ups = [each for each in FOLLOW_UPS if after in each.after]
+    def __init__(self, after: str, skills: Repertoire) -> None:
+        self._after = after
+        self._skills = skills
 
     def matches(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
         """All follow-ups that match the text, with their slots; then those that match what it
@@ -242,50 +186,24 @@ class _Following:
             yield from self._matching(corrected)
 
     def _matching(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
-        for verbatim, intents in self._compiled:
-            said = (
-                text.strip(" \t\n.?!") if verbatim else canonical(_MISHEARD_AND.sub("and ", text))
-            )
-            for match, _ in zip(recognize_all(said, intents), range(MAX_CANDIDATES), strict=False):
-                follow_up = self._follow_ups[int(match.intent.name)]
-                yield follow_up, _slots(match.entities, said, said)
+        verbatim, others = self._templates
+        yield from verbatim.matches(text.strip(" \t\n.?!"))
+        yield from others.matches(canonical(_MISHEARD_AND.sub("and ", text)))
 
     @cached_property
-    def _compiled(self) -> tuple[tuple[bool, Intents], ...]:
-        """(whether they are verbatim, their compiled form) of each kind."""
-        templates = {
-            verbatim: [
-                (str(at), each.sentences)
-                for at, each in enumerate(self._follow_ups)
-                if each.verbatim is verbatim
-            ]
-            for verbatim in (True, False)
-        }
-        return tuple((kind, compiled(each)) for kind, each in templates.items() if each)
+    def _templates(self) -> tuple[Templates[FollowUp], Templates[FollowUp]]:
+        """Of the verbatim ones, and of all others."""
+        after = [each for each in self._skills.follow_ups if self._after in each.after]
+        return (
+            self._skills.templates([each for each in after if each.verbatim]),
+            self._skills.templates([each for each in after if not each.verbatim]),
+        )
 
 
 @lru_cache(maxsize=1)
 def matcher() -> Matcher:
-    """The only matcher, compiled at the first call."""
-    return Matcher()
-
-
-def compiled(templates: Iterable[tuple[str, tuple[str, ...]]]) -> Intents:
-    """Our lists and these templates, by name, compiled for hassil, whose types are not
-    annotated."""
-    lists: dict[str, Any] = {}
-    for family in FAMILIES:
-        for name, values in family.lists.items():
-            lists[name] = {"values": [{"in": form, "out": value} for form, value in values]}
-        for name in family.open_lists:
-            lists[name] = {"wildcard": True}
-    intents = {name: {"data": [{"sentences": list(said)}]} for name, said in templates}
-    return Intents.from_dict({"language": "en", "intents": intents, "lists": lists})
-
-
-def templates_of(intents: Iterable[Intent]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Intents in the form that compiled() takes."""
-    return ((intent.name, intent.sentences) for intent in intents)
+    """The matcher of the built-in skills, made at the first call."""
+    return Matcher(repertoire())
 
 
 def _before(occasion: Occasion) -> Occasion | None:
@@ -295,32 +213,3 @@ def _before(occasion: Occasion) -> Occasion | None:
         if history[end - 1].role is Role.USER:
             return replace(occasion, history=history[:end])
     return None
-
-
-def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
-    """Slot values. An open slot gets whole words as they stand in the text, with the punctuation
-    that hassil leaves out of its spans (as at the beginning of "../notes.txt"). hassil saw only the
-    `head`: a text to be read aloud that reaches the end of the head goes on to the end of the text.
-    """
-    slots = {}
-    for name, entity in entities.items():
-        start, end = entity.text_span
-        if end >= len(head.rstrip()):
-            end = len(text)
-        slots[name] = _whole_words(text, start, end) if entity.is_wildcard else str(entity.value)
-    return slots
-
-
-def _fits(slots: Slots, occasion: Occasion) -> bool:
-    """Whether every open slot is filled with what it is for, and nothing is said besides."""
-    free = [name for name in slots if name in FITS]
-    several = bool(free) and has_several_sentences(sentence(occasion))
-    return not several and all(FITS[name](slots[name]) for name in free)
-
-
-def _whole_words(text: str, start: int, end: int) -> str:
-    while start > 0 and not text[start - 1].isspace():
-        start -= 1
-    while end < len(text) and not text[end].isspace():
-        end += 1
-    return text[start:end]

@@ -10,18 +10,10 @@ from datetime import datetime, timedelta
 from engine.llm.base import Role, StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    last_answer,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import running
-from engine.llm.skills.timers.setting import MAX_TIMER_S, SET, TOO_LONG
+from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
 from engine.messages.timers import CancelTimers, TimerKind
 
 ALARM = "alarm"
@@ -164,84 +156,3 @@ def _rung(occasion: Occasion) -> str:
         if message.role is Role.ASSISTANT and unasked and message.text.startswith(_RINGING):
             return message.text
     return ""
-
-
-_CANCEL = "(cancel|stop|delete|clear|remove|turn off|disable|get rid of)"
-_ALARM = "(alarm [clock]|wake up call)"
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "alarm",
-            (
-                "set an alarm for {moment}",
-                f"{SET} {_ALARM} [for me] [set|(to go off)|(to wake me [up])] "
-                "[for|at|to|on] {moment}",
-                f"{SET} {{moment}} alarm",
-                "[an] alarm [me] (for|at) {moment}",
-            ),
-            set_alarm,
-        ),
-        Intent(
-            "wake",
-            (
-                "(wake|get) me [up] [at] {moment}",
-                "i (need|want|have) to ([get|be] (up|awake)|wake up) at {moment}",
-            ),
-            wake,
-        ),
-        Intent(
-            "move alarm",
-            ("(change|move|set|reset|push) (the|my) alarm (to|for) {moment}",),
-            move_alarm,
-        ),
-        Intent(
-            "alarm without a time",
-            ("set an alarm", f"{SET} alarm [set [up]]", "[an] alarm"),
-            ask_alarm_time,
-        ),
-        Intent("wake without a time", ("wake me [up]",), ask_alarm_time),
-        Intent(
-            "cancel all alarms",
-            (
-                f"{_CANCEL} [the|my|(all|both|any) [of] [the|my]] [set] alarms "
-                "[[that] (i have|are)] [set]",
-            ),
-            cancel_all_alarms,
-        ),
-        Intent(
-            "cancel alarm",
-            (
-                f"{_CANCEL} [the|my] alarm",
-                f"{_CANCEL} [the|my] {{moment}} alarm",
-                f"{_CANCEL} [the|my] alarm [set] (for|at|on) {{moment}}",
-            ),
-            cancel_alarms,
-        ),
-        Intent("snooze", ("snooze [it|the alarm] [for {duration}]",), snooze),
-    ),
-    follow_ups=(
-        FollowUp(("alarm without a time",), ("[(for|at)] {moment}",), asks="alarm"),
-        FollowUp(("wake without a time",), ("[(for|at)] {moment}",), asks="wake"),
-        FollowUp(("cancel alarm",), ("(both|all) [of them]",), "cancel all alarms"),
-        FollowUp(
-            ("cancel alarm",),
-            ("[the] {moment} [(one|1|alarm)]", "[the] (one|1) at {moment}"),
-            answered=WHICH_ALARM,
-        ),
-        FollowUp(
-            ("alarm", "wake", "move alarm"),
-            ("(make|change|move|set) (it|that|at) [(to|for)] {moment}", "[at] {moment}"),
-            asks="move alarm",
-            slots=another_moment,
-        ),
-        FollowUp(
-            ("alarm", "wake"),
-            ("another [(one|1)] [(for|at)] {moment}", "[an] (one|1) (for|at) {moment}"),
-            asks="alarm",
-        ),
-    ),
-    open_lists={
-        "moment": ("7 am", "half past 6", "noon", "5 pm", "8 tonight", "9 tomorrow"),
-    },
-)

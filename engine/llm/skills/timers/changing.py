@@ -7,27 +7,9 @@ import re
 from collections.abc import Callable
 
 from engine.llm.base import Action, Timer
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
-from engine.llm.skills.timers.choosing import (
-    ALL,
-    WHICH,
-    meant,
-    name,
-    named,
-    numbers,
-    running,
-    the_timers,
-    which_one,
-)
+from engine.llm.skills.timers.choosing import ALL, meant, name, named, numbers, running, the_timers
 from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG, another_length
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers
 
@@ -77,44 +59,40 @@ def resume(slots: Slots, occasion: Occasion) -> Answer | None:
     return _resume(slots, occasion)
 
 
-def _to_all(respond: Respond) -> Respond:
-    return lambda _slots, occasion: respond({"label": ALL}, occasion)
+def lengthen(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Give timers more time."""
+    return _lengthen(slots, occasion, sign=1)
 
 
-def lengthen(sign: int) -> Respond:
-    """A responder that gives timers more time, or takes some of it away."""
-
-    def respond(slots: Slots, occasion: Occasion) -> Answer | None:
-        seconds = parse_duration(slots["duration"].replace(" more ", " ").removesuffix(" more"))
-        if seconds is None:
-            return None
-        if seconds > MAX_TIMER_S:
-            return Answer(TOO_LONG)
-        timers = meant(slots, occasion)
-        if isinstance(timers, Answer):
-            return timers
-        action = ExtendTimers(numbers(timers), sign * seconds)
-        return Answer(_lengthened(timers, sign * seconds), (action,))
-
-    return respond
+def shorten(slots: Slots, occasion: Occasion) -> Answer | None:
+    return _lengthen(slots, occasion, sign=-1)
 
 
-def lengthen_named(sign: int) -> Respond:
+def _lengthen(slots: Slots, occasion: Occasion, *, sign: int) -> Answer | None:
+    seconds = parse_duration(slots["duration"].replace(" more ", " ").removesuffix(" more"))
+    if seconds is None:
+        return None
+    if seconds > MAX_TIMER_S:
+        return Answer(TOO_LONG)
+    timers = meant(slots, occasion)
+    if isinstance(timers, Answer):
+        return timers
+    action = ExtendTimers(numbers(timers), sign * seconds)
+    return Answer(_lengthened(timers, sign * seconds), (action,))
+
+
+def lengthen_named(slots: Slots, occasion: Occasion) -> Answer | None:
     """The same without the word "timer": only for a running timer of that name."""
-
-    def respond(slots: Slots, occasion: Occasion) -> Answer | None:
-        timers = running(occasion)
-        known = named(slots["label"], timers) if "label" in slots else timers
-        return lengthen(sign)(slots, occasion) if known else None
-
-    return respond
+    timers = running(occasion)
+    known = named(slots["label"], timers) if "label" in slots else timers
+    return lengthen(slots, occasion) if known else None
 
 
 def add_more(slots: Slots, occasion: Occasion) -> Answer | None:
     """ "One more minute for the pasta"; without "more" it would be another timer."""
     if " more " not in slots["extra"]:
         return None
-    return lengthen_named(1)({**slots, "duration": slots["extra"]}, occasion)
+    return lengthen_named({**slots, "duration": slots["extra"]}, occasion)
 
 
 def give(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -125,7 +103,7 @@ def give(slots: Slots, occasion: Occasion) -> Answer | None:
         duration = re.sub(r"^another (?=[a-z])", "1 ", " ".join(words[at:]))
         duration = duration.removeprefix("another ").replace(" more ", " ")
         if parse_duration(duration) and named(label, running(occasion)):
-            return lengthen(1)({"label": label, "duration": duration}, occasion)
+            return lengthen({"label": label, "duration": duration}, occasion)
     return None
 
 
@@ -149,6 +127,12 @@ def in_its_unit(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
     return length and {**length, "label": newest.label or "last"}
 
 
+def which_one(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+    """The slots of the question, with the timer from the answer; None when it names none."""
+    label = now.get("label", ALL)
+    return {**before, "label": label} if named(label, running(occasion)) else None
+
+
 def restart(slots: Slots, occasion: Occasion) -> Answer | None:
     """Start timers from the beginning."""
     timers = meant(slots, occasion)
@@ -166,136 +150,3 @@ def restart(slots: Slots, occasion: Occasion) -> Answer | None:
 
 _ONE = "[the|my|that|this] [{label}] timer"
 _CALLED = "[the|my] timer (for|called|named|of) [the] {label}"
-_EVERY = "(all|both) [of] [the|my] timers"
-_CANCEL = "(cancel|stop|delete|clear|remove|turn off|end|kill|get rid of)"
-_RESUME = "(resume|continue|unpause|go on with)"
-_TAKE = "(take|remove|subtract)"
-
-
-def _about(verb: str) -> tuple[str, ...]:
-    return (f"{verb} {_ONE}", f"{verb} {_CALLED}")
-
-
-_ABOUT_ONE = (
-    *(
-        "start timer",
-        "start timer in minutes",
-        "change length",
-        "pause timer",
-        "resume timer",
-        "add time",
-        "take time",
-    ),
-    *("add named time", "time left", "named time left"),
-)
-_BY = (
-    *("cancel timer", "pause timer", "resume timer", "add time", "take time", "restart timer"),
-    *("add named time", "take named time"),
-)
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "cancel all timers",
-            (f"{_CANCEL} {_EVERY}", f"{_CANCEL} [the|my] timers", f"{_CANCEL} every timer"),
-            _to_all(cancel),
-        ),
-        Intent("cancel timer", _about(_CANCEL), cancel),
-        Intent("cancel named timer", (f"{_CANCEL} [the|my] {{label}}",), cancel_named),
-        Intent("pause all timers", (f"pause {_EVERY}", "pause [the|my] timers"), _to_all(pause)),
-        Intent("pause timer", _about("(pause|hold|freeze)"), pause),
-        Intent(
-            "resume all timers",
-            (f"{_RESUME} {_EVERY}", f"{_RESUME} [the|my] timers"),
-            _to_all(resume),
-        ),
-        Intent("resume timer", _about(_RESUME), resume),
-        Intent("restart timer", _about("(restart|reset)"), restart),
-        Intent(
-            "add time",
-            (
-                f"(add|put) [another] {{duration}} (to|on) {_ONE}",
-                f"add [another] {{duration}} (to|on) {_CALLED}",
-                f"(extend|increase|lengthen) {_ONE} by {{duration}}",
-                "make [the|my] timer {duration} longer",
-            ),
-            lengthen(1),
-        ),
-        Intent(
-            "take time",
-            (
-                f"{_TAKE} {{duration}} (off|from) {_ONE}",
-                f"{_TAKE} {{duration}} (off|from) {_CALLED}",
-                f"(shorten|reduce|decrease) {_ONE} by {{duration}}",
-                "make [the|my] timer {duration} shorter",
-            ),
-            lengthen(-1),
-        ),
-        Intent(
-            "add named time",
-            (
-                "add [another] {duration} [to (it|that)]",
-                "add [another] {duration} to [the] {label}",
-                "{duration} more [for|on|to] [the] {label}",
-            ),
-            lengthen_named(1),
-        ),
-        Intent("add more time", ("{extra} (for|on|to) [the] {label}",), add_more),
-        Intent("make longer", ("make [the|my] {gift} longer",), give),
-        Intent("give time", ("give [the|my] {gift}",), give),
-    ),
-    tools=(
-        Tool(
-            "cancel_timers",
-            "Cancel the timer with this label, or 'all'.",
-            cancel,
-            {"label": "the timer's name"},
-            optional=("label",),
-        ),
-        Tool(
-            "pause_timer",
-            "Pause the timer with this label.",
-            pause,
-            {"label": "the timer's name"},
-            optional=("label",),
-        ),
-        Tool(
-            "resume_timer",
-            "Let a paused timer run on.",
-            resume,
-            {"label": "the timer's name"},
-            optional=("label",),
-        ),
-    ),
-    open_lists={
-        "gift": ("pasta two more minutes", "tea timer another minute"),
-        "extra": ("one more minute", "five more minutes"),
-    },
-    follow_ups=(
-        FollowUp(
-            ("start timer", "start timer in minutes", "change length", "add time", "take time"),
-            (f"{_TAKE} {{duration}} (off|from (it|that)) [it|that]",),
-            asks="take time",
-            slots=in_its_unit,
-        ),
-        FollowUp(
-            _BY,
-            ("[the|my] {label} [(one|1|timer)]", "[the] (one|1) (for|called|with) [the] {label}"),
-            slots=which_one,
-            answered=WHICH,
-        ),
-        FollowUp(
-            _ABOUT_ONE,
-            ("(cancel|stop|delete|remove) (it|that)",),
-            asks="cancel timer",
-        ),
-        FollowUp(
-            _ABOUT_ONE,
-            ("(cancel|stop|delete|clear) (them|all|them all|all of them|both|both of them)",),
-            asks="cancel all timers",
-        ),
-        FollowUp(_ABOUT_ONE, ("pause (it|that)",), asks="pause timer"),
-        FollowUp(("pause timer", "time left"), (f"{_RESUME} [(it|that)]",), asks="resume timer"),
-        FollowUp(("add time", "add named time"), ("[and] another {duration}",)),
-    ),
-)

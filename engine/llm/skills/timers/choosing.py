@@ -83,12 +83,6 @@ def named(label: str, timers: tuple[Timer, ...]) -> tuple[Timer, ...]:
     return tuple(timer for timer in timers if seconds is not None and timer.seconds == seconds)
 
 
-def which_one(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    """The slots of the question, with the timer from the answer; None when it names none."""
-    label = now.get("label", ALL)
-    return {**before, "label": label} if named(label, running(occasion)) else None
-
-
 def which(timers: tuple[Timer, ...]) -> str:
     names = [f"the {name(timer)} with {_left(timer)}" for timer in timers]
     return f"{WHICH}: {enumeration(names, 'or')}?"

@@ -11,18 +11,10 @@ from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.moments import moment_phrase, parse_moment
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import running
-from engine.llm.skills.timers.setting import MAX_TIMER_S, SET
+from engine.llm.skills.timers.setting import MAX_TIMER_S
 from engine.messages.timers import CancelTimers, TimerKind
 
 # The hour when only a part of the day was named.
@@ -175,6 +167,11 @@ def which_reminder(_before: Slots, now: Slots, occasion: Occasion) -> Slots | No
     return now if any(wanted in each.label for each in known) else None
 
 
+def is_matter(said: str) -> bool:
+    """Whether it is what a reminder is about, and not a clause."""
+    return not is_clause(said)
+
+
 def _about(thing: str) -> str:
     return f"think of {thing.strip()}"
 
@@ -195,129 +192,3 @@ def _said(task: str) -> str:
 def _told_back(task: str) -> str:
     """ "call my mother" in the assistant's words: "call your mother"."""
     return _FIRST_PERSON.sub(lambda match: _SECOND_PERSON[match[0]], task)
-
-
-_FORGET = "(do not let me forget to|i do not want to forget to|i need to be reminded to)"
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "reminder",
-            (
-                "remind me in {duration} to {task}",
-                "in {duration} remind me to {task}",
-                f"{SET} reminder (in|for) {{duration}} to {{task}}",
-            ),
-            remind_in,
-        ),
-        Intent(
-            "reminder at a time",
-            (
-                "remind me (at|on) {moment} to {task}",
-                "remind me {moment} to {task}",
-                "(at|on) {moment} remind me to {task}",
-                f"{SET} reminder (for|at|on|to) {{moment}} to {{task}}",
-            ),
-            remind_at,
-        ),
-        Intent(
-            "errand",
-            (
-                "remind me to {errand}",
-                "set a reminder to {errand}",
-                f"{SET} reminder [set] [for me] to {{errand}}",
-                "reminder [to] {errand}",
-                f"{_FORGET} {{errand}}",
-            ),
-            remind_of_errand,
-        ),
-        Intent(
-            "move reminder",
-            ("(change|move|set|push) (the|my) reminder (to|for) {when}",),
-            move_reminder,
-        ),
-        Intent("reminder when told", ("remind me {when} about {matter}",), remind_when_told),
-        Intent(
-            "reminder without a task",
-            (
-                "remind me [at] {moment} to",
-                "remind me [at] {moment}",
-                f"{SET} reminder [alarm] [(for|at|on) {{moment}}]",
-            ),
-            ask_what,
-        ),
-        Intent(
-            "reminder without a time",
-            (
-                "remind me to {task}",
-                f"{SET} reminder [set] [for me] to {{task}}",
-                f"{_FORGET} {{task}}",
-            ),
-            ask_when,
-        ),
-        Intent(
-            "reminder about",
-            (
-                "remind me about {matter}",
-                "(set [up]|create|make|add) [me] [a] [new] reminder (about|for) {matter}",
-            ),
-            ask_when_about,
-        ),
-        Intent(
-            "cancel reminders",
-            ("(cancel|delete|clear|remove) [the|my|(all|both) [the|my]] reminders",),
-            cancel_reminders,
-        ),
-        Intent(
-            "cancel reminder",
-            ("(cancel|delete|clear|remove) [the|my] reminder [(to|about|for) {task}]",),
-            cancel_reminder,
-        ),
-    ),
-    tools=(
-        Tool(
-            "set_reminder",
-            "Say a reminder aloud after a while.",
-            remind_in,
-            {"duration": "such as '10 minutes'", "task": "what to do, such as 'call mum'"},
-        ),
-    ),
-    follow_ups=(
-        FollowUp(
-            ("reminder without a time", "reminder about"),
-            ("[(in|at)] {when}",),
-            asks="reminder when told",
-            slots=told_when,
-            answered=WHEN,
-        ),
-        FollowUp(
-            (
-                *("errand", "reminder", "reminder at a time", "reminder when told"),
-                *("move reminder", "reminder without a time", "reminders"),
-            ),
-            ("(make|change|move|set) (it|that) [(to|for)] {when}",),
-            asks="move reminder",
-        ),
-        FollowUp(("cancel reminder",), ("(both|all) [of them]",), "cancel reminders"),
-        FollowUp(
-            ("cancel reminder",),
-            ("[the (one|1)] [to] {task}",),
-            slots=which_reminder,
-            answered=WHICH_REMINDER,
-        ),
-        FollowUp(
-            ("reminder without a task",),
-            ("[to] {task}",),
-            asks="reminder when told",
-            slots=told_what,
-            answered=WHAT,
-        ),
-    ),
-    open_lists={
-        "task": ("call my mother", "check the oven", "drink some water", "take a break"),
-        "errand": ("call my mother at five pm", "check the oven in ten minutes"),
-        "matter": ("the meeting", "the laundry"),
-        "when": ("ten minutes", "five pm"),
-    },
-    fits={"task": is_task, "errand": is_task, "matter": lambda said: not is_clause(said)},
-)

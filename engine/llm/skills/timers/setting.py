@@ -6,15 +6,7 @@ Invariant: a skill starts one by an action and never waits.
 import re
 
 from engine.llm.base import StartTimer
-from engine.llm.skills.matching.intent import (
-    Answer,
-    Family,
-    FollowUp,
-    Intent,
-    Occasion,
-    Slots,
-    Tool,
-)
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import (
     duration_phrase,
     enumeration,
@@ -27,16 +19,9 @@ from engine.messages.timers import CancelTimers, ExtendTimers
 MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
 TOO_LONG = "That is too long for me. I can count for up to a week."
 
-# How people ask for a timer, an alarm or a reminder, up to its name.
-SET = (
-    "(set [up]|start|make [up]|create|schedule|run|begin|put (on|in)|turn on|add|give|get|new"
-    "|i need|i want|i would like|want) [me] [a|an|the|my|another|one more|1 more] [new]"
-)
-
 _ENUMERATED = re.compile(r" and |, ?")
-_SAYINGS = frozenset(
-    ("even", "quits", "day", "night", "square", "off", "done", "good")
-)  # "call it"
+# After "call it".
+_SAYINGS = frozenset(("even", "quits", "day", "night", "square", "off", "done", "good"))
 _UNIT = re.compile(r"(\w+)$")
 
 
@@ -92,10 +77,6 @@ def name_timer(slots: Slots, occasion: Occasion) -> Answer | None:
     return answer and Answer(f"It's the {label} timer now.", (cancelled, *answer.actions))
 
 
-def ask_duration(_slots: Slots, _occasion: Occasion) -> Answer:
-    return Answer("For how long? Say, for example: ten minutes.")
-
-
 def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
     """ "Make it 12" just after a timer was set; it changes the newest one of that name."""
     seconds = parse_duration(slots["duration"])
@@ -135,123 +116,3 @@ def another_length(before: Slots, now: Slots, occasion: Occasion) -> Slots | Non
 def another_timer(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
     changed = another_length(before, now, occasion)
     return changed and {**changed, "label": now.get("label", "")}
-
-
-FAMILY = Family(
-    intents=(
-        Intent(
-            "start timer",
-            (
-                "set a timer for {duration}",
-                f"{SET} (timer|countdown) [for me] [set|(that is set)] "
-                "(for|of|to|at|(to go off in)) {duration} [from]",
-                "(set|start|make|create) [a|an|the|my] {label} timer (for|of|to) {duration}",
-                "(set|start) [a|an|another] timer (called|named) {label} for {duration}",
-                "(set|start) [a|an|another] timer for {label} for {duration}",
-                "(set|start) [a|an] {duration} timer (called|named) {label}",
-                "(set|start) [a|an|another] timer for {duration} (called|named|for) [the] {label}",
-                f"{SET} {{duration}} (timer|countdown) [for [the] {{label}}]",
-                "(set|start) (another|a second|a 2nd) [1] for {duration} "
-                "[(for|called|named) [the] {label}]",
-                "timer [for] {duration}",
-                "{label} timer [for] {duration}",
-                "[a|an] {duration} timer",
-                "(wake|alert|notify) me [up] (in|after) {duration}",
-                "count [down] [from] {duration}",
-                "[put] {duration} on the (clock|timer)",
-                "time {duration}",
-                "(when|after|once) {duration} (is|are|has|have) [passed] [(up|over|passed|gone)]",
-            ),
-            start_timer,
-        ),
-        Intent(
-            "start timer in minutes",
-            ("(set|start|make|create) [a|an|another] timer (for|of) {duration}",),
-            start_in_minutes,
-        ),
-        Intent(
-            "start named timer",
-            (
-                "(set|start|make|create) [a|an|another] {timed} timer",
-                "{timed} timer",
-                "timer [for] {timed}",
-            ),
-            start_named,
-        ),
-        Intent(
-            "start timers",
-            ("(set|start|make|create) [2|3|some|several] timers (for|of) {durations}",),
-            start_several,
-        ),
-        Intent(
-            "name timer",
-            ("(call|name|label|rename) [the|my] (timer|last timer) [to] {label}",),
-            name_timer,
-        ),
-        Intent(
-            "timer without a time",
-            ("set a timer", f"{SET} timer [set]", "[a] timer"),
-            ask_duration,
-        ),
-        Intent(
-            "change length", ("(make|set) [the|my] {label} timer to {duration}",), change_length
-        ),
-    ),
-    tools=(
-        Tool(
-            "set_timer",
-            "Start a timer that is announced aloud when it has run out.",
-            start_timer,
-            {"duration": "such as '10 minutes' or '1 hour 30 minutes'", "label": "a name"},
-            optional=("label",),
-        ),
-    ),
-    follow_ups=(
-        FollowUp(
-            ("timer without a time",), ("[for] {duration}",), asks="start timer", slots=in_minutes
-        ),
-        FollowUp(
-            ("start timer", "start timer in minutes", "change length", "add time", "take time"),
-            (
-                "(make|change|set) (it|that) [to] {duration}",
-                "[no] [i meant|i mean|make it] {duration}",
-            ),
-            asks="change length",
-            slots=another_length,
-        ),
-        FollowUp(
-            ("start timer", "start timer in minutes", "start named timer", "change length"),
-            ("(call|name|label) (it|that|this|(this|that) (one|1|timer)) {label}",),
-            asks="name timer",
-        ),
-        FollowUp(
-            ("start timer",),
-            (
-                "(another|(one|1) more|a 2nd|a second) [(one|1|timer)] [(for|of)] {duration}",
-                "(another|(one|1) more|a 2nd|a second) [(one|1|timer)] for {duration} "
-                "(called|named|for) {label}",
-            ),
-            asks="start timer",
-            slots=another_timer,
-        ),
-    ),
-    open_lists={
-        "timed": ("three minute tea", "ten minute egg", "the oven twenty minutes"),
-        "durations": ("five and ten minutes", "two minutes and five minutes"),
-        "duration": (
-            *(f"{count} minutes" for count in range(2, 61)),
-            "one minute",
-            "an hour",
-            "half an hour",
-            "a quarter of an hour",
-            "one hour and thirty minutes",
-            "an hour and a half",
-            "two and a half minutes",
-            "one minute and thirty seconds",
-            *(f"{count} seconds" for count in (10, 15, 20, 30, 45, 90)),
-            *(f"{count} hours" for count in range(2, 13)),
-        ),
-        "label": ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven"),
-    },
-    fits={"label": is_label},
-)

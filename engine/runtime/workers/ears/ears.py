@@ -46,6 +46,7 @@ from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
 from engine.settings import RecogniserSettings, WakeSettings
+from engine.translatable import Translatable
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
 READ_S = 0.02  # how often the microphone is read while the person speaks
@@ -57,10 +58,10 @@ PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
 MUTED = "muted"  # what runs in the microphone's place then
-TOO_SOON = "You began before I was listening. Please say that again."
-NO_CANCELLER = (
-    "Without echo cancellation I do not listen while I speak. Install the package 'livekit', or "
-    "wear a headset and say so in the settings."
+TOO_SOON = Translatable("You began before I was listening. Please say that again.")
+NO_CANCELLER = Translatable(
+    "Without echo cancellation I do not listen while I speak. Install the package "
+    "'livekit', or wear a headset and say so in the settings."
 )
 
 Order = EarOrder | Overhear | Drafted
@@ -389,7 +390,9 @@ class Ears(Actor[Order]):
         super()._report(error)
 
     def _unknown(self, error: Exception) -> EngineError:
-        return DeviceError(f"Listening failed: {error}", hint="Choose another microphone.")
+        return DeviceError(
+            "Listening failed: {error}", hint="Choose another microphone.", error=error
+        )
 
     def _fail(self, error: EngineError) -> None:
         self._tell(Failed.of(error, Part.MICROPHONE, self._give_up()))

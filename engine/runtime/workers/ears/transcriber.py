@@ -189,7 +189,7 @@ class Transcriber(Actor[Job]):
 
     def _unknown(self, error: Exception) -> EngineError:
         return RecogniserError(
-            f"The speech recogniser failed: {error}", hint="Say it again, or type."
+            "The speech recogniser failed: {error}", hint="Say it again, or type.", error=error
         )
 
     def _fail(self, error: EngineError) -> None:

@@ -86,7 +86,9 @@ class LoadedVoice:
                 self.warm()
         except EngineError as error:
             self._voice = model.voices()[0]
-            self._tell(Notice(f"{error} Until then {self._voice.name} speaks."))
+            self._tell(
+                Notice.of("{error} Until then {name} speaks.", error=error, name=self._voice.name)
+            )
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
         told = VoicesChanged(names, self._voice_name, info.can_clone, has_rate, info.resembles)

@@ -345,7 +345,9 @@ class Speaker(Actor[Order]):
         self._voice.warm()  # for a voice that was chosen meanwhile
 
     def _unknown(self, error: Exception) -> EngineError:
-        return SynthesisError(f"The voice failed: {error}", hint="Ask again; it was restarted.")
+        return SynthesisError(
+            "The voice failed: {error}", hint="Ask again; it was restarted.", error=error
+        )
 
     def _fail(self, error: EngineError) -> None:
         reply, self._reply = self._reply, None

@@ -20,11 +20,12 @@ from engine.nn.packed.quantise import Precision
 from engine.nn.packed.short_stack import ShortStack
 from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
+from engine.translatable import Translatable
 from engine.tts.voxtream.config import Generation, ModelConfig, Profile
 from engine.tts.voxtream.network.acoustic import PackedAcoustics
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-AGAIN = "Fetch the model again."
+AGAIN = Translatable("Fetch the model again.")
 PREFIXES = {"phone": "phone_former", "temporal": "temp_former", "depth": "dep_former"}
 
 
@@ -213,7 +214,9 @@ class PublishedFile:
         """One tensor as fp32. ModelError when it holds what is no number."""
         tensor: Tensor = self._open.get_tensor(key).float()
         if not_finite([(key, tensor)]):
-            raise ModelError(f"{self._file}: '{key}' holds NaN or infinity.", hint=AGAIN)
+            raise ModelError(
+                "{file}: '{key}' holds NaN or infinity.", hint=AGAIN, file=self._file, key=key
+            )
         return tensor
 
     def close(self) -> None:
@@ -230,25 +233,38 @@ class PublishedFile:
         for key, shape in expected.items():
             if key not in names:
                 raise ModelError(
-                    f"{self._file} lacks '{key}', expected with shape {list(shape)}.", hint=AGAIN
+                    "{file} lacks '{key}', expected with shape {shape}.",
+                    hint=AGAIN,
+                    file=self._file,
+                    key=key,
+                    shape=list(shape),
                 )
             view = self._open.get_slice(key)
             if tuple(view.get_shape()) != shape:
                 raise ModelError(
-                    f"{self._file}: '{key}' has shape {view.get_shape()}, expected {list(shape)}.",
+                    "{file}: '{key}' has shape {shape}, expected {expected}.",
                     hint=AGAIN,
+                    file=self._file,
+                    key=key,
+                    shape=view.get_shape(),
+                    expected=list(shape),
                 )
             if view.get_dtype() not in {"F32", "BF16", "F16"}:
                 raise ModelError(
-                    f"{self._file}: '{key}' holds {view.get_dtype()}, expected F32, BF16 or F16.",
+                    "{file}: '{key}' holds {kind}, expected F32, BF16 or F16.",
                     hint=AGAIN,
+                    file=self._file,
+                    key=key,
+                    kind=view.get_dtype(),
                 )
         extra = sorted(names - set(expected))
         if extra:
             raise ModelError(
-                f"{self._file} holds '{extra[0]}', which this model does not have "
-                f"({len(extra)} unknown keys).",
+                "{file} holds '{key}', which this model does not have ({count} unknown keys).",
                 hint="This is another model's file; choose the right one.",
+                file=self._file,
+                key=extra[0],
+                count=len(extra),
             )
 
 
@@ -278,9 +294,11 @@ def _open_safetensors(file: Path) -> Any:
     from safetensors import SafetensorError, safe_open
 
     if not file.is_file():
-        raise ModelError(f"The weights {file} are not there.", hint=AGAIN)
+        raise ModelError("The weights {file} are not there.", hint=AGAIN, file=file)
     try:
         handle: Any = safe_open(str(file), framework="pt", device="cpu")  # type: ignore[no-untyped-call]
         return handle.__enter__()
     except (OSError, SafetensorError) as error:
-        raise ModelError(f"The weights {file} are damaged: {error}.", hint=AGAIN) from error
+        raise ModelError(
+            "The weights {file} are damaged: {error}.", hint=AGAIN, file=file, error=error
+        ) from error

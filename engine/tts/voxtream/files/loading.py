@@ -84,8 +84,9 @@ def target(device: str, threads: int = 2) -> Target:
     cuda = torch.cuda.is_available()
     if device not in {"auto", "cuda", "cpu"} or (device == "cuda" and not cuda):
         raise ModelError(
-            f"The device '{device}' cannot be used for speech.",
+            "The device '{name}' cannot be used for speech.",
             hint="Set speech.device to 'auto' or 'cpu'.",
+            name=device,
         )
     if device != "cpu" and cuda:
         # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
@@ -105,7 +106,10 @@ def _profile(setting: str, place: Target) -> Profile:
     name = os.environ.get(PROFILE_VARIABLE) or setting
     if name != "auto" and name not in PROFILES:
         raise ModelError(
-            f"There is no profile called '{name}'.", hint="There are: " + ", ".join(PROFILES) + "."
+            "There is no profile called '{name}'.",
+            hint="There are: {names}.",
+            name=name,
+            names=", ".join(PROFILES),
         )
     if place.device.type == "cuda":
         return FULL  # packed products run on the CPU only
@@ -126,8 +130,10 @@ def _files() -> Files:
     for file in paths:
         if not file.is_file():
             raise ModelError(
-                f"The neural voice needs {file.name}, which is not on this machine.",
-                hint="Fetch it with: rubato models get voxtream2",
+                "The neural voice needs {file}, which is not on this machine.",
+                hint="Fetch it with: {command}",
+                file=file.name,
+                command="rubato models get voxtream2",
             )
     return files
 

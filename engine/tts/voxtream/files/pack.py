@@ -16,6 +16,7 @@ from engine.codec.small import load_small
 from engine.errors import ModelError
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
+from engine.translatable import Translatable
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
 from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
 from engine.tts.pack_files import (
@@ -46,7 +47,7 @@ from engine.tts.voxtream.session import Machine
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from engine.typed_values import build
 
-AGAIN: Final = "Install the program again."
+AGAIN: Final = Translatable("Install the program again.")
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ def read_pack_config(file: Path) -> PackConfig:
         )
         _check(config)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"The voice pack's {file} cannot be used: {error}.", hint=AGAIN) from error
+        raise ModelError(
+            "The voice pack's {file} cannot be used: {error}.", hint=AGAIN, file=file, error=error
+        ) from error
     return config
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
+from engine.translatable import Translatable
 from engine.tts.speaker.redimnet import (
     FFT,
     HIGHEST_HZ,
@@ -27,8 +28,8 @@ from engine.tts.speaker.redimnet import (
     SpeakerConfig,
 )
 
-AGAIN = "Fetch the model again."
-NEWER = "This speaker encoder needs a newer version of the program."
+AGAIN = Translatable("Fetch the model again.")
+NEWER = Translatable("This speaker encoder needs a newer version of the program.")
 # What each key of the configuration may be; where it is absent, the first is meant.
 _KINDS: dict[str, tuple[Any, ...]] = {
     "block_1d_type": ("att",),
@@ -67,15 +68,17 @@ _CLASSIFIER = "cls_head."  # tells the speakers of the training apart; a vector 
 def load_speaker_encoder(file: Path) -> ReDimNet:
     """Read the published .pt file. ModelError naming file, key, expected and found."""
     if not file.is_file():
-        raise ModelError(f"The speaker encoder {file} is not there.", hint=AGAIN)
+        raise ModelError("The speaker encoder {file} is not there.", hint=AGAIN, file=file)
     try:
         content = torch.load(file, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise ModelError(
-            f"The speaker encoder {file} is damaged or holds more than weights.", hint=AGAIN
+            "The speaker encoder {file} is damaged or holds more than weights.",
+            hint=AGAIN,
+            file=file,
         ) from error
     if not isinstance(content, dict) or not {"model_config", "state_dict"} <= set(content):
-        raise ModelError(f"{file} holds no model_config and state_dict.", hint=AGAIN)
+        raise ModelError("{file} holds no model_config and state_dict.", hint=AGAIN, file=file)
     model = ReDimNet(_read_shape(file, content["model_config"]))
     _check_keys(file, content["state_dict"], model)
     model.load_state_dict({key: content["state_dict"][key] for key in model.state_dict()})
@@ -104,15 +107,22 @@ def _check_kinds(
 ) -> None:
     """Every key is known, and those of `kinds` have a value that is implemented here."""
     if not isinstance(config, dict):
-        raise ModelError(f"{file} holds no configuration.", hint=AGAIN)
+        raise ModelError("{file} holds no configuration.", hint=AGAIN, file=file)
     for key, value in config.items():
         if key in others:
             continue
         if key not in kinds:
-            raise ModelError(f"{file}: the configuration's '{key}' is not known.", hint=NEWER)
+            raise ModelError(
+                "{file}: the configuration's '{key}' is not known.", hint=NEWER, file=file, key=key
+            )
         if value not in kinds[key]:
             raise ModelError(
-                f"{file}: '{key}' is {value!r}, expected {kinds[key][0]!r}.", hint=NEWER
+                "{file}: '{key}' is {value}, expected {expected}.",
+                hint=NEWER,
+                file=file,
+                key=key,
+                value=repr(value),
+                expected=repr(kinds[key][0]),
             )
 
 
@@ -121,22 +131,35 @@ def _stage(file: Path, setup: Any) -> ResidualStage:
     match setup:
         case (int(stride), int(blocks), 1, _, int(reduction)) if min(stride, blocks, reduction) > 0:
             return ResidualStage(stride, blocks, reduction)
-    raise ModelError(f"{file}: the stage {setup!r} is not implemented.", hint=NEWER)
+    raise ModelError(
+        "{file}: the stage {name} is not implemented.", hint=NEWER, file=file, name=repr(setup)
+    )
 
 
 def _check_keys(file: Path, tensors: dict[str, Tensor], model: ReDimNet) -> None:
     expected = model.state_dict()
     for key, tensor in expected.items():
         if key not in tensors:
-            raise ModelError(f"{file} lacks '{key}', expected {list(tensor.shape)}.", hint=AGAIN)
+            raise ModelError(
+                "{file} lacks '{key}', expected {shape}.",
+                hint=AGAIN,
+                file=file,
+                key=key,
+                shape=list(tensor.shape),
+            )
         if tensors[key].shape != tensor.shape:
             raise ModelError(
-                f"{file}: '{key}' has shape {list(tensors[key].shape)}, "
-                f"expected {list(tensor.shape)}.",
+                "{file}: '{key}' has shape {shape}, expected {expected}.",
                 hint=AGAIN,
+                file=file,
+                key=key,
+                shape=list(tensors[key].shape),
+                expected=list(tensor.shape),
             )
     if key := not_finite((key, tensors[key]) for key in expected):
-        raise ModelError(f"{file}: '{key}' holds NaN or infinity.", hint=AGAIN)
+        raise ModelError("{file}: '{key}' holds NaN or infinity.", hint=AGAIN, file=file, key=key)
     extra = sorted(key for key in set(tensors) - set(expected) if not key.startswith(_CLASSIFIER))
     if extra:
-        raise ModelError(f"{file} holds '{extra[0]}', which is not expected.", hint=AGAIN)
+        raise ModelError(
+            "{file} holds '{key}', which is not expected.", hint=AGAIN, file=file, key=extra[0]
+        )

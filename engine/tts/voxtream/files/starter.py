@@ -10,6 +10,7 @@ import torch
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.config import FULL, STARTER
 from engine.tts.voxtream.files.loading import target
@@ -36,5 +37,7 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 def _advice(folder: Path) -> str:
     if folder == own_folder():
-        return f"Make the pack again or remove {folder}: then the shipped one speaks."
-    return "Install the program again."
+        return Translatable(
+            "Make the pack again or remove {folder}: then the shipped one speaks.", folder=folder
+        )
+    return Translatable("Install the program again.")

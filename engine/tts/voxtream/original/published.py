@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import ModelError
+from engine.translatable import Translatable
 from engine.tts.pack_files import check_number, read_object
 from engine.tts.phones import PhoneTable
 from engine.tts.voxtream.config import GENERATION, STACKS, ModelConfig, Profile, PublishedKeys
@@ -18,8 +19,8 @@ from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.original.config import PUBLISHED, SPECIAL_CODES, TOKENS
 from engine.typed_values import WrongValue, build
 
-AGAIN: Final = "Fetch the model again."
-NEWER: Final = "This checkpoint needs a newer version of the program."
+AGAIN: Final = Translatable("Fetch the model again.")
+NEWER: Final = Translatable("This checkpoint needs a newer version of the program.")
 _CHECKED: Final = (
     "audio_vocabulary", "codebooks", "speaker_width", "max_look_ahead",
 )  # fmt: skip
@@ -53,24 +54,30 @@ def read_config(file: Path) -> ModelConfig:
     try:
         config = build(_Config, read_object(file), ignore_unknown=True)
     except WrongValue as error:
-        raise ModelError(f"{file}: {error}.", hint=AGAIN) from error
+        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
     names = (config.phone_former, config.temp_former, config.dep_former)
     unknown = [name for name in names if name not in STACKS]
     if unknown:
-        raise ModelError(f"{file} asks for a transformer '{unknown[0]}'.", hint=NEWER)
+        raise ModelError(
+            "{file} asks for a transformer '{name}'.", hint=NEWER, file=file, name=unknown[0]
+        )
     temporal = STACKS[config.temp_former]
     if config.embedding_dim != temporal.width or config.num_phone_states != len(TOKENS):
         raise ModelError(
-            f"{file} describes a model of width {config.embedding_dim} with "
-            f"{config.num_phone_states} duration tokens, expected {temporal.width} and "
-            f"{len(TOKENS)}.",
+            "{file} describes a model of width {width} with {count} duration tokens, "
+            "expected {expected} and {other}.",
             hint=NEWER,
+            file=file,
+            width=config.embedding_dim,
+            count=config.num_phone_states,
+            expected=temporal.width,
+            other=len(TOKENS),
         )
     shape = config.shape(config.look_ahead, SPECIAL_CODES)
     try:
         _check(shape)
     except ValueError as error:
-        raise ModelError(f"{file}: {error}.", hint=AGAIN) from error
+        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
     return shape
 
 
@@ -80,8 +87,12 @@ def read_table(file: Path) -> PhoneTable:
     for phone, number in table.items():
         if type(number) is not int or not 0 <= number <= PUBLISHED.eos:
             raise ModelError(
-                f"{file}: '{phone}' is {number!r}, expected a number up to {PUBLISHED.eos}.",
+                "{file}: '{key}' is {value}, expected a number up to {most}.",
                 hint=AGAIN,
+                file=file,
+                key=phone,
+                value=repr(number),
+                most=PUBLISHED.eos,
             )
     return PhoneTable({phone: n for phone, n in table.items() if n < PUBLISHED.silence})
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.codec.mimi import SAMPLE_RATE
 from engine.errors import InvalidInput, ModelError
+from engine.translatable import Translatable
 from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.config import ModelConfig
@@ -21,7 +22,7 @@ from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
 from engine.tts.voxtream.original.session import Machine, VoxtreamSession
 from engine.tts.voxtream.prompt import rotary_tables
 
-AGAIN: Final = "Make the voice pack again."
+AGAIN: Final = Translatable("Make the voice pack again.")
 
 
 class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
@@ -72,8 +73,10 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
     for name, good in right.items():
         if not good:
             raise InvalidInput(
-                f"The voice '{voice.name}' holds '{name}' that are no prompt of this model.",
+                "The voice '{name}' holds '{part}' that are no prompt of this model.",
                 hint=AGAIN,
+                name=voice.name,
+                part=name,
             )
     return Prompt(
         _tensor(codes[: shape.codebooks]),
@@ -108,11 +111,13 @@ def _walks(spans: npt.NDArray[Any], phones: int) -> bool:
 def _integers(voice: Voice, name: str) -> npt.NDArray[Any]:
     array = _array(voice.tensors, name)
     if not np.issubdtype(array.dtype, np.integer) or not array.size:
-        raise InvalidInput(f"The voice '{voice.name}' holds no {name}.", hint=AGAIN)
+        raise InvalidInput(
+            "The voice '{name}' holds no {part}.", hint=AGAIN, name=voice.name, part=name
+        )
     return array
 
 
 def _array(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
     if name not in tensors:
-        raise InvalidInput(f"The voice lacks '{name}'.", hint=AGAIN)
+        raise InvalidInput("The voice lacks '{name}'.", hint=AGAIN, name=name)
     return tensors[name]

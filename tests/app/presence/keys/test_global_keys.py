@@ -8,7 +8,7 @@ from app.presence.desk import Desk
 from app.presence.keys.chord import Chord, parse
 from app.presence.keys.global_keys import GlobalKeys
 from app.presence.keys.source import Action, KeySource, NoKeys
-from engine.api import PressTalk, ReleaseTalk, SetRate, StopReply
+from engine.api import ChangeSetting, PressTalk, ReleaseTalk, StopReply
 
 
 class FakeKeys(KeySource):
@@ -64,9 +64,14 @@ def test_the_other_keys_act_when_pressed(keys, source, window, posted, qtbot) ->
     source.press(Action.STOP)
     source.release(Action.STOP)
     source.press(Action.FASTER)
-    qtbot.waitUntil(lambda: posted == [StopReply(), SetRate(4.5)])
+    qtbot.waitUntil(lambda: posted == [StopReply(), ChangeSetting("speech.rate", 4.5)])
     source.press(Action.SLOWER)
-    qtbot.waitUntil(lambda: posted == [StopReply(), SetRate(4.5), SetRate(4.0)])
+    qtbot.waitUntil(
+        lambda: (
+            posted
+            == [StopReply(), ChangeSetting("speech.rate", 4.5), ChangeSetting("speech.rate", 4.0)]
+        )
+    )
 
 
 def test_a_key_that_is_taken_away_while_held_is_let_go(keys, source, posted) -> None:

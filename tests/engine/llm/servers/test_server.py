@@ -148,7 +148,7 @@ def test_a_server_that_says_nothing_without_a_pause_can_be_left(
     def prattles(handler):
         begin_events(handler)
         try:
-            for _ in range(20_000):
+            for _ in range(200_000):
                 event(handler, delta)
         except OSError:  # the client has left
             scripted.gone.set()

@@ -1,6 +1,5 @@
 """The tables of phrases: whose they are, what of them must come back, and what is left alone."""
 
-import importlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,10 +11,10 @@ import pytest
 
 from engine.llm.base import ChooseVoice, Message, Role, Situation, Timer
 from engine.llm.skills.matching.intent import Answer, Occasion
-from engine.llm.skills.matching.matcher import FAMILIES, matcher
+from engine.llm.skills.matching.matcher import matcher
+from engine.llm.skills.matching.repertoire import repertoire
 
 TABLES = sorted(Path(__file__).with_name("phrases").glob("*.txt"))
-SKILLS = Path(importlib.import_module("engine.llm.skills").__path__[0])
 SITUATION = Situation(
     rate=None,
     volume=0.5,
@@ -74,14 +73,8 @@ def greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @cache
 def skill_of() -> dict[str, str]:
     """The file of each intent, or the room that the file is in."""
-    found = {}
-    for path in SKILLS.rglob("*.py"):
-        parts = path.relative_to(SKILLS).with_suffix("").parts
-        module = importlib.import_module(".".join(("engine.llm.skills", *parts)))
-        family = getattr(module, "FAMILY", None)
-        for intent in family.intents if family in FAMILIES else ():
-            found[intent.name] = parts[0]
-    return found
+    skills = repertoire().skills
+    return {each.name: skill.name.split("/")[0] for skill in skills for each in skill.intents}
 
 
 @cache

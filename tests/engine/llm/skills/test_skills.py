@@ -14,6 +14,7 @@ from engine.llm.base import (
 from engine.llm.skills import Skills
 from engine.llm.skills.abilities import EXAMPLES
 from engine.messages.timers import CancelTimers
+from engine.text.interaction import GOES_ON
 
 QUIET = Situation(rate=None, volume=0.5, voice="", voices=())
 
@@ -88,6 +89,11 @@ def test_what_has_no_word_is_not_understood(skills, said):
 @pytest.mark.parametrize("said", ["say hello", "hello", "who are you", "thanks", "what is love"])
 def test_what_a_model_answers_better_is_not_certain(skills, said):
     assert skills.certain_answer([Message(Role.USER, said)], lambda: QUIET) is None
+
+
+@pytest.mark.parametrize("said", GOES_ON)
+def test_whatever_lets_a_speaker_go_on_is_understood_when_nothing_is_left(skills, said):
+    assert text(skills, said) == "I had said all of it."
 
 
 def test_a_command_is_certain(skills):

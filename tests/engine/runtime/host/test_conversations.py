@@ -58,7 +58,7 @@ def heard_again(host: Host, turn: int, start: int) -> list[api.WordReplayed]:
 
 def test_a_conversation_outlasts_the_program_with_words_voice_and_rate(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
-        host.engine.post(api.SetRate(3.5))
+        host.engine.post(api.ChangeSetting("speech.rate", 3.5))
         host.ask("hi")
     with Store(tmp_path / NAME) as store:
         (turn,) = store.read(1).turns

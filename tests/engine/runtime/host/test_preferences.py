@@ -1,12 +1,27 @@
-"""Settings said again: nothing follows, but for the wake phrase, which may have been taught."""
+"""Who is told of a change of a setting, and what follows when one is said again."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from engine.audio.echo.canceller import Cleaning
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import SettingChanged
-from engine.settings import AudioSettings, Settings, WakeSettings
+from engine.runtime.host.preferences import Preferences
+from engine.runtime.turn.orders import UseDevice
+from engine.runtime.workers.voice.orders import SelectVoice
+from engine.settings import (
+    AudioSettings,
+    HistorySettings,
+    LanguageModelSettings,
+    RecogniserSettings,
+    Settings,
+    SpeechSettings,
+    Value,
+    WakeSettings,
+)
 from tests.engine.runtime.test_conductor import hosting
 from tests.fakes import FakeParts, FakeSpotter
 
@@ -33,3 +48,90 @@ def test_a_phrase_is_listened_for_anew_also_when_it_is_the_same(phrase: str) -> 
         told = [event.value for event in host.of(SettingChanged)]
         assert told == ([] if phrase == PHRASE else [phrase])
     assert made == [PHRASE, phrase]
+
+
+@pytest.mark.parametrize("rate", [5.0, 3.0, 99.0])  # another one, the same, and none at all
+def test_a_change_that_says_its_origin_is_answered_with_it_whatever_came_of_it(rate: float) -> None:
+    with hosting(FakeParts(), Settings(speech=SpeechSettings(rate=3.0))) as host:
+        host.engine.post(ChangeSetting("speech.rate", rate, origin=7))
+        host.wait(lambda: bool(host.of(SettingChanged)))
+        in_force = 5.0 if rate == 5.0 else 3.0
+        assert host.of(SettingChanged) == [SettingChanged("speech.rate", in_force, origin=7)]
+
+
+class Inbox:
+    """A worker that keeps what is posted to it."""
+
+    def __init__(self) -> None:
+        self.got: list[object] = []
+
+    def post(self, message: object) -> None:
+        self.got.append(message)
+
+
+WORKERS = ("ears", "thinker", "speaker", "historian")
+
+
+def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]], SimpleNamespace]:
+    """What every worker is told then, and the dials."""
+    inboxes = {name: Inbox() for name in WORKERS}
+    dials = SimpleNamespace()
+    workers = SimpleNamespace(**inboxes, dials=dials)
+    act(Preferences(Settings(), None, workers, lambda event: None, lambda *given: None))
+    return {name: inbox.got for name, inbox in inboxes.items() if inbox.got}, dials
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "worker", "message"),
+    [
+        ("audio.microphone", "USB", "ears", UseDevice("USB")),
+        ("audio.muted", True, "ears", UseDevice("", closed=True)),
+        ("audio.loudspeaker", "USB", "speaker", UseDevice("USB")),
+        ("audio.headset", True, "ears", Cleaning(False, False, False)),
+        ("audio.hands_free", False, "ears", Cleaning(False, False, False)),
+        ("audio.gain_control", True, "ears", Cleaning(True, False, True)),
+        ("recogniser.patience", "quick", "ears", RecogniserSettings(patience="quick")),
+        ("recogniser.language", "de", "ears", RecogniserSettings(language="de")),
+        ("wake.on", True, "ears", WakeSettings(on=True)),
+        ("language_model.temperature", 0.1, "thinker", LanguageModelSettings(temperature=0.1)),
+        ("speech.voice", "Ada", "speaker", SelectVoice("Ada")),
+        ("speech.seed", 3, "speaker", SpeechSettings(seed=3)),
+        ("history.keep", "never", "historian", HistorySettings("never")),
+    ],
+)
+def test_a_change_is_told_to_whom_it_concerns_and_to_nobody_else(
+    key: str, value: Value, worker: str, message: object
+) -> None:
+    told, _ = told_by(lambda preferences: preferences.change(key, value, now=0.0))
+    assert told == {worker: [message]}
+
+
+@pytest.mark.parametrize("key", ["speech.pacing", "window.motion", "presence.tray", "person.name"])
+def test_what_is_read_when_it_is_used_is_told_to_nobody(key: str) -> None:
+    value = {"window.motion": "reduced", "person.name": "Ada"}.get(key, False)
+    told, _ = told_by(lambda preferences: preferences.change(key, value, now=0.0))
+    assert told == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "dial"),
+    [
+        ("speech.rate", 5.0, "rate"),
+        ("audio.volume", 0.5, "volume"),
+        ("audio.lead_ms", 80, "lead_ms"),
+    ],
+)
+def test_what_is_read_while_sound_is_made_is_a_dial(key: str, value: float, dial: str) -> None:
+    told, dials = told_by(lambda preferences: preferences.change(key, value, now=0.0))
+    assert told == {}
+    assert getattr(dials, dial) == value
+
+
+def test_at_the_start_everyone_is_told_his_part_once() -> None:
+    told, _ = told_by(Preferences.load_all)
+    assert {name: len(got) for name, got in told.items()} == {
+        "ears": 4,  # microphone, cleaning, recogniser, wake phrase
+        "thinker": 1,
+        "speaker": 2,  # loudspeaker, synthesiser with its voice
+        "historian": 1,
+    }

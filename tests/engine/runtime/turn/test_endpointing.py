@@ -20,7 +20,7 @@ from engine.runtime.turn.endpointing import (
 )
 from engine.runtime.turn.watchdog import TRANSCRIPT_S
 from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S
-from engine.settings import RULES, Choice
+from engine.settings import Choice, schema
 
 FROM_OPEN = (
     Completeness.OPEN,
@@ -61,7 +61,7 @@ def test_a_second_and_a_half_of_thinking_is_no_end_where_something_is_left_open(
 
 
 def test_every_patience_of_the_settings_is_known() -> None:
-    rule = RULES["recogniser.patience"]
+    rule = schema()["recogniser.patience"].rule
     assert isinstance(rule, Choice)
     assert rule.words == PATIENCE
 

@@ -19,7 +19,7 @@ class Fussy(Actor[Exception]):
         raise message
 
     def _unknown(self, error: Exception) -> EngineError:
-        return DeviceError(f"The fake failed: {error}", hint="Do without it.")
+        return DeviceError("The fake failed: {error}", hint="Do without it.", error=error)
 
     def _release(self) -> None:
         self.released = True

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from engine.errors import SettingsError
-from engine.settings import RULES, Choice
+from engine.settings import Choice, schema
 from engine.tts.voxtream.config import PROFILES
 from engine.tts.voxtream.files.pick import FILE, NAMES, Pick, find_pick, judge, keep
 
 
 def test_every_profile_can_be_picked_and_set() -> None:
-    rule = RULES["speech.profile"]
+    rule = schema()["speech.profile"].rule
     assert isinstance(rule, Choice)
     assert set(NAMES) == set(PROFILES) == set(rule.words) - {"auto"}
 

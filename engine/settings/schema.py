@@ -1,0 +1,172 @@
+"""The settings by their keys: what is known of each, its value, and a change of it.
+
+Invariant: a Settings made by `change` holds only values that keep the rules; a value that does not
+is refused with a sentence that says what is allowed. The file is engine/settings_file.py's matter.
+All of it is read from the dataclasses, and so it holds for a Settings with more in it too.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from engine.errors import InvalidInput
+from engine.settings.rules import (
+    ANY_TEXT,
+    Choice,
+    Flag,
+    Help,
+    LoadedBy,
+    Range,
+    Reach,
+    Rule,
+    Shape,
+    Shown,
+    Value,
+)
+from engine.settings.sections import (
+    LanguageModelSettings,
+    RecogniserSettings,
+    Settings,
+    SpeechSettings,
+)
+from engine.typed_values import WrongValue, typed
+
+PartSettings = RecogniserSettings | LanguageModelSettings | SpeechSettings
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that is known of one. `about` says it where no row does; `loaded_by`: see LoadedBy."""
+
+    key: str
+    kind: Any  # a plain type, or several: 'float | None'
+    default: Value
+    rule: Rule
+    rows: tuple[Shown, ...]
+    about: str
+    reach: Reach
+    loaded_by: tuple[str, ...]
+
+    def refusal(self, value: object) -> InvalidInput:
+        shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
+        return InvalidInput(
+            "The setting '{key}' cannot be {value}.", hint=self.rule.hint, key=self.key, value=shown
+        )
+
+
+def schema(kind: type[Settings] = Settings) -> Mapping[str, Setting]:
+    """Every setting by its key 'section.name', in the order of the file."""
+    return _schema(kind)  # type: ignore[arg-type] # mypy takes a dataclass's type for unhashable
+
+
+def keys() -> tuple[str, ...]:
+    """Every setting as 'section.name', in the order of the file."""
+    return tuple(schema())
+
+
+def setting_of(settings: Settings, key: str) -> Setting:
+    """What is known of one setting. InvalidInput when there is no such setting."""
+    known = schema(type(settings))
+    if key not in known:
+        raise InvalidInput(
+            "There is no setting '{key}'.",
+            hint="The settings are: {keys}",
+            key=key[:80],
+            keys=", ".join(known),
+        )
+    return known[key]
+
+
+def value_of(settings: Settings, key: str) -> Value:
+    """The value of one setting. InvalidInput when there is no such setting."""
+    section, _, name = setting_of(settings, key).key.partition(".")
+    value: Value = getattr(getattr(settings, section), name)
+    return value
+
+
+def change(settings: S, key: str, value: Value) -> S:
+    """Settings with one value changed. InvalidInput when the key or the value is not allowed.
+
+    A whole number is taken for a setting that holds a fraction; nothing else is converted.
+    """
+    setting = setting_of(settings, key)
+    try:
+        checked: Value = typed(setting.kind, value, key)
+    except WrongValue:
+        raise setting.refusal(value) from None
+    if checked is not None and not setting.rule.allows(checked):
+        raise setting.refusal(value)
+    section, _, name = key.partition(".")
+    part = replace(getattr(settings, section), **{name: checked})
+    return replace(settings, **{section: part})
+
+
+def load_key(settings: PartSettings) -> tuple[Value, ...]:
+    """What is to be loaded; settings of one key differ in what applies live, if at all. The engine
+    is not 'auto' but what that is here.
+    """
+    names = _loaded_with(type(settings), settings.engine)  # type: ignore[arg-type] # as above
+    return (settings.engine, *(getattr(settings, name) for name in names))
+
+
+@cache
+def _loaded_with(part: type[Any], engine: str) -> tuple[str, ...]:
+    """What an engine is loaded with, besides itself."""
+    known = _read_section(part, "", Reach.NOBODY)
+    return tuple(each.key for each in known if engine in each.loaded_by)
+
+
+# ------------------------------------------------------------ out of the dataclasses
+
+
+@cache
+def _schema(kind: type[Settings]) -> Mapping[str, Setting]:
+    return MappingProxyType({setting.key: setting for setting in _read(kind)})
+
+
+def _read(kind: type[Settings]) -> Iterator[Setting]:
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        part, notes = _taken_apart(hint)
+        yield from _read_section(part, f"{name}.", _first(Reach, notes, Reach.NOBODY))
+
+
+def _read_section(part: Any, place: str, reach: Reach) -> Iterator[Setting]:
+    """The settings of a section; `reach`: of those that say nothing of it."""
+    for name, hint in get_type_hints(part, include_extras=True).items():
+        kind, notes = _taken_apart(hint)
+        yield Setting(
+            place + name,
+            kind,
+            getattr(part, name),
+            _first(Range | Choice | Shape | Flag, notes, None) or _unsaid(place + name, kind),
+            tuple(_rows(notes)),
+            _first(str, notes, ""),
+            _first(Reach, notes, reach),
+            _first(LoadedBy, notes, LoadedBy(())).engines,
+        )
+
+
+def _taken_apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A field's type, and its annotations."""
+    notes: tuple[Any, ...] = getattr(hint, "__metadata__", ())
+    return (get_args(hint)[0] if notes else hint), notes
+
+
+def _unsaid(key: str, kind: Any) -> Rule:
+    """The rule of a setting that names none."""
+    assert kind in (bool, str), f"the setting '{key}' needs a Range"
+    return Flag() if kind is bool else ANY_TEXT
+
+
+def _first(kind: Any, notes: tuple[Any, ...], unsaid: Any) -> Any:
+    return next((each for each in notes if isinstance(each, kind)), unsaid)
+
+
+def _rows(notes: tuple[Any, ...]) -> Iterator[Shown]:
+    """Each row with the help that follows it."""
+    for row, after in zip(notes, (*notes[1:], None), strict=True):
+        if isinstance(row, Shown):
+            yield replace(row, help=after.text) if isinstance(after, Help) else row

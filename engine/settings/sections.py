@@ -1,0 +1,371 @@
+"""What the person may change, in one table. A field is a setting; its annotations are its rule, its
+row in the form, and who is told of a change: all that is known of it. Check, form, routing and the
+page of settings (resources/pages/settings.md) follow from it.
+
+Invariant: only data. A plain text among the annotations says what a setting without a row is about.
+"""
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Annotated
+
+from engine.settings.rules import (
+    CHORD,
+    FASTEST,
+    SLOWEST,
+    Choice,
+    Entry,
+    Help,
+    LoadedBy,
+    Range,
+    Reach,
+    Shape,
+    Shown,
+)
+from engine.systems import SYSTEMS
+from engine.translatable import Translatable, mark
+
+# Of the window, each named in itself.
+LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})
+
+
+@dataclass(frozen=True)
+class AudioSettings:
+    # names of devices; empty = the system's default
+    microphone: Annotated[str, Reach.MICROPHONE, Shown("Microphone", Entry.MICROPHONE)] = ""
+    loudspeaker: Annotated[str, Reach.LOUDSPEAKER, Shown("Loudspeaker", Entry.LOUDSPEAKER)] = ""
+    volume: Annotated[float, Reach.DIALS, Range(0, 1), "0 is silent, 1 is unchanged."] = 1.0
+    hands_free: Annotated[bool, "Off: hold the talk key while you speak."] = True
+    muted: Annotated[bool, Reach.MICROPHONE, "The microphone's stream is closed."] = False
+    headset: Annotated[
+        bool,
+        Shown("I wear a headset"),
+        Help("The microphone does not hear the loudspeaker, so you can interrupt by speaking."),
+    ] = False
+    echo_cancellation: Annotated[
+        bool,
+        Shown("Cancel echo"),
+        Help("Takes the loudspeaker out of the microphone, so you can interrupt by speaking."),
+    ] = True
+    noise_suppression: Annotated[bool, Shown("Suppress noise", advanced=True)] = False
+    gain_control: Annotated[bool, Shown("Even out my loudness", advanced=True)] = False
+    # how far synthesis runs ahead of playback: also how late a new rate is heard
+    lead_ms: Annotated[
+        int,
+        Reach.DIALS,
+        Range(80, 1000, 20, " ms"),  # one codec frame .. the longest wait for a new rate
+        Shown("Lead", advanced=True),
+        Help(
+            "How far speech is made ahead. Less follows the rate slider sooner; more survives a"
+            " busy machine."
+        ),
+    ] = 240
+
+
+@dataclass(frozen=True)
+class RecogniserSettings:
+    engine: Annotated[
+        str,
+        Choice.of(
+            auto=mark("Whisper where it is quick enough"),
+            sphinx=mark("Sphinx (built in)"),
+            whisper=mark("Whisper"),
+        ),
+        Shown("Recogniser"),
+        Help(
+            "Whisper understands people far better, once it was fetched: rubato models get"
+            " whisper-base."
+        ),
+    ] = "auto"
+    model: Annotated[
+        str,
+        LoadedBy(("whisper",)),
+        Shown("Model folder", Entry.FOLDER, only_with="whisper"),
+        Help("A Whisper model converted for CTranslate2. Empty: the one that was fetched."),
+    ] = ""
+    language: Annotated[
+        str,
+        Shape(
+            r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
+            Translatable(
+                "Give a language code such as '{code}', or '{other}'.", code="en", other="auto"
+            ),
+        ),
+        Shown("Language"),
+        Help(
+            "Two letters, for example en or de; auto: Whisper tells which. Sphinx knows English"
+            " only."
+        ),
+    ] = "en"
+    patience: Annotated[
+        str,
+        Reach.RECOGNISER,
+        Choice.of(
+            quick=mark("Answer quickly"), balanced=mark("Balanced"), patient=mark("Wait patiently")
+        ),
+        Shown("When you pause"),
+        Help(
+            "How long the assistant waits for more. It answers sooner where your words are"
+            " complete."
+        ),
+    ] = "balanced"
+
+
+@dataclass(frozen=True)
+class WakeSettings:
+    """Being called by name, where hands are free: asleep between turns until that is heard."""
+
+    on: Annotated[
+        bool,
+        Shown("Answer to a name"),
+        Help(
+            "While nobody talks to it, only the phrase is listened for, on this computer; nothing"
+            " else that is said is transcribed or kept. Needs hands-free."
+        ),
+    ] = False
+    phrase: Annotated[
+        str,
+        Shape(
+            r"\S(.{0,58}\S)?",
+            Translatable("Give a phrase such as '{phrase}'.", phrase="hey rubato"),
+        ),
+        Shown("Wake phrase"),
+        Help("Three syllables or more that are seldom said otherwise, such as hey rubato."),
+    ] = "hey rubato"
+    stay_awake_s: Annotated[
+        float,
+        Range(2, 60, 1, " s"),
+        Shown("Stay awake"),
+        Help("For this long after a turn you need not say it again."),
+    ] = 8.0
+
+
+@dataclass(frozen=True)
+class LanguageModelSettings:
+    engine: Annotated[
+        str,
+        Choice.of(
+            skills=mark("Skills (built in)"),
+            llama=mark("Model file (GGUF)"),
+            server=mark("Server (OpenAI-compatible)"),
+        ),
+        Shown("Language model"),
+    ] = "skills"
+    model: Annotated[
+        str,
+        LoadedBy(("llama", "server")),
+        Shown("Model file", Entry.FILE, only_with="llama"),
+        Help("A GGUF file."),
+        Shown("Model name", only_with="server", place=1),
+        Help("The model's name on the server."),
+    ] = ""
+    address: Annotated[
+        str,
+        LoadedBy(("server",)),
+        Shape(
+            r"https?://[^\s/]+\S*",
+            Translatable("Give an address that begins with http:// or https://."),
+        ),
+        Shown("Server address", only_with="server"),
+        Help("llama-server, Ollama, LM Studio, vLLM… on this machine or in your network."),
+    ] = "http://127.0.0.1:8080/v1"
+    # A key pasted here by mistake would be stored in clear; hardly any has the shape of a name.
+    key_variable: Annotated[
+        str,
+        LoadedBy(("server",)),
+        Shape(
+            r"([A-Za-z_][A-Za-z0-9_]{0,99})?",
+            Translatable("Give the name of an environment variable, or empty."),
+        ),
+        Shown("Key from variable", only_with="server", advanced=True),
+        Help(
+            "Name of the environment variable that holds the server's key; the key itself is"
+            " never saved."
+        ),
+    ] = ""
+    system_prompt: Annotated[str, Shown("Instructions", Entry.PARAGRAPH, place=3)] = (
+        "You are a friendly voice assistant. Answer in short spoken sentences."
+    )
+    context_tokens: Annotated[
+        int, LoadedBy(("llama",)), Range(256, 1_048_576), "How much the model can look back on."
+    ] = 4096
+    temperature: Annotated[
+        float,
+        Range(0, 2, 0.1),
+        Shown("Temperature", advanced=True),
+        Help("Higher is more surprising."),
+    ] = 0.7
+
+
+@dataclass(frozen=True)
+class SpeechSettings:
+    # espeak stands in where another one cannot load
+    engine: Annotated[
+        str,
+        Choice.of(
+            auto=mark("Automatic"),
+            kokoro=mark("Kokoro (fetched)"),
+            starter=mark("Rubato's own (built in)"),
+            espeak=mark("eSpeak NG (built in)"),
+            voxtream2=mark("VoXtream2 (fetched)"),
+            **{system.name: system.title for system in SYSTEMS},
+        ),
+        Shown("Synthesiser"),
+        Help(
+            "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick enough,"
+            " else Rubato's own. VoXtream2 and Rubato's own can learn a voice from a recording;"
+            " Kokoro makes one that resembles it."
+        ),
+    ] = "auto"
+    voice: Annotated[str, Reach.VOICE, "Its name; empty: the synthesiser's default."] = ""
+    # None = own pace (in the file: the key is absent)
+    rate: Annotated[
+        float | None,
+        Reach.DIALS,
+        Range(SLOWEST, FASTEST),
+        "Syllables per second; absent: own pace.",
+    ] = None
+    pacing: Annotated[
+        bool,
+        Reach.NOBODY,  # goes with the next reply
+        Shown("Pace from content"),
+        Help(
+            "Slower for numbers, spelling, new names and quotations, quicker for asides; around"
+            " the rate you set."
+        ),
+    ] = True
+    seed: Annotated[
+        int,
+        Range(0, 2**63 - 1, offered=1_000_000),
+        Shown("Seed", advanced=True, place=1),
+        Help("The same seed speaks the same words the same way."),
+    ] = 7
+    device: Annotated[
+        str,
+        LoadedBy(("starter", "voxtream2", *(system.name for system in SYSTEMS))),
+        Choice.of(
+            auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
+        ),
+        Shown("Runs on", advanced=True),
+    ] = "auto"
+    profile: Annotated[
+        str,
+        LoadedBy(("voxtream2",)),
+        Choice.of(
+            auto=mark("What rubato bench picked"),
+            full=mark("Full"),
+            int8=mark("8 bits"),
+            int4=mark("4 bits"),
+        ),
+        Shown("Precision", only_with="voxtream2", advanced=True),
+        Help("On the processor, fewer bits are faster and lose some sound."),
+    ] = "auto"
+
+
+@dataclass(frozen=True)
+class HistorySettings:
+    # 'ask' = the person has not said yet, and nothing is written until they do
+    keep: Annotated[
+        str,
+        Choice.of(
+            ask=mark("Ask me"),
+            forever=mark("For ever"),
+            **{"30 days": mark("For 30 days")},
+            never=mark("Not at all"),
+        ),
+        Shown("Keep conversations"),
+        Help(
+            "Only on this computer. A private conversation is never kept; what was kept before"
+            " stays until you delete it, or its 30 days are over."
+        ),
+    ] = "ask"
+
+
+@dataclass(frozen=True)
+class PersonSettings:
+    name: Annotated[
+        str,
+        Shape(
+            r"([^\s\0](.{0,38}[^\s\0])?)?",
+            Translatable("Give a name of at most {count} characters.", count=40),
+        ),
+        Shown("Your name", place=2),
+        Help("As you told it: “my name is …”. Kept on this computer; empty forgets it."),
+    ] = ""
+
+
+@dataclass(frozen=True)
+class WindowSettings:
+    theme: Annotated[
+        str,
+        Choice.of(system=mark("Follow the system"), light=mark("Light"), dark=mark("Dark")),
+        Shown("Appearance"),
+    ] = "system"
+    language: Annotated[
+        str,
+        Choice.of(system=mark("Follow the system"), **LANGUAGES),
+        Shown("Language of the window"),
+        Help("From the next start. Speech is English, and so is what the skills answer."),
+    ] = "system"
+    motion: Annotated[
+        str,
+        Choice.of(system=mark("Follow the system"), reduced=mark("Reduced")),
+        Shown("Motion"),
+        Help("Reduced: nothing in the window moves by itself."),
+    ] = "system"
+    talk_key: Annotated[
+        str,
+        Shape(
+            r"\S(.{0,38}\S)?", Translatable("Give the name of a key, such as '{key}'.", key="Space")
+        ),
+        Shown("Talk key", Entry.KEY),
+        Help("Hold it while you speak."),
+    ] = "Space"
+    first_start: Annotated[int, Range(0, 5), "Steps of the first start that are done."] = 0
+
+
+@dataclass(frozen=True)
+class PresenceSettings:
+    """Beyond the window."""
+
+    tray: Annotated[
+        bool,
+        Shown("Stay in the tray"),
+        Help("Closing the window then only hides it, where the desktop has a tray."),
+    ] = True
+    notifications: Annotated[
+        bool,
+        Shown("Notifications"),
+        Help("For timers, a lost microphone and fetched models while the window is away."),
+    ] = True
+    talk_key: Annotated[
+        str,
+        CHORD,
+        Shown("Talk key everywhere", Entry.CHORD),
+        Help(
+            "Hold it while you speak, whatever has the focus. Under Wayland the desktop asks you"
+            " which key it gives."
+        ),
+    ] = ""
+    stop_key: Annotated[str, CHORD, Shown("Stop key everywhere", Entry.CHORD)] = ""
+    faster_key: Annotated[str, CHORD, Shown("Faster key everywhere", Entry.CHORD)] = ""
+    slower_key: Annotated[str, CHORD, Shown("Slower key everywhere", Entry.CHORD)] = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The sections, each with who is told of its settings that say nothing else."""
+
+    audio: Annotated[AudioSettings, Reach.CLEANING] = field(default_factory=AudioSettings)
+    recogniser: Annotated[RecogniserSettings, Reach.RECOGNISER] = field(
+        default_factory=RecogniserSettings
+    )
+    wake: Annotated[WakeSettings, Reach.WAKE] = field(default_factory=WakeSettings)
+    language_model: Annotated[LanguageModelSettings, Reach.LANGUAGE_MODEL] = field(
+        default_factory=LanguageModelSettings
+    )
+    speech: Annotated[SpeechSettings, Reach.SYNTHESISER] = field(default_factory=SpeechSettings)
+    history: Annotated[HistorySettings, Reach.HISTORY] = field(default_factory=HistorySettings)
+    person: PersonSettings = field(default_factory=PersonSettings)
+    window: WindowSettings = field(default_factory=WindowSettings)
+    presence: PresenceSettings = field(default_factory=PresenceSettings)

@@ -1,0 +1,219 @@
+"""A skill is one YAML file and one function: what its file says, and what a wrong file is told."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from engine.llm.base import Message, Role, Situation
+from engine.llm.skills.matching.intent import PRECEDENCE, Answer, Occasion, Skill
+from engine.llm.skills.matching.matcher import Matcher
+from engine.llm.skills.matching.repertoire import Repertoire, repertoire
+from engine.llm.skills.matching.skill_files import load
+from engine.typed_values import WrongValue
+
+MOON = """
+examples:
+  planet: [mars, venus]
+expansion_rules:
+  far: "how (far|distant)"
+intents:
+  distance of a planet:
+    respond: distance
+    slots: {unit: light minutes}
+    answer: "{planet} is {light} {unit} away."
+    sentences:
+      - <far> is {planet}
+follow_ups:
+  - after: [distance of a planet]
+    sentences: ["[and] {planet}"]
+tools:
+  distance:
+    respond: distance
+    answer: "{light} light minutes."
+    description: How far away a planet is.
+    parameters: {planet: its name}
+"""
+MODULE = """
+from engine.llm.skills.matching.intent import Answer
+
+def distance(slots, occasion):
+    if slots["planet"] == "earth":
+        return Answer("You are there.")
+    light = {"mars": 12, "venus": 8}.get(slots["planet"])
+    return {"light": light} if light else None
+"""
+
+
+Add = Callable[[str], tuple[Skill, ...]]
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
+    """Adds a skill called planets.yaml with this text to an empty folder, and loads the folder."""
+
+    def add(text: str) -> tuple[Skill, ...]:
+        package = tmp_path / "added_skills"
+        package.mkdir()
+        (package / "planets.py").write_text(MODULE, encoding="utf-8")
+        (package / "planets.yaml").write_text(text, encoding="utf-8")
+        return load(package, "added_skills")
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "added_skills.planets", raising=False)
+    monkeypatch.delitem(sys.modules, "added_skills", raising=False)
+    return add
+
+
+def said(skills: tuple[Skill, ...], *sentences: str) -> str:
+    """What these skills answer to the last of the sentences; empty where they do not understand."""
+    matcher, text = Matcher(Repertoire(skills)), ""
+    history: list[Message] = []
+    for asked in sentences:
+        history.append(Message(Role.USER, asked))
+        occasion = replace(nothing_said(), history=tuple(history))
+        answer = matcher.answer(asked, occasion, certain_only=True)
+        text = answer.text if answer else ""
+        history.append(Message(Role.ASSISTANT, text))
+    return text
+
+
+def test_a_skill_is_one_file_of_sentences_and_one_function(added: Add) -> None:
+    skills = added(MOON)
+
+    assert said(skills, "How distant is Mars?") == "mars is 12 light minutes away."
+    assert said(skills, "how far is mars", "and venus?") == "venus is 8 light minutes away."
+    assert said(skills, "how far is earth") == "You are there."
+    assert said(skills, "how far is berlin") == ""
+
+
+def test_a_skill_is_a_tool_of_language_models_too(added: Add) -> None:
+    (tool,) = Repertoire(added(MOON)).tools
+
+    assert tool.parameters == {"planet": "its name"}
+    assert tool.respond({"planet": "venus"}, nothing_said()) == Answer("8 light minutes.")
+
+
+def test_fixed_answers_need_no_function(added: Add) -> None:
+    skills = added(
+        "intents:\n"
+        "  moon: {sentences: ['is it full'], answer: 'It is not.'}\n"
+        "  phase: {sentences: ['describe the {phase} moon'], answers: ['It is {phase}.']}\n"
+        "lists:\n  phase: [new, {in: half, out: waxing}]\n"
+    )
+
+    assert said(skills, "is it full") == "It is not."
+    assert said(skills, "describe the new moon") == "It is new."
+    assert said(skills, "describe the half moon") == "It is waxing."
+
+
+def test_of_several_answers_the_last_one_is_not_given_again(added: Add) -> None:
+    skills = added("intents:\n  moon: {sentences: [again], answers: [First., Second.]}\n")
+
+    first = said(skills, "again")
+    assert {first, said(skills, "again", "again")} <= {"First.", "Second."}
+    history = (Message(Role.USER, "again"), Message(Role.ASSISTANT, first))
+    occasion = replace(nothing_said(), history=(*history, Message(Role.USER, "again")))
+    answer = Matcher(Repertoire(skills)).answer("again", occasion, certain_only=True)
+    assert answer is not None
+    assert answer.text != first
+
+
+def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None:
+    for name, precedence in (("b", 1), ("c", 1), ("a", 2), ("d", 0)):
+        (tmp_path / f"{name}.yaml").write_text(f"precedence: {precedence}\n", encoding="utf-8")
+
+    (tmp_path / "e.yaml").write_text("intents: {}", encoding="utf-8")
+
+    names = [skill.name for skill in load(tmp_path, "nowhere")]
+    assert names == ["d", "b", "c", "a", "e"]
+
+
+def test_a_new_skill_is_asked_before_small_talk_and_sums() -> None:
+    later = [each.name for each in repertoire().skills if each.precedence > PRECEDENCE]
+
+    assert later == ["smalltalk", "arithmetic/shares", "arithmetic/pairs", "arithmetic/sums"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("intents: [", "expected"),
+        ("[1, 2]", "'the file' is [1, 2]"),
+        ("verbs: {}", "unknown section 'verbs'"),
+        ("intents:\n  a: {sentences: [b], answer: c, colour: red}", "'intents.a.colour'"),
+        ("intents:\n  a: {sentences: b, answer: c}", "'intents.a.sentences'"),
+        ("intents:\n  a: {sentences: [off], answer: c}", "'intents.a.sentences' is False"),
+        ("intents:\n  a: {sentences: [b], answer: c, slots: {d: 1}}", "'intents.a.slots.d' is 1"),
+        ("intents:\n  a: {answer: c}", "'sentences'"),
+        ("intents:\n  a: {sentences: [b]}", "a function that responds, or answers"),
+        ("intents:\n  a: {sentences: [b], respond: tell_time}", "no function 'tell_time'"),
+        ("intents:\n  a: {sentences: ['<c>'], answer: c}", "no expansion rule <c>"),
+        (
+            "expansion_rules: {d: <e>, e: <d>}\nintents:\n  a: {sentences: [<d>], answer: c}",
+            "contains itself",
+        ),
+        ("intents:\n  a: {sentences: [b], answer: c}\n  a: {}", "'a' is there twice"),
+        ("lists:\n  a: [{in: b}]", "'lists.a'"),
+        ("lists:\n  a: [1]", "'lists.a'"),
+        ("examples:\n  a: text", "'examples.a'"),
+        ("follow_ups: [{after: [b]}]", "'sentences'"),
+        ("!!python/object/apply:os.getcwd []", "python/object"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_place(added: Add, text: str, wrong: str) -> None:
+    with pytest.raises(WrongValue) as raised:
+        added(text)
+
+    assert str(raised.value).startswith("planets.yaml: ")
+    assert wrong in str(raised.value)
+
+
+def test_a_file_without_its_module_is_named(tmp_path: Path) -> None:
+    (tmp_path / "stars.yaml").write_text("fits: {star: is_star}", encoding="utf-8")
+
+    with pytest.raises(WrongValue, match=r"stars\.yaml: No module named"):
+        load(tmp_path, "no_such_package")
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("intents:\n  a: {sentences: ['{b}'], answer: c}", "'b'"),
+        ("follow_ups: [{after: [b], sentences: [c]}]", "no intent 'b'"),
+        (
+            "intents:\n  a: {sentences: [b], answer: c}\n"
+            "follow_ups: [{after: [a], asks: d, sentences: [e]}]",
+            "no intent 'd'",
+        ),
+    ],
+)
+def test_a_name_that_stands_for_nothing_is_found_before_anything_is_said(
+    added: Add, text: str, wrong: str
+) -> None:
+    with pytest.raises(WrongValue, match=wrong):
+        Repertoire(added(text))
+
+
+def test_two_skills_cannot_have_an_intent_of_the_same_name(added: Add) -> None:
+    skills = added("intents:\n  a: {sentences: [b], answer: c}")
+
+    with pytest.raises(WrongValue, match="two intents 'a'"):
+        Repertoire((*skills, *skills))
+
+
+@pytest.mark.parametrize("kind", ["intents", "follow_ups"])
+def test_every_template_of_the_built_in_skills_is_well_formed(kind: str) -> None:
+    sayables = getattr(repertoire(), kind)
+
+    assert len(list(repertoire().templates(sayables).expressions())) == sum(
+        len(each.sentences) for each in sayables
+    )
+
+
+def nothing_said() -> Occasion:
+    nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
+    return Occasion(lambda: datetime(2026, 1, 5), lambda: nowhere, Path("nowhere"))
