@@ -36,7 +36,7 @@ IMPORTED = (
     "app.program",
     "engine.runtime.conductor",
     "engine.llm.skills.model",
-    "engine.tts.voxtream.files.starter",
+    "engine.tts.voxtream.files.loading",
     "engine.asr.pair",
     "faster_whisper",
 )

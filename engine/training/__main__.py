@@ -7,8 +7,8 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -16,20 +16,11 @@ from engine.errors import Cancelled, EngineError, InvalidInput
 from engine.settings_file import data_folder
 from engine.training.recipe import QUICK, read_recipe
 from engine.training.run import Run
-from engine.training.stages import ASKED_FOR, SECTIONS, VOXTREAM
+from engine.training.stages import SYSTEMS
 from engine.tts import packs
 
-STAGES: Final = (
-    "corpus", "codec", "speaker", "encode", "voice", "draw", "decoder", "export", "baselines",
-    "evaluate",
-)  # fmt: skip
-_OTHERS: Final = tuple(
-    name
-    for stages in (*SECTIONS.values(), *ASKED_FOR.values())
-    for name in stages
-    if name not in STAGES
-)
 COMPARE: Final = "compare"  # all systems on this machine; it belongs to no run
+_STAGES: Final = tuple(dict.fromkeys(name for each in SYSTEMS.values() for name in each.stages))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m engine.training", description=__doc__)
-    parser.add_argument("stage", choices=(*STAGES, *_OTHERS, "all", COMPARE))
+    parser.add_argument("stage", choices=(*_STAGES, "all", COMPARE))
     parser.add_argument("recipe", type=Path, nargs="?", help="all but compare need one")
     parser.add_argument("--work", type=Path, help="folder of the run")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
@@ -90,33 +81,31 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
         asked_for = recipe.evaluate
         quick = replace(QUICK, whisper=asked_for.whisper, beside=asked_for.beside)
         recipe = replace(recipe, evaluate=quick)
-    run = Run(recipe, work, options.device, options.workers, options.dask, only)
+    machine = (options.device, options.workers, options.dask)
+    run = Run(recipe, work, *machine, file=options.recipe, only=only)
     if options.worker:
-        _corpus_worker(run, options.worker)
+        from engine.training.corpus import stage as corpus
+
+        first, step = options.worker.split("/")
+        corpus.work(run, int(first), int(step))
         return
-    own = _stages_of(recipe.system)
-    every = (*own, *ASKED_FOR.get(recipe.system, ()))
-    if options.stage not in {*every, "all"}:
+    own = tuple(SYSTEMS[recipe.system].stages)
+    if options.stage not in {*own, "all"}:
         raise InvalidInput(
             "{system} has no stage '{stage}'.",
             hint="Its stages: {names}.",
             system=recipe.system,
             stage=options.stage,
-            names=", ".join(every),
+            names=", ".join(own),
         )
     if options.install:
         own = own[: own.index("export") + 1]  # a pack is used before it is measured
     for stage in own if options.stage == "all" else (options.stage,):
-        _stage(stage, run, options.recipe, again=options.again)
+        _stage(stage, run, again=options.again)
     if options.into or options.install:
-        _install(run, options.into or packs.folder_of(recipe.name))
+        from engine.training import packing  # imports torch
 
-
-def _stages_of(system: str) -> tuple[str, ...]:
-    """The stages of a system's recipes, in order. VoXtream is measured by `compare` alone."""
-    if system == VOXTREAM:
-        return tuple(name for name in STAGES if name not in {"draw", "baselines", "evaluate"})
-    return tuple(SECTIONS.get(system, STAGES))
+        packing.install(run, options.into or packs.folder_of(recipe.name))
 
 
 def _compare(options: argparse.Namespace, only: tuple[str, ...]) -> None:
@@ -132,74 +121,19 @@ def _compare(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     )
 
 
-def _corpus_worker(run: Run, worker: str) -> None:
-    from engine.training.corpus import stage as corpus
-
-    first, step = worker.split("/")
-    corpus.work(run, int(first), int(step))
-
-
-def _install(run: Run, place: Path) -> None:
-    from engine.training import export
-
-    export.install(run, place)
-
-
-def _stage(name: str, run: Run, recipe_file: Path, *, again: bool) -> None:
+def _stage(name: str, run: Run, *, again: bool) -> None:
     """Import a stage only when it runs: the corpus needs no torch, and codec no pocketsphinx."""
     if run.is_done(name) and not again:
         sys.stderr.write(f"{name} is done\n")
         return
-    if name == "corpus":
-        from engine.training.corpus import stage as corpus
+    stage = SYSTEMS[run.recipe.system].stages[name]
+    if stage.can_be_taken and run.recipe.begin_with:
+        from engine.training.voice import fine_tuning
 
-        corpus.make(run, recipe_file)
-        return
-    if run.recipe.system in SECTIONS:
-        _own_stages(run.recipe.system)[name](run)
-        return
-    from engine.training import export
-    from engine.training.codec import decoder, draw
-    from engine.training.codec import stage as codec
-    from engine.training.judge import evaluate
-    from engine.training.voice import encode, fine_tuning, speaker
-    from engine.training.voice import stage as voice
-
-    if run.recipe.begin_with:
-        fine_tuning.fitting(run.recipe)  # before hours are spent
-    if fine_tuning.is_taken(run.recipe, name):
-        fine_tuning.take(run, name)
-        return
-    if name == "draw" and not run.recipe.decoder.drawn:
-        sys.stderr.write("draw is not asked for: decoder.drawn is 0\n")
-        return
-    stages = {
-        "codec": codec.train_codec,
-        "decoder": decoder.train_decoder,
-        "speaker": speaker.train_speaker,
-        "encode": encode.encode_corpus,
-        "voice": voice.train_voice,
-        "draw": draw.draw_corpus,
-        "export": export.export_pack,
-        "baselines": evaluate.measure_baselines,
-        "evaluate": evaluate.evaluate_pack,
-    }
-    stages[name](run)
-
-
-def _own_stages(system: str) -> Mapping[str, Callable[[Run], None]]:
-    """What does each stage of a system with a folder of its own."""
-    if system == "llmvox":
-        from engine.training.llmvox.stages import STAGES as LLMVOX
-
-        return LLMVOX
-    if system == "smlle":
-        from engine.training.smlle.stages import STAGES as SMLLE
-
-        return SMLLE
-    from engine.training.speakstream.stages import STAGES as SPEAKSTREAM
-
-    return SPEAKSTREAM
+        if fine_tuning.has_taken(run, name):
+            return
+    module, function = stage.does.split(":")
+    getattr(import_module(f"engine.training.{module}"), function)(run)
 
 
 if __name__ == "__main__":

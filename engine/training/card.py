@@ -12,23 +12,10 @@ from typing import Any, Final
 from engine import systems
 from engine.training.recipe import Network, Recipe
 from engine.training.run import Run, read_json
-from engine.training.stages import VOXTREAM, VOXTREAM2
+from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
 from engine.training.teachers.synthesisers import LICENCES
 
 FILE: Final = "CARD.md"
-_KINDS: Final = {
-    "voxtream2": "A small VoXtream2 with its own codec and speaker encoder,",
-    "voxtream": "A small VoXtream with the codec of an earlier pack,",
-    "speakstream": "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a "
-    "vector of the speaker, a rate (its spectrum is stretched) and one network for all windows. "
-    "It was",
-    "llmvox": "A small LLMVoX with a tokeniser and a vocoder of its own. Unlike its paper's, it "
-    "has a vector of the speaker, phones instead of bytes, 50 tokens a second and a label of its "
-    "own for the end. Its rate cannot be changed. It was",
-    "smlle": "A small SMLLE with its own tokeniser and vocoder. Unlike its paper's, it has a "
-    "vector of the speaker, prompts without text, tokens taught by phones, a band around the known "
-    "alignment, and a rate (a bias on the blank). It was",
-}
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
 words that a speech recogniser got wrong: Whisper; *bigram*, a pocketsphinx that knows which
@@ -86,14 +73,6 @@ def _enumerated(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _unmeasured(recipe: Recipe) -> str:
-    command = "run the stage `evaluate`"
-    if system := systems.find(recipe.system):
-        title = system.title
-        command = f"run `python -m engine.training compare --only {title}`"
-    return f"Not measured yet: {command}."
-
-
 def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     """Write CARD.md; `figures` = what `evaluate` printed, empty before it ran."""
     recipe = run.recipe
@@ -101,13 +80,16 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
     sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
     hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
-    table = str(figures.get("table", "")) or _unmeasured(recipe)
+    command = "run the stage `evaluate`"
+    if system := systems.find(recipe.system):
+        command = f"run `python -m engine.training compare --only {system.title}`"
+    table = str(figures.get("table", "")) or f"Not measured yet: {command}."
     limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)
     limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
     own = _ALONE if recipe.system == VOXTREAM else _CLONES
     text = f"""# {recipe.export.name}
 
-{_KINDS[recipe.system]} trained from scratch by the stages of
+{SYSTEMS[recipe.system].card} trained from scratch by the stages of
 `python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
 {begun_with(recipe)}
 ## Made from

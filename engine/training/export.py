@@ -1,10 +1,10 @@
-"""The stage `export`: the trained parts as one voice pack, half precision, with named voices.
+"""The stage `export`: the trained parts as one voice pack, half precision, with named voices; of
+VoXtream a table without rates, and voices whose prompts have their text.
 
-Invariant: what is written is read back through `engine.tts.voxtream.files.pack` before the stage is
-done.
+Invariant: what is written is read back before the stage is done; a prompt of VoXtream is whole
+utterances of one speaker with the phones and times they were made of.
 """
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -28,27 +28,30 @@ from engine.training.packing import (
     finish,
     fresh_folder,
     mean_vectors,
-    pack_folder,
     save_weights,
     write_networks,
     write_tables,
 )
-from engine.training.recipe import Export
+from engine.training.recipe import Export, Recipe
 from engine.training.run import Run
 from engine.training.stages import VOXTREAM
-from engine.training.voice import fine_tuning, original, rate_table, tuning
+from engine.training.voice import fine_tuning, rate_table
 from engine.training.voice.model import fresh_model, model_config
-from engine.training.voice.utterances import read_encoded
+from engine.training.voice.utterances import Encoded, read_encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import config_json
-from engine.tts.voxtream import voice as voices
+from engine.tts.packs import VOICES_FOLDER
+from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.config import FULL, Generation
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.original import config as original
+from engine.tts.voxtream.original.synthesiser import load_pack as load_original
 
 PROMPT_SECONDS: Final = 8.0
+PROMPT_FRAMES: Final = 100  # 8 s; the paper takes 10 s at most
 
 
 def export_pack(run: Run) -> None:
@@ -57,8 +60,8 @@ def export_pack(run: Run) -> None:
     folder = fresh_folder(run)
     _write_networks(run, folder)
     if run.recipe.system == VOXTREAM:
-        write_tables(run, original.pack_config(run.recipe))
-        names = original.name_voices(run, folder)
+        write_tables(run, _original_config(run.recipe))
+        names = _name_original_voices(run, folder)
     else:
         names = _write_voxtream2(run, folder)
     finish(run, inputs, names)
@@ -73,17 +76,6 @@ def _write_voxtream2(run: Run, folder: Path) -> list[str]:
         names = _name_voices(run, folder)
     _tune(run, folder)
     return names
-
-
-def install(run: Run, place: Path) -> None:
-    """Copy the finished pack to where the program ships it."""
-    run.require("export")
-    fresh = place.with_name(place.name + ".partial")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(pack_folder(run), fresh)
-    shutil.rmtree(place, ignore_errors=True)
-    fresh.rename(place)
 
 
 def generation(export: Export) -> Generation:
@@ -177,7 +169,7 @@ def _tune(run: Run, folder: Path) -> None:
     config = pack.read_pack_config(file)
     people = read_encoded(run).training.people.values()
     counts = rate_table.measured_counts(chain.from_iterable(people))
-    rates = tuning.tuned(run, folder, counts, config.rates)
+    rates = rate_table.tuned(run, folder, counts, config.rates)
     file.write_text(config_json(replace(config, rates=rates)), encoding="utf-8")
 
 
@@ -194,7 +186,7 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
         if len(chosen_voices) == len(run.recipe.export.voices):
             break
         try:
-            voice = voices.encode(clip.pcm, clip.sample_rate, codec, encoder, name)
+            voice = synthesiser.encode(clip.pcm, clip.sample_rate, codec, encoder, name)
         except UnreadableClip:
             continue
         voice_name = run.recipe.export.voices[len(chosen_voices)]
@@ -226,3 +218,55 @@ def _clip(utterances: list[Spoken]) -> Clip:
         length += len(utterance.pcm)
     pcm = np.concatenate(parts).astype(np.float32) / np.float32(32768)
     return Clip(pcm, SAMPLE_RATE)
+
+
+def _original_config(recipe: Recipe) -> original.PackConfig:
+    """What VoXtream's pack says of itself."""
+    shape = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
+    passage_frames = round(recipe.export.passage_seconds * FRAME_RATE)
+    generation = original.Generation(recipe.export.temperature, passage_frames=passage_frames)
+    return original.PackConfig(recipe.export.name, shape, generation)
+
+
+def _name_original_voices(run: Run, folder: Path) -> list[str]:
+    """Write the recipe's named voices, of the speakers it names or the first there are; then read
+    the pack back.
+    """
+    people = read_encoded(run).training.people
+    named = []
+    for called, number in zip(
+        run.recipe.export.voices, run.recipe.export.speakers or sorted(people), strict=False
+    ):
+        voice = prompt_voice(people[number], called, run.recipe.export.name)
+        voice_files.save(voice, folder / VOICES_FOLDER)
+        named.append(called)
+    load_original(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
+    return named
+
+
+def prompt_voice(person: Sequence[Encoded], name: str, model: str) -> Voice:
+    """A voice from about PROMPT_FRAMES of a speaker: whole utterances, nearest to a usual rate."""
+    parts: list[Encoded] = []
+    for utterance in sorted(person, key=lambda each: abs(_rate(each) - OWN_RATE)):
+        if sum(part.frames for part in parts) >= PROMPT_FRAMES:
+            break
+        parts.append(utterance)
+    spans, phones = [], 0
+    for part in parts:
+        speech = part.spans() + phones
+        phones += len(part.phones)
+        pause = np.full((part.frames - len(speech), 2), phones - 1)
+        spans += [speech, pause]
+    vector = np.mean([part.vector for part in parts], axis=0)
+    tensors = {
+        "codes": np.concatenate([part.codes for part in parts], axis=1).astype(np.int16),
+        "phones": np.concatenate([part.phones for part in parts]).astype(np.int16),
+        "spans": np.concatenate(spans).astype(np.int16),
+        "speaker": (vector / np.linalg.norm(vector)).astype(np.float32),
+    }
+    return Voice(name, model, tensors, {"speaker": str(parts[0].speaker)})
+
+
+def _rate(utterance: Encoded) -> float:
+    """Syllables a second of its speech."""
+    return float(utterance.nuclei.sum()) * FRAME_RATE / max(1, len(utterance.tokens))

@@ -6,19 +6,21 @@ training that was stopped goes on as if it had not been.
 
 import math
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from engine.errors import Cancelled, ModelError
 from engine.training import checkpoints
-from engine.training.ranks import Ranks, agree, any_asks, average, joined
+from engine.training.ranks import Ranks, agree, any_asks, average, is_first, joined
 from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, write_json
 
@@ -41,21 +43,38 @@ class Moment:
     ranks: Ranks
 
 
-class Learner(Protocol):
-    """A network with its losses."""
+class Learner(ABC):
+    """A network with its losses, on a process's device."""
 
-    parts: dict[str, nn.Module]
-    optimisers: dict[str, torch.optim.Optimizer]
     averaged: str  # the part whose weights are averaged over the steps
-    exact: tuple[str, ...]  # prefixes of its keys that are not averaged
+    exact: tuple[str, ...] = ()  # prefixes of its keys that are not averaged
 
+    def __init__(self, schedule: Schedule, ranks: Ranks, **parts: nn.Module) -> None:
+        """All parts learn together; who needs more optimisers replaces them."""
+        self._schedule, self._device = schedule, ranks.device
+        self._batch_size = ranks.part(schedule.batch)
+        every = nn.ModuleList(parts.values()).to(ranks.device)
+        self.parts = parts
+        name = self.averaged if len(parts) == 1 else "making"
+        self.optimisers = {name: optimiser(every, schedule)}
+
+    @abstractmethod
     def learn(self, moment: Moment) -> dict[str, float]:
         """One step; the losses to report."""
-        ...
 
+    @abstractmethod
     def validate(self) -> dict[str, float]:
         """Losses on data that is never trained on."""
-        ...
+
+    def _descend(
+        self, losses: Mapping[str, Tensor], moment: Moment, total: Tensor | None = None
+    ) -> dict[str, float]:
+        """One step on a total of the losses, None = their sum; the losses to report."""
+        if total is None:
+            total = torch.stack(list(losses.values())).sum()
+        (together,) = self.optimisers.values()
+        descend(total, together, self._schedule.clip, moment.ranks)
+        return {name: float(loss.detach()) for name, loss in losses.items()}
 
 
 @dataclass
@@ -98,10 +117,28 @@ def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, T
         return {key: value.cpu() for key, value in state.mean.items()}
 
 
-class Maker(Protocol):
-    """Makes a learner on a process's device."""
+def train_and_save(
+    run: Run,
+    file: Path,
+    make: "Maker",
+    schedule: Schedule,
+    inputs: dict[str, str],
+    *,
+    shape: dict[str, str] | None = None,
+    **about: object,
+) -> None:
+    """Train the stage whose folder the file lies in, write the averaged weights into the file with
+    its `shape`, and finish the stage.
+    """
+    stage = file.parent.name
+    mean = train(run, stage, schedule, make)
+    if is_first():
+        save_file(mean, file, shape)
+        run.finish(stage, inputs, **about)
 
-    def __call__(self, ranks: Ranks) -> Learner: ...
+
+Maker = Callable[[Ranks], Learner]
+"""Makes a learner on a process's device."""
 
 
 def optimiser(
@@ -145,11 +182,6 @@ def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: 
     norm = nn.utils.clip_grad_norm_(parameters, clip)
     if torch.isfinite(norm):
         optimiser.step()
-
-
-def numbers(losses: Mapping[str, Tensor]) -> dict[str, float]:
-    """Losses to report."""
-    return {name: float(loss.detach()) for name, loss in losses.items()}
 
 
 def mean_losses(

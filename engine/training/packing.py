@@ -4,7 +4,6 @@ Invariant: a pack that is too large to ship is refused.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,6 @@ from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
 from engine.training.recipe import Recipe
 from engine.training.run import Run, read_json
-from engine.tts import packs
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import PHONES_FILE, config_json
@@ -49,6 +47,17 @@ def fresh_folder(run: Run) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / VOICES_FOLDER).mkdir(parents=True)
     return folder
+
+
+def install(run: Run, place: Path) -> None:
+    """Copy the finished pack to where the program ships it."""
+    run.require("export")
+    fresh = place.with_name(place.name + ".partial")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(pack_folder(run), fresh)
+    shutil.rmtree(place, ignore_errors=True)
+    fresh.rename(place)
 
 
 def write_networks(run: Run, files: Mapping[str, str], halved: Collection[str]) -> None:
@@ -122,34 +131,6 @@ def by_difference(recipe: Recipe, vectors: Mapping[int, npt.NDArray[np.float32]]
         order.append(far)
         left.remove(far)
     return order
-
-
-def install_variant(
-    run: Run, name: str, config: Any, networks: Mapping[str, Mapping[str, Tensor]] | None = None
-) -> None:
-    """Put a copy of the pack, called `name`, where the program and `compare` look for packs, with
-    another configuration and, by file, other weights.
-    """
-    place = packs.folder_of(name)
-    fresh = place.with_name(place.name + ".partial")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.parent.mkdir(parents=True, exist_ok=True)
-    # What stays is the same files; nobody writes into a pack.
-    shutil.copytree(pack_folder(run), fresh, copy_function=_linked)
-    (fresh / CONFIG_FILE).unlink()
-    (fresh / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
-    for file, weights in (networks or {}).items():
-        (fresh / file).unlink()
-        save_weights(weights, fresh / file, {}, half=run.recipe.export.half)
-    shutil.rmtree(place, ignore_errors=True)
-    fresh.rename(place)
-
-
-def _linked(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another disk
-        shutil.copy2(source, target)
 
 
 def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import InvalidInput
-from engine.training.stages import SECTIONS, VOXTREAM, VOXTREAM2
+from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
 from engine.tts.voxtream.config import NEVER, UNBOUNDED
 from engine.typed_values import WrongValue, build, read_text, toml_table
 
@@ -309,7 +309,7 @@ class Recipe:
 
     name: str
     seed: int
-    system: str = VOXTREAM2  # or "voxtream", or one of those in stages.py
+    system: str = VOXTREAM2  # or another of those in stages.py
     corpus: Corpus
     codec: Codec = field(default_factory=Codec)
     decoder: Decoder = field(default_factory=Decoder)
@@ -344,10 +344,15 @@ def read_recipe(file: Path) -> Recipe:
 
 def _check(recipe: Recipe) -> None:
     """Check what the types cannot express."""
+    if recipe.system not in SYSTEMS:
+        raise InvalidInput(
+            "The recipe's system '{system}' is not known.",
+            hint="There are: {names}.",
+            system=recipe.system,
+            names=", ".join(SYSTEMS),
+        )
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
-        f"system must be {VOXTREAM2}, {VOXTREAM} or one of {', '.join(SECTIONS)}": recipe.system
-        in {VOXTREAM2, VOXTREAM, *SECTIONS},
         "decoder.drawn and decoder.phones are not for voxtream": recipe.system != VOXTREAM
         or (recipe.decoder.drawn == 0 and not recipe.decoder.phones),
         "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
@@ -372,7 +377,11 @@ def _check(recipe: Recipe) -> None:
         ),
         "what is to be trained needs a schedule of steps, or begin_with a pack": recipe.begin_with
         != ""
-        or all(part.schedule.steps > 0 for part in _learning(recipe)),
+        or all(
+            getattr(recipe, stage.learns).schedule.steps > 0
+            for stage in SYSTEMS[recipe.system].stages.values()
+            if stage.learns
+        ),
         "kept must be 0 to 1, and above 0 with begin_with alone": all(
             0 <= kept <= 1 and (recipe.begin_with != "" or kept == 0)
             for kept in (voice.kept, recipe.decoder.kept)
@@ -382,17 +391,3 @@ def _check(recipe: Recipe) -> None:
     for sentence, holds in rules.items():
         if not holds:
             raise InvalidInput("The recipe does not hold together: {sentence}.", sentence=sentence)
-
-
-def _learning(recipe: Recipe) -> tuple[Network, ...]:
-    """The networks of the recipe's system."""
-    match recipe.system:
-        case "speakstream":
-            own: tuple[Network, ...] = (recipe.decoder, recipe.speakstream)
-        case "llmvox":
-            own = (recipe.codec, recipe.decoder, recipe.llmvox)
-        case "smlle":
-            own = (recipe.decoder, recipe.semantic, recipe.transducer, recipe.spectrum)
-        case _:
-            own = (recipe.codec, recipe.decoder, recipe.voice)
-    return (recipe.speaker, *own)

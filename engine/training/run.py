@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.errors import Cancelled, InvalidInput
 from engine.training.recipe import Recipe
-from engine.training.stages import ASKED_FOR, SECTIONS, VOXTREAM2
+from engine.training.stages import SYSTEMS, VOXTREAM2
 
 REPORT_SECONDS = 10.0
 
@@ -33,6 +33,7 @@ class Run:
     device: str = "cpu"
     workers: int = 1
     dask: str = ""  # address of a Dask scheduler; "" = local processes
+    file: Path = Path()  # of the recipe, for other processes
     only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
 
     def stage(self, name: str) -> Path:
@@ -44,7 +45,14 @@ class Run:
     def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
         """Mark a stage as done, with the hashes of what it read and wrote."""
         folder = self.stage(name)
-        files = sorted(file for file in folder.rglob("*") if file.is_file() and _is_output(file))
+        files = sorted(
+            file
+            for file in folder.rglob("*")
+            if file.is_file()
+            and file.name != "manifest.json"
+            and "partial" not in file.name
+            and "check" not in file.stem
+        )
         outputs = {str(file.relative_to(folder)): file_hash(file) for file in files}
         manifest = {
             "stage": name,
@@ -76,8 +84,7 @@ class Run:
         """Fingerprint of the parts of the recipe that a stage depends on: its own and those of
         earlier stages."""
         recipe = self.recipe
-        if recipe.system in SECTIONS:
-            sections = (SECTIONS[recipe.system] | ASKED_FOR.get(recipe.system, {}))[name]
+        if sections := SYSTEMS[recipe.system].stages[name].sections:
             return fingerprint(recipe.seed, *(getattr(recipe, section) for section in sections))
         # What most recipes do not have is left out, so that earlier runs keep their keys.
         origin = (recipe.begin_with,) if recipe.begin_with else ()
@@ -96,10 +103,6 @@ class Run:
         parts["baselines"] = (*parts["corpus"], recipe.evaluate)
         parts["evaluate"] = (*parts["export"], recipe.evaluate)
         return fingerprint(recipe.seed, *parts[name])
-
-
-def _is_output(file: Path) -> bool:
-    return file.name != "manifest.json" and "partial" not in file.name and "check" not in file.stem
 
 
 class Progress:

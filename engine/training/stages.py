@@ -1,54 +1,127 @@
-"""Which stages the recipes of a system have, in order, and which of a recipe's sections each
-depends on.
+"""The systems that can be trained: the stages of their recipes in order, what each stage runs and
+depends on, and how a pack's card begins.
 
-Invariant: imports nothing that is slow, so that the corpus needs no torch.
+A row here, a section in recipe.py and a folder of functions make a system trainable. Invariant:
+imports nothing that is slow, so that the corpus needs no torch.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 VOXTREAM2: Final = "voxtream2"
 VOXTREAM: Final = "voxtream"
-Sections = dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`does` is a module of this package and its function, which takes the Run. `sections` of the
+    recipe decide whether finished work still holds; those of VoXtream and VoXtream2 are in run.py.
+    `learns`: the section whose schedule trains it. With `begin_with` and no schedule, one that
+    `can_be_taken` copies the pack's network.
+    """
+
+    does: str
+    sections: tuple[str, ...] = ()
+    learns: str = ""
+    can_be_taken: bool = False
+
+
+@dataclass(frozen=True)
+class System:
+    """`card` says what a pack is, up to the word "trained"."""
+
+    card: str
+    stages: Mapping[str, Stage]
+
 
 _SPEAKER: Final = ("corpus", "begin_with", "speaker")
 _DECODER: Final = ("corpus", "begin_with", "codec", "decoder")
 _TOKENS: Final = (*_SPEAKER, "semantic")
-_SPEAKSTREAM: Final = (*_DECODER, *_SPEAKER, "speakstream", "export")
-_SMLLE: Final = (*_DECODER, *_TOKENS, "transducer", "spectrum", "export")
-SECTIONS: Final[dict[str, Sections]] = {
-    "speakstream": {
-        "corpus": ("corpus",),
-        "speaker": _SPEAKER,
-        "encode": _SPEAKER,
-        "decoder": (*_DECODER, *_SPEAKER),
-        "voice": (*_SPEAKER, "speakstream"),
-        "export": _SPEAKSTREAM,
-    },
-    "llmvox": {
-        "corpus": ("corpus",),
-        "speaker": _SPEAKER,
-        "codec": ("corpus", "codec"),
-        "encode": ("codec", *_SPEAKER),
-        "decoder": _DECODER,
-        "voice": ("codec", *_SPEAKER, "llmvox"),
-        "export": (*_DECODER, *_SPEAKER, "llmvox", "export"),
-    },
-    "smlle": {
-        "corpus": ("corpus",),
-        "decoder": _DECODER,  # early: it may need another system's pack
-        "speaker": _SPEAKER,
-        "semantic": ("corpus", "semantic"),
-        "tokens": _TOKENS,
-        "transducer": (*_TOKENS, "transducer"),
-        "spectrum": (*_TOKENS, "spectrum"),
-        "export": _SMLLE,
-    },
+_CORPUS: Final = {"corpus": Stage("corpus.stage:make", ("corpus",))}
+_SMALL_SPEAKER: Final = {
+    "speaker": Stage("voice.speaker:take_or_train_speaker", _SPEAKER, learns="speaker")
 }
-"""By system and stage, of what `all` does. Those of VoXtream2 and VoXtream are in run.py and
-__main__.py.
-"""
-ASKED_FOR: Final[dict[str, Sections]] = {
-    "speakstream": {"variants": _SPEAKSTREAM},
-    "smlle": {"variants": _SMLLE},
+_VOXTREAM: Final = {
+    **_CORPUS,
+    "codec": Stage("codec.stage:train_codec", learns="codec", can_be_taken=True),
+    "speaker": Stage("voice.speaker:train_speaker", learns="speaker", can_be_taken=True),
+    "encode": Stage("voice.encode:encode_corpus"),
+    "voice": Stage("voice.stage:train_voice", learns="voice"),
+    "draw": Stage("codec.draw:draw_corpus"),
+    "decoder": Stage("codec.decoder:train_decoder", learns="decoder", can_be_taken=True),
+    "export": Stage("export:export_pack"),
+    "baselines": Stage("judge.measurements:measure_baselines"),
+    "evaluate": Stage("judge.measurements:evaluate_pack"),
 }
-"""Stages that `all` leaves out."""
+SYSTEMS: Final[Mapping[str, System]] = {
+    VOXTREAM2: System("A small VoXtream2 with its own codec and speaker encoder,", _VOXTREAM),
+    VOXTREAM: System(
+        "A small VoXtream with the codec of an earlier pack,",
+        # It learns on true codes, and is measured by `compare` alone.
+        {
+            name: stage
+            for name, stage in _VOXTREAM.items()
+            if name not in {"draw", "baselines", "evaluate"}
+        },
+    ),
+    "speakstream": System(
+        "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a vector of the "
+        "speaker, a rate (its spectrum is stretched) and one network for all windows. It was",
+        {
+            **_CORPUS,
+            **_SMALL_SPEAKER,
+            "encode": Stage("speakstream.encode:encode_corpus", _SPEAKER),
+            "decoder": Stage(
+                "speakstream.stage:train_level_vocoder", (*_DECODER, *_SPEAKER), learns="decoder"
+            ),
+            "voice": Stage(
+                "speakstream.stage:train_voice", (*_SPEAKER, "speakstream"), learns="speakstream"
+            ),
+            "export": Stage(
+                "speakstream.stage:export_pack", (*_DECODER, *_SPEAKER, "speakstream", "export")
+            ),
+        },
+    ),
+    "llmvox": System(
+        "A small LLMVoX with a tokeniser and a vocoder of its own. Unlike its paper's, it has a "
+        "vector of the speaker, phones instead of bytes, 50 tokens a second and a label of its own "
+        "for the end. Its rate cannot be changed. It was",
+        {
+            **_CORPUS,
+            **_SMALL_SPEAKER,
+            "codec": Stage("llmvox.tokens:train_tokens", ("corpus", "codec"), learns="codec"),
+            "encode": Stage("llmvox.encode:encode_corpus", ("codec", *_SPEAKER)),
+            "decoder": Stage("llmvox.tokens:train_token_vocoder", _DECODER, learns="decoder"),
+            "voice": Stage(
+                "llmvox.stage:train_voice", ("codec", *_SPEAKER, "llmvox"), learns="llmvox"
+            ),
+            "export": Stage("llmvox.stage:export_pack", (*_DECODER, *_SPEAKER, "llmvox", "export")),
+        },
+    ),
+    "smlle": System(
+        "A small SMLLE with its own tokeniser and vocoder. Unlike its paper's, it has a vector of "
+        "the speaker, prompts without text, tokens taught by phones, a band around the known "
+        "alignment, and a rate (a bias on the blank). It was",
+        {
+            **_CORPUS,
+            # Early: it may need another system's pack.
+            "decoder": Stage("smlle.spectrum:train_mel_vocoder", _DECODER, learns="decoder"),
+            **_SMALL_SPEAKER,
+            "semantic": Stage(
+                "smlle.semantic:train_semantic", ("corpus", "semantic"), learns="semantic"
+            ),
+            "tokens": Stage("smlle.utterances:encode_tokens", _TOKENS),
+            "transducer": Stage(
+                "smlle.transducer:train_transducer", (*_TOKENS, "transducer"), learns="transducer"
+            ),
+            "spectrum": Stage(
+                "smlle.spectrum:train_spectrum", (*_TOKENS, "spectrum"), learns="spectrum"
+            ),
+            "export": Stage(
+                "smlle.export:export_pack",
+                (*_DECODER, *_TOKENS, "transducer", "spectrum", "export"),
+            ),
+        },
+    ),
+}

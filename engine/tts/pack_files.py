@@ -51,15 +51,20 @@ def read_object(file: Path) -> dict[str, Any]:
 
 
 def read_config(
-    file: Path, kind: type[_Config], limits: Limits, check: Callable[[_Config], None]
+    file: Path,
+    kind: type[_Config],
+    limits: Limits,
+    check: Callable[[_Config], None],
+    make: Callable[[dict[str, Any]], _Config] | None = None,
 ) -> _Config:
     """What a pack says of itself; `check` raises ValueError for what neither types nor limits can
-    say. ModelError when the file is missing, damaged, or describes what cannot be built.
+    say. `make` builds it of the table; None = every key must be there. ModelError when the file is
+    missing, damaged, or describes what cannot be built.
     """
     entries = read_object(file)
     try:
-        config = build(kind, entries, defaults=False)
-        checked_name(config.name)
+        config = make(entries) if make else build(kind, entries, defaults=False)
+        _check_name(config.name)
         check_numbers(config, limits)
         check(config)
     except ValueError as error:
@@ -79,8 +84,9 @@ def check_numbers(config: Any, limits: Limits) -> None:
     large or no number, or saying that a transformer does not fit together.
     """
     for name, value in vars(config).items():
-        if is_dataclass(value):
-            check_numbers(value, limits)
+        inner = value.values() if isinstance(value, Mapping) else (value,)
+        for each in filter(is_dataclass, inner):
+            check_numbers(each, limits)
         for number in value if isinstance(value, tuple) else (value,):
             if name in limits:
                 check_number(name, number, limits)
@@ -102,11 +108,15 @@ def with_weights(network: _Network, file: Path) -> _Network:
     return load_network(file, lambda _: network, Translatable("The voice file"), AGAIN)
 
 
-def checked_name(value: object) -> str:
-    """The name a pack gives itself. ValueError when it cannot be one."""
-    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= LONGEST_NAME:
+def check_system(system: str, name: str) -> None:
+    """ValueError for a pack of another system than `name`."""
+    if system != name:
+        raise ValueError(f"it is of the system '{system[:80]}'")
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
         raise ValueError(f"'name' is no name of at most {LONGEST_NAME} printable characters")
-    return value
 
 
 def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:

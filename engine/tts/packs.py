@@ -1,12 +1,15 @@
-"""Where the packs made on this machine lie, and the error when one is missing.
+"""Where the packs made on this machine lie, the error when one is missing, and which of a pack's
+files its voices depend on.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
 
+import hashlib
 from pathlib import Path
 from typing import Final
 
 from engine import systems
+from engine.codec.codes_file import codes_hash
 from engine.errors import ModelError
 from engine.settings_file import data_folder
 from engine.typed_values import read_json
@@ -15,6 +18,8 @@ CONFIG_FILE: Final = "config.json"
 SPEAKER_FILE: Final = "speaker.safetensors"
 VOICES_FOLDER: Final = "voices"
 _LARGEST_CONFIG: Final = 1_000_000  # bytes
+CODEC_FILE: Final = "codec.safetensors"
+EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 
 
 def folder_of(name: str) -> Path:
@@ -52,3 +57,12 @@ def made_folder(system: systems.System) -> Path:
             command=system.command,
         )
     return folder_of(system.name)
+
+
+def edition_of(folder: Path) -> str:
+    """A voice is codes and a vector. It cannot be used with other codes or another speaker encoder,
+    but with another decoder of the same codes. ModelError, OSError when a file is not whole.
+    """
+    digest = hashlib.sha256((folder / SPEAKER_FILE).read_bytes())
+    digest.update(codes_hash(folder / CODEC_FILE).encode())
+    return digest.hexdigest()[:EDITION_LETTERS]

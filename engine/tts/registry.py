@@ -15,38 +15,20 @@ from engine.systems import SYSTEMS, System
 from engine.tts import packs, pick
 from engine.tts.base import Progress, TtsModel
 
-
-def _espeak(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
-
-    progress("Loading the formant voice", None)
-    return EspeakModel()
+Load = Callable[[SpeechSettings, Progress], TtsModel]
 
 
-def _starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.voxtream.files import starter
-
-    return starter.load(settings, progress)
-
-
-def _kokoro(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.kokoro import synthesiser
-
-    return synthesiser.load(settings, progress)
-
-
-def _voxtream2(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.voxtream.files import loading
-
-    return loading.load(settings, progress)
+def _load_of(module: str, function: str = "load") -> Load:
+    """What loads a synthesiser, imported when it is asked for."""
+    return lambda settings, progress: getattr(import_module(module), function)(settings, progress)
 
 
 # Of the systems that are made on this machine: the module whose load() reads a pack for a device.
 _PACKS: Final = {
-    "voxtream": "engine.tts.voxtream.original.pack",
-    "speakstream": "engine.tts.speakstream.pack",
-    "llmvox": "engine.tts.llmvox.pack",
-    "smlle": "engine.tts.smlle.pack",
+    "voxtream": "engine.tts.voxtream.original.synthesiser",
+    "speakstream": "engine.tts.speakstream.synthesiser",
+    "llmvox": "engine.tts.llmvox.synthesiser",
+    "smlle": "engine.tts.smlle.synthesiser",
 }
 
 
@@ -64,11 +46,11 @@ def _made_here(system: System, settings: SpeechSettings, progress: Progress) -> 
     return load_pack(system.name, folder, settings.device)
 
 
-_LOADERS: Final[dict[str, Callable[[SpeechSettings, Progress], TtsModel]]] = {
-    "espeak": _espeak,
-    "starter": _starter,
-    "kokoro": _kokoro,
-    "voxtream2": _voxtream2,
+_LOADERS: Final[dict[str, Load]] = {
+    "espeak": _load_of("engine.tts.espeak.model"),
+    "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
+    "kokoro": _load_of("engine.tts.kokoro.synthesiser"),
+    "voxtream2": _load_of("engine.tts.voxtream.files.loading"),
     **{system.name: partial(_made_here, system) for system in SYSTEMS},
 }
 

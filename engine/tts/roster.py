@@ -16,10 +16,9 @@ from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, edition_of
 from engine.tts.voices import ABOUT
 from engine.tts.voxtream.files import place
-from engine.tts.voxtream.files.edition import edition_of
 
 ESPEAK: Final = "espeak"
 KOKORO: Final = "kokoro"
@@ -66,7 +65,8 @@ def of_settings(settings: SpeechSettings) -> Roster:
         case "kokoro":
             return _kokoro()
         case name if system := systems.find(name):
-            return _made_here(system)
+            files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
+            return Roster(system.name, tuple(file.name for file in files), system.can_clone)
         case _:
             return _fetched()
 
@@ -83,11 +83,6 @@ def _kokoro() -> Roster:
             command="rubato models get kokoro",
         )
     return Roster(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
-
-
-def _made_here(system: systems.System) -> Roster:
-    files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
-    return Roster(system.name, tuple(file.name for file in files), system.can_clone)
 
 
 def _of_pack(folder: Path) -> Roster:

@@ -307,8 +307,8 @@ class _LongTalker:
 
 
 def long(size: Size) -> Figures:
-    from engine.training.judge.long_text import judge_long
     from engine.training.judge.performance import syllables_of
+    from engine.training.judge.side import judge_long
 
     draw, texts, syllables = random.Random("long"), list[str](), 0
     while syllables < LONG_S * RATES[3]:

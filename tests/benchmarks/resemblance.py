@@ -42,7 +42,7 @@ from engine.tts.kokoro.voices import (
     style_of,
 )
 from engine.tts.speaker import recording as recordings
-from engine.tts.voxtream.files import starter
+from engine.tts.voxtream.files import loading
 
 PROMPT: Final = "We walked along the river until the lights of the town came into view."
 TOLD: Final = "The small grey cat jumped over a wooden fence and found some warm milk."
@@ -104,7 +104,7 @@ def main() -> None:
     stock = read_voices(place.voices_folder())
     own = np.array([judged(speak(TOLD, voice)) for voice in stock])
     rows = resemblance.measures_of(stock)
-    built_in = starter.load(SpeechSettings(engine="starter"), lambda *_: None)
+    built_in = loading.load_starter(SpeechSettings(engine="starter"), lambda *_: None)
     groups: dict[str, list[tuple[float, ...]]] = {}
     for name, voice, warp in unseen(Path(sys.argv[1]), stock):
         prompt, other = (_warped(speak(text, voice), warp) for text in (PROMPT, OTHER))

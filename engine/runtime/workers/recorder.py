@@ -90,7 +90,7 @@ class Recorder(Actor[Order]):
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
+    def _handle(self, order: Order) -> None:
         match order:
             case Record(on=True, path=path):
                 self._begin(path)

@@ -79,9 +79,7 @@ class VoiceKeeper:
             here = tuple(each.name for each in entries if roster.voice_model in each.made_for)
             self._tell(VoicesListed(entries, shelf.removed(), here if roster.can_mix else ()))
 
-    def _do(  # noqa: C901, PLR0912 - one case per kind
-        self, job: ShelfJob, shelf: Shelf, roster: Roster
-    ) -> None:
+    def _do(self, job: ShelfJob, shelf: Shelf, roster: Roster) -> None:
         match job:
             case ListVoices():
                 pass  # done after every job

@@ -2,7 +2,9 @@
 into sound.
 
 A decoder with a source learns the pitch as well; a critic of spectra joins later, once there is
-something to criticise. It may be told what the frames say. Invariant: no weight before the codes
+something to criticise. It may be told what the frames say (engine/codec/text_aware.py): as much as
+a session tells it, which knows nothing of the frames of a prompt, and which says the last phone in
+a pause, or silence at the end of a text. Invariant: no weight before the codes
 changes, so encoded speech stays valid, and this stage may run in parallel with `voice`, unless it
 learns on codes that the voice draws, and with `encode`, unless it is told the phones.
 """
@@ -10,11 +12,12 @@ learns on codes that the voice draws, and with `encode`, unless it is told the p
 import random
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
@@ -22,26 +25,24 @@ from engine.codec.small import SmallCodecConfig, build
 from engine.codec.source import SourceDecoder
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
-from engine.training.codec.criticism import Criticism
 from engine.training.codec.draw import read_draws
 from engine.training.codec.reading import SLOTS, Reading
-from engine.training.codec.said import read_said, told
-from engine.training.codec.sound_losses import FLOOR, SpectralDistance
-from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.codec.stage import (
-    CODING,
-    alike,
-    decoder_input,
-    encoded,
-    shipped_config,
-)
+from engine.training.codec.sound_losses import FLOOR, Criticism, SpectralDistance
+from engine.training.codec.speech import Speech, Spoken, first_shards, read_speech
+from engine.training.codec.stage import CODING, alike, decoder_input, encoded, shipped_config
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
-from engine.training.loop import Moment, in_bf16, mean_losses, train
+from engine.training.encoded import read, shard_file
+from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
-from engine.tts.voxtream.files.edition import CODEC_FILE
+from engine.training.voice.utterances import Encoded
+from engine.tts.packs import CODEC_FILE
+from engine.tts.phones import SILENCE
+
+UNTOLD: Final = 0.2  # share of windows that say nothing, and of those that do so at first
+PAUSED: Final = 0.5  # share of utterances that end in a pause, not with the text
 
 
 def train_decoder(run: Run) -> None:
@@ -81,7 +82,7 @@ def started(config: SmallCodecConfig, *trained: dict[str, Tensor]) -> Any:  # An
     return model
 
 
-class DecoderLearner:
+class DecoderLearner(Learner):
     """The part of the codec after its codes, and a critic."""
 
     averaged = "codec"
@@ -101,14 +102,12 @@ class DecoderLearner:
         frames = recipe.window_frames
         self._training = long_enough(speech.training, frames)
         self._validation = long_enough(speech.validation, frames)
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = model.to(ranks.device)
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
         self._criticism = Criticism(recipe, model, ranks.device)
         critic = self._criticism.critic
-        self.parts: dict[str, nn.Module] = {"codec": model, "critic": critic}
+        super().__init__(recipe.schedule, ranks, codec=model, critic=critic)
         self.optimisers = self._criticism.optimisers
         self._reading: Reading | None = None
         if recipe.heard:
@@ -180,7 +179,8 @@ class DecoderLearner:
             start = draw.randrange(max(1, own_codes.shape[-1] - frames + 1))
             samples.append(utterance.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
             if recipe.phones:
-                phones = told(self._said_of(utterance, own_codes), draw)
+                nothing = torch.full((PHONE_ROWS, own_codes.shape[1]), NOTHING)
+                phones = told(self._said.get(utterance.entry, nothing), draw)
                 own_codes = torch.cat((own_codes, phones.to(self._device)))
             codes.append(own_codes[:, start : start + frames])
             tracks.append(track.window(start, frames))
@@ -190,11 +190,6 @@ class DecoderLearner:
         pcm = torch.stack(samples)[:, : short * FRAME_SAMPLES].to(self._device)
         sounds = torch.stack(slots)[:, : short * SLOTS].to(self._device)
         return pcm, latents, stacked(tracks, short).to(self._device), sounds
-
-    def _said_of(self, utterance: Spoken, codes: Tensor) -> Tensor:
-        """The phones [2, T] of an utterance with codes [K, T]; NOTHING where they are not known."""
-        nothing = torch.full((PHONE_ROWS, codes.shape[1]), NOTHING)
-        return self._said.get(utterance.entry, nothing)
 
     def _perhaps_drawn(self, utterance: Spoken, own_codes: Tensor, draw: random.Random) -> Tensor:
         """Codes [K, T] of an utterance: the true ones or, in a share of the windows, those the
@@ -219,3 +214,33 @@ def long_enough(side: tuple[Spoken, ...], frames: int) -> tuple[Spoken, ...]:
     of them when none is that long.
     """
     return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side
+
+
+def read_said(run: Run) -> dict[Entry, Tensor]:
+    """The phones of the frames [2, T], by utterance."""
+    return {
+        shard.entries[utterance.place]: said(utterance)
+        for shard in first_shards(run, run.recipe.decoder.hours)
+        for utterance in read(shard_file(run.stage("encode"), shard), Encoded)
+    }
+
+
+def said(utterance: Encoded) -> Tensor:
+    """The ids of each frame's first and last phone [2, T]; behind the last it is silent."""
+    spoken = utterance.phones[utterance.spans()].T
+    phones = np.full((2, utterance.frames), SILENCE, np.int64)
+    phones[:, : spoken.shape[1]] = spoken
+    return torch.from_numpy(phones)
+
+
+def told(phones: Tensor, draw: random.Random) -> Tensor:
+    """What a decoder is told of frames that say `phones` [2, T]."""
+    if draw.random() < UNTOLD:
+        return torch.full_like(phones, NOTHING)
+    known = phones.clone()
+    if draw.random() < PAUSED:
+        speech = int((phones[0] != SILENCE).sum())
+        known[:, speech:] = phones[1, speech - 1]
+    if draw.random() < UNTOLD:
+        known[:, : draw.randrange(phones.shape[1])] = NOTHING
+    return known

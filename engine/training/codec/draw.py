@@ -8,6 +8,7 @@ duration tokens are the true ones; only codes are drawn.
 """
 
 import random
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,10 +24,10 @@ from torch import Tensor
 
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import Entry
+from engine.training.encoded import by_speaker, do_shards, read, shard_file
 from engine.training.loop import in_bf16, on_device
 from engine.training.run import Run, file_hash
-from engine.training.tasks import Place, Result, Task, do_tasks
-from engine.training.voice.encode import codes_file
+from engine.training.tasks import Place, Result
 from engine.training.voice.model import (
     Batch,
     depth_logits,
@@ -36,7 +37,7 @@ from engine.training.voice.model import (
     temporal_hidden,
 )
 from engine.training.voice.stage import collated
-from engine.training.voice.utterances import Encoded, one_utterance, read_everybody, read_shard
+from engine.training.voice.utterances import Encoded, one_utterance
 from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 
@@ -61,8 +62,11 @@ class Drawing:
 
 def draw_corpus(run: Run) -> None:
     """Draw the codes of all shards that the decoder learns from and that have none yet."""
+    recipe = run.recipe
+    if not recipe.decoder.drawn:
+        sys.stderr.write("draw is not asked for: decoder.drawn is 0\n")
+        return
     inputs = run.require("encode", "voice")
-    recipe, folder = run.recipe, run.stage("draw")
     voice = run.stage("voice") / "voice.safetensors"
     how = Drawing(
         Place(voice),
@@ -74,23 +78,17 @@ def draw_corpus(run: Run) -> None:
         recipe.voice.schedule.bf16,
         run.device,
     )
-    depends = (file_hash(voice), inputs["encode"])
-    parts = []
-    for shard in first_shards(run, recipe.decoder.hours):
-        output = codes_file(folder, shard)
-        arguments = (shard.index.stem, Place(output), how)
-        parts.append(Task(f"shard/{shard.index.stem}", draw_shard, arguments, depends))
-        if not output.is_file():
-            parts[-1].file(folder).unlink(missing_ok=True)
-    do_tasks("draw", folder, parts, run.workers if run.device == "cpu" else 1)
+    shards = tuple(first_shards(run, recipe.decoder.hours))
+    do_shards(run, "draw", shards, draw_shard, (how,), (file_hash(voice), inputs["encode"]))
     run.finish("draw", inputs)
 
 
-def draw_shard(stem: str, output: str, how: Drawing) -> Result:
+def draw_shard(index: str, output: str, how: Drawing) -> Result:
     """Draw the codes of a shard into the file `output`, in the order of its encoded utterances."""
+    stem = Path(index).stem
     draw = random.Random(f"{how.seed} draw {stem}")
     torch.manual_seed(draw.getrandbits(31))
-    utterances = read_shard(Path(how.codes) / f"{stem}.safetensors")
+    utterances = read(Path(how.codes) / f"{stem}.safetensors", Encoded)
     draws: dict[int, npt.NDArray[np.int16]] = {}
     for batch in _batches(utterances):
         draws |= zip(
@@ -108,9 +106,9 @@ def read_draws(run: Run) -> dict[Entry, Tensor]:
     """Drawn codes [K, T] by utterance."""
     draws: dict[Entry, Tensor] = {}
     for shard in first_shards(run, run.recipe.decoder.hours):
-        codes = load_arrays(codes_file(run.stage("draw"), shard))["codes"].astype(np.int64)
+        codes = load_arrays(shard_file(run.stage("draw"), shard))["codes"].astype(np.int64)
         frame = 0
-        for utterance in read_shard(codes_file(run.stage("encode"), shard)):
+        for utterance in read(shard_file(run.stage("encode"), shard), Encoded):
             part = codes[:, frame : frame + utterance.frames]
             draws[shard.entries[utterance.place]] = torch.from_numpy(part)
             frame += utterance.frames
@@ -180,7 +178,7 @@ def drawn_codes(
 
 @lru_cache(maxsize=1)
 def _people(folder: str) -> Mapping[int, Sequence[Encoded]]:
-    return read_everybody(Path(folder))
+    return by_speaker(Path(folder), Encoded)
 
 
 @lru_cache(maxsize=1)

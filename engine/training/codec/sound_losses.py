@@ -1,4 +1,5 @@
-"""How much two sounds differ, to the ear and to a critic.
+"""How much two sounds differ, to the ear and to a critic, which learns beside what it criticises to
+tell made from real speech.
 
 Invariant: losses take samples [B, S] of the same length and give one number.
 """
@@ -11,6 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.small_parts import mel_filters
+from engine.training import recipe as recipes
+from engine.training.loop import ADVERSARIAL_BETAS, BETAS, Moment, descend, in_bf16, optimiser
+from engine.training.ranks import Ranks
 
 RESOLUTIONS: Final = (256, 512, 1024, 2048)  # FFT sizes; hops are a quarter
 CRITIC_SIZES: Final = (512, 1024, 2048)
@@ -149,3 +153,51 @@ def magnitudes(pcm: Tensor, size: int) -> Tensor:
     """|spectrum|, with a gradient also where it is zero."""
     bins = spectrum(pcm, size)
     return (bins.real.square() + bins.imag.square() + 1e-9).sqrt()
+
+
+class Criticism:
+    """The critic of a recipe, with the optimisers of both sides."""
+
+    def __init__(self, recipe: recipes.Decoder, making: nn.Module, device: torch.device) -> None:
+        self._recipe = recipe
+        self.critic = Critic(recipe.critic).to(device)
+        betas = ADVERSARIAL_BETAS if recipe.adversary_from < recipe.schedule.steps else BETAS
+        self.optimisers = {
+            "making": optimiser(making, recipe.schedule, betas=betas),
+            "critic": optimiser(
+                self.critic, recipe.schedule, betas=betas, scale=recipe.critic_rate
+            ),
+        }
+
+    def descend(
+        self, losses: dict[str, Tensor], pcm: Tensor, output: Tensor, moment: Moment
+    ) -> dict[str, float]:
+        """One step of what makes the output [B, S] of samples [B, S], and of the critic once it is
+        due; the losses to report.
+        """
+        recipe = self._recipe
+        total = torch.stack(list(losses.values())).sum()
+        report = {name: float(loss.detach()) for name, loss in losses.items()}
+        if moment.step >= recipe.adversary_from:
+            windows = slice(recipe.critic_windows)
+            report["critic"] = self._teach(pcm[windows], output[windows], moment.ranks)
+            total = total + self._criticised(pcm[windows], output[windows])
+        descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
+        return report
+
+    def _teach(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> float:
+        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
+            loss = critic_loss(self.critic(pcm), self.critic(output.detach()))
+        descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
+        return float(loss.detach())
+
+    def _criticised(self, pcm: Tensor, output: Tensor) -> Tensor:
+        self.critic.requires_grad_(requires_grad=False)
+        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
+            of_made = self.critic(output)
+            with torch.no_grad():
+                of_real = self.critic(pcm)
+            loss = self._recipe.adversary * fooling_loss(of_made)
+            loss = loss + self._recipe.features * feature_loss(of_real, of_made)
+        self.critic.requires_grad_(requires_grad=True)
+        return loss

@@ -75,7 +75,8 @@ def read_speech(run: Run, hours: float) -> Speech:
         pcm = shard.pcm()
         for entry in shard.entries:
             utterance = Spoken(entry, pcm[entry.offset : entry.offset + entry.length])
-            sides[_side(run, entry, left_out)].append(utterance)
+            is_kept = entry.speaker in left_out
+            sides[2 if is_kept else is_validation(run, entry.text)].append(utterance)
     training, validation, held_out = sides
     if not training:
         raise InvalidInput("The corpus holds no speech to train on.", hint="Make more of it.")
@@ -98,7 +99,3 @@ def is_validation(run: Run, text: str) -> bool:
     """Whether a sentence is kept out of training, whoever says it."""
     draw = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") / 2**32
     return draw < run.recipe.corpus.validation_share
-
-
-def _side(run: Run, entry: Entry, left_out: set[int]) -> int:
-    return 2 if entry.speaker in left_out else int(is_validation(run, entry.text))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from engine.codec.mimi import FRAME_SAMPLES
@@ -22,11 +22,11 @@ from engine.training import recipe as recipes
 from engine.training.codec.reading import fresh_reader, misread
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.ranks import Ranks
 from engine.training.run import Run
+from engine.tts.packs import CODEC_FILE
 from engine.tts.phones import VOCABULARY
-from engine.tts.voxtream.files.edition import CODEC_FILE
 
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
@@ -54,14 +54,17 @@ def train_codec(run: Run) -> None:
     inputs = run.require("corpus")
     speech = read_speech(run, run.recipe.codec.hours)
     schedule = run.recipe.codec.schedule
-    mean = train(run, "codec", schedule, lambda ranks: CodecLearner(run.recipe, speech, ranks))
-    if is_first():
-        file = run.stage("codec") / "codec.safetensors"
-        save_file(mean, file, shape_metadata(config_of(run.recipe.codec)))
-        run.finish("codec", inputs)
+    train_and_save(
+        run,
+        run.stage("codec") / "codec.safetensors",
+        lambda ranks: CodecLearner(run.recipe, speech, ranks),
+        schedule,
+        inputs,
+        shape=shape_metadata(config_of(run.recipe.codec)),
+    )
 
 
-class CodecLearner:
+class CodecLearner(Learner):
     """The codec and its phone readers: one of the first codebook, one of all of them together."""
 
     averaged = "codec"
@@ -72,24 +75,18 @@ class CodecLearner:
         recipe = whole.codec
         self._recipe = recipe
         self._speech = speech
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         model = build(config_of(recipe))
         if whole.begin_with:
             shipped = load_file(Path(whole.begin_with) / CODEC_FILE)
             model.load_state_dict(alike(model.state_dict(), shipped))
-        model.to(ranks.device)
-        readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2)).to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"codec": model, "readers": readers}
-        self.optimisers = {"making": optimiser(nn.ModuleList((model, readers)), recipe.schedule)}
+        readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
+        super().__init__(recipe.schedule, ranks, codec=model, readers=readers)
         self._of_first, self._of_all = readers
         self._distance = SpectralDistance().to(ranks.device)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         losses = self._losses(*self._batch(self._speech.training, moment.draw))
-        total = torch.stack(list(losses.values())).sum()
-        descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(losses, moment)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from safetensors.torch import load_file
+from torch import Tensor
 from torch.nn import functional
 
-from engine.codec.mel import BANDS, COLUMN, MelSpectrum
+from engine.codec.mel import COLUMN
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.source import SourceDecoder
 from engine.codec.vocoder import VocoderConfig, fresh_decoder, load_vocoder
@@ -23,41 +23,21 @@ from engine.errors import InvalidInput
 from engine.nn.weights_file import shape_metadata
 from engine.systems import command_of
 from engine.training import recipe as recipes
-from engine.training.codec.criticism import Criticism
 from engine.training.codec.decoder import long_enough
-from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.sound_losses import Criticism, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import alike
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Moment, in_bf16, mean_losses, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.ranks import Ranks
 from engine.training.run import Run, file_hash
-from engine.training.speakstream.encode import read_scale
 from engine.tts import packs
 from engine.tts.pack_files import VOCODER_FILE
-from engine.tts.voxtream.files.edition import CODEC_FILE
+from engine.tts.packs import CODEC_FILE
 
 LEAD = 5 * COLUMN  # samples before a window, that its first columns need
 Entry = Callable[[Tensor, random.Random], Tensor]
 """Samples [B, LEAD + S] -> what the vocoder is given of the last S of them [B, T, entry]."""
-
-
-def train_mel_vocoder(run: Run) -> None:
-    """Train and write vocoder.safetensors, which takes log-mel columns."""
-    inputs = run.require("corpus", "encode")
-    recipe = run.recipe
-    levels, spectrum = read_scale(run).levels, MelSpectrum()
-
-    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
-        """The true columns; in a share of the windows rounded to their levels."""
-        mel = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
-        rough = levels.restored(levels.quantised(mel))
-        chances = [draw.random() < recipe.decoder.drawn for _ in mel]
-        return torch.where(torch.tensor(chances, device=mel.device)[:, None, None], rough, mel)
-
-    train_vocoder(
-        run, VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks), columns, inputs
-    )
 
 
 def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[str, str]) -> None:
@@ -74,10 +54,8 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
     def make(ranks: Ranks) -> VocoderLearner:
         return VocoderLearner(recipe, started(config, begin_with), speech, entry, ranks)
 
-    mean = train(run, "decoder", recipe.schedule, make)
-    if is_first():
-        save_file(mean, run.stage("decoder") / "vocoder.safetensors", shape_metadata(config))
-        run.finish("decoder", inputs)
+    file = run.stage("decoder") / "vocoder.safetensors"
+    train_and_save(run, file, make, recipe.schedule, inputs, shape=shape_metadata(config))
 
 
 def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> None:
@@ -110,11 +88,10 @@ def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
     return decoder
 
 
-class VocoderLearner:
+class VocoderLearner(Learner):
     """A decoder behind its entry, and a critic."""
 
     averaged = "vocoder"
-    exact: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -127,11 +104,10 @@ class VocoderLearner:
         self._recipe, self._entry = recipe, entry
         self._training = long_enough(speech.training, recipe.window_frames)
         self._validation = long_enough(speech.validation, recipe.window_frames)
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         self._decoder = decoder.to(ranks.device)
         self._criticism = Criticism(recipe, decoder, ranks.device)
-        self.parts: dict[str, nn.Module] = {"vocoder": decoder, "critic": self._criticism.critic}
+        critic = self._criticism.critic
+        super().__init__(recipe.schedule, ranks, vocoder=decoder, critic=critic)
         self.optimisers = self._criticism.optimisers
         self._distance = SpectralDistance().to(ranks.device)
         self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()

@@ -12,11 +12,10 @@ from datetime import date
 from pathlib import Path
 
 from engine.errors import InvalidInput
-from engine.training.comparison.columns import read_columns, write_columns
 from engine.training.comparison.measure import SIZE, SMALL, Measurement
-from engine.training.comparison.page import column, table, write_page
+from engine.training.comparison.page import column, read_columns, table, write_columns, write_page
 from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
-from engine.training.tasks import Task, do_tasks
+from engine.training.tasks import Task, begins, do_tasks
 from engine.translatable import Translatable
 
 
@@ -35,7 +34,7 @@ def compare(
     folder.mkdir(parents=True, exist_ok=True)
     size = SMALL if quick else SIZE
     present = [Measurement(system, folder, size) for system in SYSTEMS if system.present]
-    tasks = [task for each in present for task in each.tasks if _begins(task.name, only)]
+    tasks = [task for each in present for task in each.tasks if begins(task, only)]
     if not tasks:
         names = ", ".join(task.name for each in present for task in each.tasks)
         raise InvalidInput(
@@ -72,10 +71,6 @@ def _shown(present: Sequence[Measurement], quick: bool, into: Path | None) -> st
         return table(systems)
     write_columns(into, {system.name: each for system, each in systems.items()})
     return f"{table(systems)}{write_page(into, systems, _missing(systems))}\n"
-
-
-def _begins(name: str, only: Sequence[str]) -> bool:
-    return not only or name.startswith(tuple(only))
 
 
 def _pick(tasks: Sequence[Task], names: set[str], *, inside: bool) -> list[Task]:

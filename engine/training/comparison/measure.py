@@ -22,8 +22,7 @@ from engine.training.judge import cloning
 from engine.training.judge.figures import Results
 from engine.training.judge.performance import OWN_RATE
 from engine.training.judge.side import Side, Texts, spread
-from engine.training.judge.speed import torch_alone
-from engine.training.judge.talkers import LiveTalker, pack_hashes
+from engine.training.judge.talkers import FORMANT, LiveTalker, pack_hashes, torch_alone
 from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.recipe import QUICK, Evaluate, read_recipe
 from engine.training.run import fingerprint
@@ -37,7 +36,6 @@ SIZE: Final = Evaluate(
 SMALL: Final = QUICK
 TIMED_SENTENCES: Final = 8
 CLONE_SENTENCES: Final = 2
-VARIANT_SENTENCES: Final = 16  # by every voice; the whole system says 40
 SAID_BY_SPEAKERS: Final = 8  # sentences, enough for a prompt and as much other speech
 _SEED: Final = "comparison"
 _MEGABYTE: Final = 1024 * 1024
@@ -51,8 +49,8 @@ class Figures:
 
     results: Results
     traces: tuple[Trace, ...] = ()
-    parameters: int = 0
-    disk_megabytes: float = 0.0
+    parameters: int | None = None
+    disk_megabytes: float | None = None
     beside: tuple[Trace, ...] = ()
 
 
@@ -68,15 +66,7 @@ class Measurement:
     def tasks(self) -> tuple[Task, ...]:
         """Tasks named after the system; the timed ones come last, because they need a process of
         their own."""
-        return (*self._judged, *self._clones, *self.timed)
-
-    @property
-    def _judged(self) -> tuple[Task, ...]:
-        """All, or of a variant what every voice says."""
-        if not self.system.is_variant:
-            return self._side.tasks
-        begin = f"{self.system.name}/sentences "
-        return tuple(task for task in self._side.tasks if task.name.startswith(begin))
+        return (*self._side.tasks, *self._clones, *self.timed)
 
     @cached_property
     def timed(self) -> tuple[Task, ...]:
@@ -97,8 +87,11 @@ class Measurement:
             results = replace(results, megabytes=(memory["megabytes"],), own_megabytes=(own,))
         return Figures(
             results,
-            tuple(_read_trace(each) for each in delays.get("traces", ())),
-            *_extent(self.system.folder),
+            tuple(
+                Trace(row["words"], tuple(Frame(**f) for f in row["frames"]), tuple(row["speech"]))
+                for row in delays.get("traces", ())
+            ),
+            *_extent(self.system),
         )
 
     @property
@@ -152,8 +145,6 @@ class Measurement:
         folder = self.system.folder
         depends = (FORMAT, *(pack_hashes(folder) if folder else ()))
         size = self.size if self.system.rate else replace(self.size, rates=())
-        if self.system.is_variant:
-            size = replace(size, sentences=min(size.sentences, VARIANT_SENTENCES))
         return Side(self.system.name, self.system.talkers(), fixed_texts(), size, depends)
 
 
@@ -188,15 +179,11 @@ def measure_memory(talker: LiveTalker, texts: Sequence[str]) -> dict[str, Any]:
     return {"megabytes": megabytes, "torch_megabytes": torch_alone() / _MEGABYTE}
 
 
-def _read_trace(row: dict[str, Any]) -> Trace:
-    frames = tuple(Frame(**frame) for frame in row["frames"])
-    return Trace(row["words"], frames, tuple(row["speech"]))
-
-
-def _extent(folder: Path | None) -> tuple[int, float]:
-    """Parameters, and megabytes on the disk."""
-    if folder is None:
-        return 0, 0.0
+def _extent(system: System) -> tuple[int | None, float | None]:
+    """Parameters, and megabytes on the disk, of a pack; of espeak none."""
+    if system.folder is None:
+        return (0, 0.0) if system.source == FORMANT else (None, None)
+    folder = system.folder
     tensors = [load_file(file) for file in folder.glob("*.safetensors")]
     parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

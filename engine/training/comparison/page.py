@@ -1,17 +1,18 @@
-"""The page with the table of all systems, and plots of what a table hides.
+"""The page with the table of all systems, and plots of what a table hides. Its columns are kept
+beside it, so that it grows over several machines: a pack is lost with the machine that made it,
+what was heard of it is not.
 
 Invariant: every row names the part that measured it, so every cell can be measured again; a figure
-that was not measured is marked as such, never left out.
+that was not measured is marked as such, never left out. A cell changes only where it is measured
+anew, or when another pack has taken the place of the one that was measured.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Final
 
-from engine.training.comparison.claims import OF_VARIANTS, claims_table
-from engine.training.comparison.columns import Column
 from engine.training.comparison.delays import (
     DELAYS_S,
     Timing,
@@ -20,12 +21,12 @@ from engine.training.comparison.delays import (
     timing,
     words_before_sound,
 )
-from engine.training.comparison.measure import SIZE, SMALL, VARIANT_SENTENCES, Figures, fixed_texts
+from engine.training.comparison.measure import SIZE, SMALL, Figures
 from engine.training.comparison.plot import Line, plot
 from engine.training.comparison.systems import System
 from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
-from engine.training.judge.side import spread
 from engine.training.judge.verdicts import errors
+from engine.training.run import read_json, write_json
 
 PAGE: Final = "comparison.md"
 COMMAND: Final = "python -m engine.training compare"
@@ -36,6 +37,48 @@ _PARTS: Final = {
 }  # fmt: skip
 _OF_RATE: Final = {"rates", "steps"}
 _LEFT_OUT: Final = ("processor time",)  # measured from traces here
+_PAPERS: Final = ("VoXtream", "VoXtream2 (equal budget)", "SpeakStream", "LLMVoX", "SMLLE")
+_TIMES: Final[dict[str, tuple[Callable[[Timing], float], str]]] = {
+    "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
+    "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
+    "dry": (lambda t: t.dry_s, "{:.2f} s"),
+    "times dry": (lambda t: t.dry_times, "{:.0f}"),
+    "tail after the last word": (lambda t: t.tail_s, "{:.2f} s"),
+}
+_RATIOS: Final[dict[str, Callable[[Trace], float]]] = {
+    "first packet at 0 ms a word": lambda trace: timing(trace, 0.0).first_packet_s,
+    "processor time per second": factor,
+}
+FILE: Final = "comparison.json"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One system: texts by the name of the row or line, and points of the plots, as shown."""
+
+    pack: str  # fingerprint of the files that were heard
+    measured: str = ""  # when and on what; empty = it was not
+    cells: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
+    delays: Mapping[str, float] = field(default_factory=dict)  # ms between words -> ms to the sound
+    rates: Mapping[str, float] = field(default_factory=dict)  # SPS asked for -> % of words wrong
+
+    def over(self, earlier: "Column | None") -> "Column":
+        """This one where it has something, the earlier one of the same pack elsewhere; the earlier
+        one where nothing was measured.
+        """
+        if earlier is not None and not self.measured:
+            return earlier
+        if earlier is None or earlier.pack != self.pack:
+            return self
+        return Column(
+            self.pack,
+            self.measured,
+            {**earlier.cells, **self.cells},
+            {**earlier.details, **self.details},
+            {**earlier.delays, **self.delays},
+            {**earlier.rates, **self.rates},
+        )
 
 
 @dataclass(frozen=True)
@@ -76,9 +119,7 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
     cells = {row.name: row.cell(figures) for row in rows()}
     known = {name: cell for name, cell in cells.items() if cell != UNMEASURED}
     is_measured = any(row.part and row.name in known for row in rows())
-    # The line of all voices is the later one's.
-    lists = details(_of_variants(figures.results)) + details(figures.results)
-    lines = [line.removeprefix("- ") for line in lists.splitlines() if line]
+    lines = [line.removeprefix("- ") for line in details(figures.results).splitlines() if line]
     return Column(
         pack,
         measured if is_measured else "",
@@ -96,15 +137,6 @@ def column(figures: Figures, pack: str, measured: str) -> Column:
             if (share := errors(verdicts)) is not None
         },
     )
-
-
-def _of_variants(results: Results) -> Results:
-    """Of the sentences that variants say too, all voices together."""
-    texts = spread(fixed_texts().sentences, VARIANT_SENTENCES)
-    verdicts = (
-        replace(each, talker=OF_VARIANTS) for each in results.sentences if each.text in texts
-    )
-    return Results(sentences=tuple(verdicts))
 
 
 def rows() -> list[Row]:
@@ -125,8 +157,8 @@ def rows() -> list[Row]:
             Row(f"{name}, times the shipped voice's in the same run", "delays", _ratio(value))
             for name, value in _RATIOS.items()
         ),
-        Row("parameters, millions", "", lambda f: f"{f.parameters / 1e6:.1f}"),
-        Row("megabytes on the disk", "", lambda f: f"{f.disk_megabytes:.1f}"),
+        Row("parameters, millions", "", lambda f: _known(f.parameters, 1e6)),
+        Row("megabytes on the disk", "", lambda f: _known(f.disk_megabytes)),
     ]
 
 
@@ -187,12 +219,47 @@ voice on 18 of its own).
 
 ## What of that shows here
 
-With 95 % intervals. Words wrong are those of the {VARIANT_SENTENCES} sentences a voice that a
-system's variants say too.
+What those of SpeakStream and SMLLE claim of their own parts was tried once:
+[variants](comparison-variants.md).
 
 {claims_table({system.name: column for system, column in systems.items()})}
 ## Voice by voice
 {lists}"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says and the row of the table that should show it, of these systems."""
+
+    text: str
+    figure: str
+    systems: tuple[str, ...]
+
+
+CLAIMS: Final = (
+    Claim("VoXtream sounds first", "first packet at 200 ms a word", _PAPERS),
+    Claim("LLMVoX runs dry first", "dry at 200 ms a word", _PAPERS),
+    Claim(
+        "VoXtream2 follows a rate best",
+        "speaking rate, error",
+        ("VoXtream2 (shipped)", "VoXtream2 (equal budget)", "SpeakStream", "SMLLE"),
+    ),
+)
+
+
+def claims_table(columns: Mapping[str, Column]) -> str:
+    """A Markdown table, a row for each claim, of columns by their system's name."""
+
+    def figure(claim: Claim, name: str) -> str:
+        cells = columns[name].cells if name in columns else {}
+        return f"{name} {cells.get(claim.figure, UNMEASURED)}"
+
+    lines = [
+        f"| {claim.text} | {claim.figure} | "
+        f"{'<br>'.join(figure(claim, name) for name in claim.systems)} |"
+        for claim in CLAIMS
+    ]
+    return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
 
 
 def _write(file: Path, text: str) -> None:
@@ -208,7 +275,7 @@ def _cell(row: Row, system: System, column: Column) -> str:
     """The figure, or why this system has none."""
     if row.part in _OF_RATE and not system.rate:
         return "no rate"
-    if row.part == "cloning" and not (system.can_clone or system.is_variant):
+    if row.part == "cloning" and not system.can_clone:
         return "no clones"
     return column.cells.get(row.name, UNMEASURED)
 
@@ -219,6 +286,10 @@ def _part(name: str) -> str:
 
 def _shown(goal: Goal) -> Callable[[Figures], str]:
     return lambda figures: goal.cell(figures.results)
+
+
+def _known(amount: float | None, unit: float = 1.0) -> str:
+    return UNMEASURED if amount is None else f"{amount / unit:.1f}"
 
 
 def _of(figures: Figures, value: Callable[[Trace], float], form: str) -> str:
@@ -245,18 +316,19 @@ def _ratio(value: Callable[[Trace], float]) -> Callable[[Figures], str]:
     return cell
 
 
-_TIMES: Final[dict[str, tuple[Callable[[Timing], float], str]]] = {
-    "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
-    "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
-    "dry": (lambda t: t.dry_s, "{:.2f} s"),
-    "times dry": (lambda t: t.dry_times, "{:.0f}"),
-    "tail after the last word": (lambda t: t.tail_s, "{:.2f} s"),
-}
-_RATIOS: Final[dict[str, Callable[[Trace], float]]] = {
-    "first packet at 0 ms a word": lambda trace: timing(trace, 0.0).first_packet_s,
-    "processor time per second": factor,
-}
-
-
 def _lines(points: Mapping[str, Mapping[str, float]]) -> list[Line]:
     return [Line(name, [(float(x), y) for x, y in each.items()]) for name, each in points.items()]
+
+
+def read_columns(folder: Path) -> dict[str, Column]:
+    """What is kept beside a page, by the system's name; nothing where there is none."""
+    file = folder / FILE
+    if not file.is_file():
+        return {}
+    return {name: Column(**row) for name, row in read_json(file).items()}
+
+
+def write_columns(folder: Path, columns: Mapping[str, Column]) -> None:
+    """Keep the columns beside the page in this folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / FILE, {name: asdict(column) for name, column in columns.items()})

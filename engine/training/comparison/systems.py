@@ -3,18 +3,20 @@
 Invariant: a plain list; nothing is loaded here.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from engine.resources import resource
+from engine.settings import SpeechSettings
 from engine.systems import SYSTEMS as MADE_HERE
 from engine.systems import command_of
-from engine.training.judge.talkers import FORMANT, LiveTalker, RepeatedTalker
+from engine.training.judge.talkers import FORMANT, MOST_VOICES, LiveTalker
 from engine.training.tasks import Place
 from engine.tts import packs
-from engine.tts.espeak.voices import VOICES
+from engine.tts.kokoro.place import is_fetched
+from engine.tts.kokoro.voices import NAME as KOKORO
+from engine.tts.roster import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.pack import VOICES_FOLDER
 
@@ -27,10 +29,10 @@ EQUAL_BUDGET: Final = Path(__file__).parent.with_name("recipes") / "voxtream2-eq
 class System:
     """A column of the table. No comma in its name: those stand between names in `--only`.
 
-    `pack` is a folder of the resources, or in `packs` of the data folder; empty = espeak, which
-    needs none. `headline` is what the paper claims, `expected` which part of that must show here
-    too, `ours` what differs from the paper. `hours` are the core hours of training of the networks
-    that speak.
+    `pack` is a folder of the resources, or in `packs` of the data folder; empty = the program's own
+    synthesiser `source`, of which so many `voices` speak. `headline` is what the paper claims,
+    `expected` which part of that must show here too, `ours` what differs from the paper. `hours`
+    are the core hours of training of the networks that speak.
     """
 
     name: str
@@ -40,10 +42,10 @@ class System:
     headline: str = ""
     expected: str = ""
     ours: str = ""
-    draws: int = 1  # of every sentence; the judge keeps the best
     rate: str = "live"  # how it follows a rate asked for; empty = it cannot be asked
     can_clone: bool = False
-    is_variant: bool = False  # one part of a system, otherwise or not at all: fewer rows
+    source: str = FORMANT
+    voices: int = 1
 
     @property
     def folder(self) -> Path | None:
@@ -55,103 +57,30 @@ class System:
     @property
     def present(self) -> bool:
         """Whether it can be measured on this machine."""
-        return self.folder is None or (self.folder / "config.json").is_file()
+        if self.folder is None:
+            return self.source != KOKORO or is_fetched()
+        return (self.folder / "config.json").is_file()
 
     def talkers(self) -> tuple[LiveTalker, ...]:
         """Its voices."""
         if self.folder is None:
-            return (LiveTalker(FORMANT, VOICES[0].name),)
-        names = sorted(voice.name for voice in saved_voices(self.folder / VOICES_FOLDER))
-        if self.draws > 1:
-            return tuple(RepeatedTalker(Place(self.folder), name, self.draws) for name in names)
+            names = of_settings(SpeechSettings(engine=self.source)).own[: self.voices]
+            return tuple(LiveTalker(self.source, name) for name in names)
+        names = tuple(sorted(voice.name for voice in saved_voices(self.folder / VOICES_FOLDER)))
         return tuple(LiveTalker(Place(self.folder), name) for name in names)
 
 
-_SECOND_TRAINING: Final = 1.3  # core hours, of two of SMLLE's variants: the first's packs were lost
-
-_OF_SPEAKSTREAM: Final = tuple(
-    System(
-        f"SpeakStream (window of {window})",
-        pack=f"speakstream-{window}",
-        headline=f"{wrong} % of the words wrong",
-        ours=f"one network for all windows{again}",
-    )
-    for window, wrong, again in (
-        (1, "7.47", ""),
-        (2, "4.50", "; a second training, of as many steps as that of the columns beside it"),
-        (4, "3.88", ""),
-    )
-)
-_OF_SMLLE: Final = (
-    System(
-        "SMLLE (best of two draws)",
-        pack="smlle",
-        headline="the best of five draws: 1.7 % of the words wrong for 6.4 % of one; most of that "
-        "comes with the second",
-        expected="clearly fewer words wrong than of one draw",
-        ours="the judge of this table chooses, as the paper's does: no session can",
-        draws=2,
-    ),
-    System(
-        "SMLLE (best of five draws)",
-        pack="smlle",
-        headline="1.7 % of the words wrong for 6.4 % of one draw",
-        expected="less gained over two draws than two gain over one",
-        ours="a second training, shorter than that of the columns beside it: its recipe tells both",
-        draws=5,
-        hours=_SECOND_TRAINING,
-    ),
-    System(
-        "SMLLE (mechanism on the prompt too)",
-        pack="smlle-prompt-mechanism",
-        headline="13.3 % of the words wrong for 6.4 %",
-        expected="more words wrong than without",
-    ),
-    System(
-        "SMLLE without the mechanism",
-        pack="smlle-no-mechanism",
-        headline="not reported: the mechanism is said to make speech steadier",
-        ours="a second training, shorter than that of the columns beside it: its recipe tells both",
-        hours=_SECOND_TRAINING,
-    ),
-    System(
-        "SMLLE without flux",
-        pack="smlle-no-flux",
-        headline="MELLE without sampling and flux: 23.2 % of the words wrong, with both 1.5 %",
-        expected="more words wrong than with it",
-    ),
-    System(
-        "SMLLE without latents",
-        pack="smlle-no-latents",
-        headline="MELLE without sampling and flux: 23.2 % of the words wrong, with both 1.5 %",
-        expected="more words wrong than with them",
-    ),
-    System(
-        "SMLLE (latents not drawn)",
-        pack="smlle-means",
-        headline="not reported",
-        ours="learnt with latents, spoken with their means",
-    ),
-)
-
-
-def _variants(name: str, systems: tuple[System, ...]) -> Iterator[System]:
-    """Variants of the system of this name, which take its rate, and its hours unless they have some
-    of their own.
-    """
-    whole = next(each for each in MADE_HERE if each.name == name)
-    stage = f"python -m engine.training variants engine/training/recipes/{name}.toml"
-    for each in systems:
-        command = whole.command if each.pack == name else stage
-        hours = whole.core_hours if each.hours is None else each.hours
-        yield replace(each, command=command, hours=hours, rate=whole.rate, is_variant=True)
-
-
-# One part of a system otherwise: columns of their own, beside the system itself.
-VARIANTS: Final = (*_variants("speakstream", _OF_SPEAKSTREAM), *_variants("smlle", _OF_SMLLE))
-
 SYSTEMS: Final = (
     System("espeak", hours=0.0, headline="formant synthesis by rule: no network, no paper here"),
+    System(
+        "Kokoro",
+        command="rubato models get kokoro",
+        headline="82 million parameters; the published graph speaks whole sentences",
+        ours="word by word, and a rate that changes inside a word",
+        can_clone=True,
+        source=KOKORO,
+        voices=MOST_VOICES,
+    ),
     System(
         "VoXtream2 (shipped)",
         pack=SHIPPED,
@@ -184,5 +113,4 @@ SYSTEMS: Final = (
         )
         for each in MADE_HERE
     ),
-    *VARIANTS,
 )

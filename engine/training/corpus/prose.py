@@ -64,17 +64,12 @@ def _texts(files: Iterable[Path]) -> Iterator[str]:
                 continue
             content = file.read_bytes()
             if file.suffix == ".gz":
-                content = _unpacked(content)
+                with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+                    content = packed.read(LARGEST_BYTES)
         except (OSError, EOFError, zlib.error):
             continue
         text = content.decode("utf-8", "ignore")
         yield "\n\n".join(_docstrings(text)) if file.suffix == ".py" else text
-
-
-def _unpacked(content: bytes) -> bytes:
-    """The first LARGEST_BYTES of a gzip file."""
-    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-        return file.read(LARGEST_BYTES)
 
 
 def _docstrings(source: str) -> Iterator[str]:

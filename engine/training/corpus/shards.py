@@ -3,7 +3,7 @@
 Invariant: the JSON file is written last, so a shard is either complete or absent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ import soundfile
 from engine.training.corpus.utterance import SAMPLE_RATE, Utterance
 from engine.training.run import read_json, write_json
 
+_OF_UTTERANCE: Final = ("speaker", "text", "phones", "marks", "starts", "end", "syllables")
 FIRST_RECORDED: Final = 9000  # shards of recordings are numbered from here
 
 
@@ -55,6 +56,13 @@ class Shard:
         samples: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
         return samples
 
+    def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.float32]]]:
+        """Every utterance with its samples."""
+        pcm = self.pcm()
+        for entry in self.entries:
+            part = pcm[entry.offset : entry.offset + entry.length]
+            yield entry, part.astype(np.float32) / np.float32(32768)
+
     @property
     def seconds(self) -> float:
         return sum(entry.length for entry in self.entries) / SAMPLE_RATE
@@ -75,9 +83,11 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> N
     pcm = np.concatenate(parts) if parts else np.zeros(1, np.int16)
     soundfile.write(partial, pcm, SAMPLE_RATE, format="FLAC", subtype="PCM_16")
     partial.replace(sound)
-    offset, entries = 0, []
+    offset, entries = 0, list[dict[str, Any]]()
     for utterance, part in zip(utterances, parts, strict=True):
-        entries.append(_row(utterance, offset, len(part)))
+        row = {name: getattr(utterance, name) for name in _OF_UTTERANCE}
+        row |= {"phones": " ".join(utterance.phones), "offset": offset, "length": len(part)}
+        entries.append(row)
         offset += len(part)
     write_json(index, {"utterances": entries})
 
@@ -92,34 +102,9 @@ def read_shards(folder: Path) -> tuple[Shard, ...]:
 
 def read_shard(index: Path) -> Shard:
     """One finished shard by its JSON file."""
-    entries = tuple(_entry(row) for row in read_json(index)["utterances"])
-    return Shard(index.with_suffix(".flac"), entries)
-
-
-def _row(utterance: Utterance, offset: int, length: int) -> dict[str, Any]:
-    return {
-        "speaker": utterance.speaker,
-        "text": utterance.text,
-        "phones": " ".join(utterance.phones),
-        "marks": utterance.marks,
-        "starts": utterance.starts,
-        "end": utterance.end,
-        "syllables": utterance.syllables,
-        "offset": offset,
-        "length": length,
-    }
-
-
-def _entry(row: dict[str, Any]) -> Entry:
-    marks = tuple((int(count), str(mark)) for count, mark in row["marks"])
-    return Entry(
-        row["speaker"],
-        row["text"],
-        tuple(row["phones"].split()),
-        marks,
-        tuple(row["starts"]),
-        row["end"],
-        row["syllables"],
-        row["offset"],
-        row["length"],
-    )
+    entries = []
+    for row in read_json(index)["utterances"]:
+        marks = tuple((int(count), str(mark)) for count, mark in row["marks"])
+        row |= {"phones": tuple(row["phones"].split()), "starts": tuple(row["starts"])}
+        entries.append(Entry(**row | {"marks": marks}))
+    return Shard(index.with_suffix(".flac"), tuple(entries))

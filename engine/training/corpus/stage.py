@@ -28,7 +28,7 @@ from engine.tts.kokoro.voices import NAME as KOKORO
 LOOK_SECONDS: Final = 0.5  # between two checks of the worker processes
 
 
-def make(run: Run, recipe_file: Path) -> None:
+def make(run: Run) -> None:
     """Make all shards that are not there yet, in `run.workers` processes, and the report."""
     _prepare(run.recipe)
     folder = run.stage("corpus")
@@ -39,7 +39,7 @@ def make(run: Run, recipe_file: Path) -> None:
         if run.dask:
             _over_dask(run, check)
         else:
-            _in_processes(run, recipe_file, check)
+            _in_processes(run, check)
     recordings.add(run)
     shards = read_shards(folder)
     report = coverage(shards)
@@ -145,13 +145,13 @@ def _takes(plans: list[Plan], check: Callable[[], None]) -> dict[int, tuple[Take
     return takes
 
 
-def _in_processes(run: Run, recipe_file: Path, check: Callable[[], None]) -> None:
+def _in_processes(run: Run, check: Callable[[], None]) -> None:
     """One interpreter for each worker, each on one thread: with two OpenMP threads each, busy
     processes were five to ten times slower.
     """
     total = len(shard_numbers(run.recipe))
     workers = max(1, min(run.workers, total))
-    command = [sys.executable, "-m", "engine.training", "corpus", str(recipe_file)]
+    command = [sys.executable, "-m", "engine.training", "corpus", str(run.file)]
     command += ["--work", str(run.folder)]
     processes = [
         subprocess.Popen([*command, "--worker", f"{number}/{workers}"]) for number in range(workers)

@@ -14,12 +14,12 @@ import numpy.typing as npt
 import soxr
 
 from engine.text import syllables
-from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import Speaker, pick
 from engine.training.corpus.texts import Texts
 from engine.training.recipe import Recipe
-from engine.training.teachers.sounds import PAUSE
+from engine.training.teachers.sounds import PAUSE, phoned
 from engine.training.teachers.synthesisers import EXACT, Request, Sound, Take
 
 Pcm = npt.NDArray[np.float32]
@@ -124,9 +124,7 @@ def finish(plan: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | N
     if whole is None:
         return None
     take, cut = whole
-    phonemizer = WordPhonemizer(espeak)
-    words = [ready for word in plan.text.split() for ready in phonemizer.push(word)]
-    words += phonemizer.finish()
+    words = phoned(plan.text, espeak)
     phones = tuple(phone for word in words for phone in word.phones)
     alignment = match(phones, take.sounds)
     if alignment is None or alignment.cost > DEAREST_MATCH:

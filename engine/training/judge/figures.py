@@ -6,14 +6,11 @@ Invariant: a figure that could not be measured is printed as such, never left ou
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from statistics import mean, median
 from typing import Final
 
-from engine.training.corpus.matching import Gaps
 from engine.training.judge.cloning import Likened, Likeness
-from engine.training.judge.settling import settling
-from engine.training.judge.verdicts import Judge, Verdict, errors, interval
+from engine.training.judge.verdicts import Judge, Verdict, errors, interval, settling
 
 UNMEASURED: Final = "not measured"
 ALL: Final = "all voices"
@@ -21,6 +18,10 @@ ALL: Final = "all voices"
 # flite).
 LOST_SOUNDS: Final = 5
 NATURAL_SLACK: Final = 0.2  # DNSMOS points below the sources
+_percent: Final = "{:.1%}".format
+_milliseconds: Final = "{:.0f} ms".format
+_points: Final = "{:.2f}".format
+_megabytes: Final = "{:.0f} MB".format
 UP, DOWN = (2.0, 6.0), (6.0, 2.0)  # SPS before and after a change of the slider
 
 
@@ -101,22 +102,15 @@ class Goal:
 
 def goals(sources: Results) -> list[Goal]:
     """All figures; the target for naturalness depends on that of the sources."""
-    p808, overall = (_natural_limit(sources, name) for name in ("p808", "overall"))
-    return [
-        *_INTELLIGIBILITY,
-        *_PACE,
-        Goal("DNSMOS P.808", p808, _points, lambda h: _natural(h, "p808"), Judged.MEDIAN, True),
-        Goal(
-            "DNSMOS overall",
-            overall,
-            _points,
-            lambda h: _natural(h, "overall"),
-            Judged.MEDIAN,
-            True,
-        ),
-        *_LIKENESS,
-        *_COST,
-    ]
+
+    def natural(name: str, score: str) -> Goal:
+        """Without a target when the sources were not judged."""
+        values = _natural(sources, score)
+        limit = median(values) - NATURAL_SLACK if values else None
+        return Goal(name, limit, _points, lambda h: _natural(h, score), Judged.MEDIAN, least=True)
+
+    natural_goals = (natural("DNSMOS P.808", "p808"), natural("DNSMOS overall", "overall"))
+    return [*_INTELLIGIBILITY, *_PACE, *natural_goals, *_LIKENESS, *_COST]
 
 
 def table(ours: Results, others: Mapping[str, Results]) -> str:
@@ -186,24 +180,8 @@ def _by_judge(verdicts: Sequence[Verdict]) -> str:
     )
 
 
-def _percent(share: float) -> str:
-    return f"{share:.1%}"
-
-
 def _seconds(value: float) -> str:
     return "never" if value == float("inf") else f"{value:.1f} s"
-
-
-def _milliseconds(value: float) -> str:
-    return f"{value:.0f} ms"
-
-
-def _points(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _megabytes(value: float) -> str:
-    return f"{value:.0f} MB"
 
 
 def _yes(value: float) -> str:
@@ -225,22 +203,23 @@ def _errors(verdicts: Sequence[Verdict], judge: Judge = Judge.BIGRAM) -> list[fl
     return [errors(person, judge) for person in _by_talker(verdicts).values()]
 
 
-def _errors_at(rate: float, judge: Judge, results: Results) -> list[float | None]:
-    """Word error rate of every talker at one rate."""
-    return _errors(results.rates.get(rate, ()), judge)
-
-
 def _all_errors(verdicts: Sequence[Verdict]) -> list[float | None]:
     """Word error rate of all talkers together, as Whisper hears them."""
     return [errors(verdicts)]
 
 
-def _all_errors_at(rate: float, results: Results) -> list[float | None]:
-    return _all_errors(results.rates.get(rate, ()))
+def _wrong_at(
+    rate: float | tuple[float, float], judge: Judge | None = None
+) -> Callable[[Results], list[float | None]]:
+    """Word error rate at a rate or a change of it: of all talkers together, as Whisper hears them,
+    or of every talker by another judge.
+    """
 
+    def of(results: Results) -> list[float | None]:
+        at_rate = results.rates.get(rate) if isinstance(rate, float) else results.steps.get(rate)
+        return _errors(at_rate or (), judge) if judge else _all_errors(at_rate or ())
 
-def _all_errors_turning(step: tuple[float, float], results: Results) -> list[float | None]:
-    return _all_errors(results.steps.get(step, ()))
+    return of
 
 
 def _ended(results: Results) -> list[float]:
@@ -249,13 +228,9 @@ def _ended(results: Results) -> list[float]:
 
 
 def _whole(results: Results) -> list[float]:
-    verdicts = [verdict for verdict in results.sentences if verdict.gaps is not None]
-    people = _by_talker(verdicts).values()
-    return [mean(_is_whole(verdict.gaps) for verdict in person) for person in people]
-
-
-def _is_whole(gaps: Gaps | None) -> bool:
-    return gaps is not None and max(gaps.skipped, gaps.added) < LOST_SOUNDS
+    people = _by_talker(results.sentences).values()
+    gaps = [[verdict.gaps for verdict in person if verdict.gaps] for person in people]
+    return [mean(max(g.skipped, g.added) < LOST_SOUNDS for g in own) for own in gaps if own]
 
 
 def _onsets(results: Results) -> list[float]:
@@ -295,26 +270,6 @@ def _natural(results: Results, name: str) -> list[float]:
     return [median(values) for values in scores if values]
 
 
-def _natural_limit(sources: Results, name: str) -> float | None:
-    """None when the sources were not judged."""
-    values = _natural(sources, name)
-    return median(values) - NATURAL_SLACK if values else None
-
-
-def _drift(results: Results) -> list[float]:
-    return [results.minutes[-1] - results.minutes[0]] if len(results.minutes) > 1 else []
-
-
-def _factors(results: Results) -> Sequence[float]:
-    return results.factors or [
-        v.cpu_seconds / v.seconds for v in results.sentences if v.cpu_seconds
-    ]
-
-
-def _first_ms(results: Results) -> Sequence[float]:
-    return results.first_ms or [v.first_ms for v in results.sentences if v.first_ms]
-
-
 _INTELLIGIBILITY: Final = (
     Goal("words wrong, Whisper, every voice", 0.07, _percent,
          lambda h: _errors(h.sentences, Judge.WHISPER)),
@@ -322,12 +277,12 @@ _INTELLIGIBILITY: Final = (
     Goal("replies of 1 to 3 words, Whisper", 0.04, _percent, lambda h: _all_errors(h.replies)),
     *(
         Goal(f"words wrong at {rate:g} SPS, Whisper", limit, _percent,
-             partial(_all_errors_at, rate))
+             _wrong_at(rate))
         for rate, limit in ((1.5, 0.14), (2.0, 0.08), (6.0, 0.08), (6.5, 0.14))
     ),
     *(
         Goal(f"words wrong, slider {step[0]:g} -> {step[1]:g}, Whisper", 0.08, _percent,
-             partial(_all_errors_turning, step))
+             _wrong_at(step))
         for step in (UP, DOWN)
     ),
     Goal("words wrong, bigram", 0.01, _percent, lambda h: _errors(h.sentences)),
@@ -340,12 +295,13 @@ _INTELLIGIBILITY: Final = (
             f"words wrong at {rate:g} SPS, {name}",
             limit,
             _percent,
-            partial(_errors_at, rate, judge),
+            _wrong_at(rate, judge),
         )
         for rate in UP
         for name, limit, judge in (("bigram", 0.03, Judge.BIGRAM), ("open", 0.2, Judge.OPEN))
     ),
-    Goal("words wrong, last minute of a long text minus its first", 0.02, _percent, _drift),
+    Goal("words wrong, last minute of a long text minus its first", 0.02, _percent,
+         lambda h: [h.minutes[-1] - h.minutes[0]] if len(h.minutes) > 1 else []),
 )  # fmt: skip
 _PACE: Final = (
     Goal("speaking rate, error", 0.1, _percent, _rate_errors, Judged.MEAN),
@@ -369,8 +325,20 @@ _LIKENESS: Final = (
          lambda h: [h.likeness.nearer] if h.likeness else [], least=True),
 )  # fmt: skip
 _COST: Final = (
-    Goal("processor time per second of speech", 0.2, _points, _factors, Judged.MEDIAN),
-    Goal("processor time until the first packet", 60.0, _milliseconds, _first_ms, Judged.MEDIAN),
+    Goal(
+        "processor time per second of speech",
+        0.2,
+        _points,
+        lambda h: h.factors or [v.cpu_seconds / v.seconds for v in h.sentences if v.cpu_seconds],
+        Judged.MEDIAN,
+    ),
+    Goal(
+        "processor time until the first packet",
+        60.0,
+        _milliseconds,
+        lambda h: h.first_ms or [v.first_ms for v in h.sentences if v.first_ms],
+        Judged.MEDIAN,
+    ),
     Goal("resident memory", 300.0, _megabytes, lambda h: h.megabytes),
     Goal(
         "resident memory beyond what torch takes alone", None, _megabytes, lambda h: h.own_megabytes

@@ -1,14 +1,17 @@
-"""The recognisers that judge speech besides Whisper: words heard against words meant.
+"""The recognisers that judge speech besides Whisper, words heard against words meant, and DNSMOS.
 
 Three are pocketsphinx: with a bigram of the test sentences (is it intelligible when one knows what
 may come), with its own open language model (is it intelligible at all), and one for sounds without
-words (was anything left out or said twice). Invariant: the judge knows nothing of the voice; the
-same one judges the synthesisers.
+words (was anything left out or said twice). DNSMOS (package speechmos, an extra of
+training) estimates how natural it sounds; without the package nothing is estimated. Invariant: a
+judge knows nothing of the voice; the same one judges the synthesisers.
 """
 
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import pairwise
 from math import log10
 from pathlib import Path
@@ -18,6 +21,7 @@ import jiwer
 import numpy as np
 import soxr
 
+from engine.training.judge.performance import Spoken
 from engine.training.teachers import sounds
 from engine.tts.base import Pcm
 
@@ -136,3 +140,25 @@ def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
     decoder.start_utt()
     decoder.process_raw(raw, full_utt=True)
     decoder.end_utt()
+
+
+@dataclass(frozen=True)
+class Naturalness:
+    """Mean opinion scores, 1 to 5: after ITU-T P.808, and overall after P.835."""
+
+    p808: float
+    overall: float
+
+
+def naturalness(sentence: Spoken) -> Naturalness | None:
+    """Scores of an utterance (about a second); None for silence, or without speechmos."""
+    if find_spec("speechmos") is None:
+        return None
+    from speechmos import dnsmos  # loads onnxruntime and its models
+
+    samples = soxr.resample(sentence.pcm, sentence.sample_rate, RATE)
+    peak = float(np.abs(samples).max())
+    if peak == 0:
+        return None
+    scores = dnsmos.run(samples / max(1.0, peak), RATE)
+    return Naturalness(float(scores["p808_mos"]), float(scores["ovrl_mos"]))

@@ -1,38 +1,40 @@
-"""What is measured of a pack, of its sources and of the formant voice, and where the results are
-saved.
+"""The stages `baselines` and `evaluate`: what is measured of a pack on unseen texts, speakers and
+seeds, of its sources and of the formant voice, and where the results are saved. The table is made
+from saved parts only, so it can be printed at any time.
 
 Everything is a part (`engine.training.tasks`). A part that does not depend on the pack is a
 baseline: it is measured once, and its folder can be copied to another run. Invariant: the same
 texts for every talker; none of them was trained on.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
+from engine.errors import InvalidInput
+from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.texts import read_texts
 from engine.training.judge import cloning
-from engine.training.judge.figures import Results
+from engine.training.judge.figures import Results, details, table
 from engine.training.judge.side import Side, Texts, spread
-from engine.training.judge.speed import speed
 from engine.training.judge.talkers import (
     FORMANT,
     LiveTalker,
     Talker,
     pack_hashes,
     source_talkers,
+    speed,
     talkers_beside,
 )
-from engine.training.judge.verdicts import (
-    FORMAT,
-    bigram_judge,
-)
+from engine.training.judge.verdicts import FORMAT, bigram_judge
 from engine.training.packing import pack_folder
-from engine.training.run import Run, file_hash, read_json
-from engine.training.tasks import Place, Task, result
+from engine.training.run import Run, file_hash, read_json, write_json
+from engine.training.tasks import Place, Task, begins, do_tasks, result
+from engine.translatable import Translatable
 from engine.tts.espeak.voices import VOICES
 
 CLONE_SENTENCES: Final = 2
@@ -208,3 +210,60 @@ class Measurements:
 @lru_cache(maxsize=8)
 def _hashes_beside(folder: str) -> tuple[str, ...]:
     return pack_hashes(Path(folder))
+
+
+def measure_baselines(run: Run) -> None:
+    """Measure what the pack will be compared with, and print it; this needs only the corpus's
+    texts."""
+    measurements = Measurements(run)
+    others = [part for part in measurements.baseline_parts if begins(part, run.only)]
+    try:
+        do_tasks("baselines", measurements.baselines, others, run.workers, fresh=True)
+    finally:
+        sys.stdout.write(_report(measurements, Results()))
+    if len(others) == len(measurements.baseline_parts):
+        run.finish("baselines", {})
+
+
+def evaluate_pack(run: Run) -> None:
+    """Measure what is not measured yet, print the table, write figures.json and the pack's card.
+
+    With `run.only`, only the parts whose names begin like that; the stage is done once all parts
+    are. The baselines come last, because the voice's own figures are wanted first.
+    """
+    inputs = run.require("corpus", "export")
+    measurements = Measurements(run)
+    parts = [part for part in measurements.parts if begins(part, run.only)]
+    cost = [measurements.speed] if begins(measurements.speed, run.only) else []
+    others = [part for part in measurements.baseline_parts if begins(part, run.only)]
+    if not (parts or cost or others):
+        every = (*measurements.parts, measurements.speed, *measurements.baseline_parts)
+        names = ", ".join(part.name for part in every)
+        raise InvalidInput(
+            "No part begins with {names}.",
+            hint=Translatable("Parts: {names}.", names=names),
+            names=", ".join(run.only),
+        )
+    try:
+        do_tasks("evaluate", measurements.results, parts, run.workers, fresh=True)
+        do_tasks("speed", measurements.results, cost, 1, fresh=True)
+        do_tasks("baselines", measurements.baselines, others, run.workers, fresh=True)
+    finally:
+        text = _report(measurements, measurements.ours())
+        sys.stdout.write(text)
+        write_json(measurements.results / "figures.json", {"table": text})
+        write_card(run, pack_folder(run), {"table": text})
+    if measurements.complete:
+        run.finish("evaluate", inputs)
+
+
+def _report(measurements: Measurements, ours: Results) -> str:
+    """The table, then each side's details."""
+    others = {
+        "its sources": measurements.sources(),
+        "espeak": measurements.formant(),
+        **measurements.beside(),
+    }
+    sides = {"this voice": ours, **others}
+    lists = "".join(f"\n{name}:\n\n{details(results)}" for name, results in sides.items())
+    return table(ours, others) + lists

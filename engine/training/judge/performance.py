@@ -55,12 +55,10 @@ def say(
     voice: Voice,
     text: str,
     rates: Sequence[float | None] = (None,),
-    *,
-    seed: int = SEED,
 ) -> Spoken:
     """Speak a text; several rates apply to equal parts of its words (the last one to the end)."""
     taking = _Taking(text, rates, model.info.sample_rate)
-    with model.open(voice, seed=seed) as session:
+    with model.open(voice, seed=SEED) as session:
         taking.run(session)
     pcm = np.concatenate(taking.pieces) if taking.pieces else np.zeros(1, np.float32)
     return Spoken(

@@ -1,4 +1,5 @@
-"""One side of a comparison: who speaks, what they say, and the results.
+"""One side of a comparison: who speaks, what they say, and the results; in it minutes of continuous
+text in one utterance, each judged by the words that, according to the talker, began in it.
 
 Everything is a task (`engine.training.tasks`), so that nothing is measured twice.
 Invariant: the same texts for every side; none of them was trained on.
@@ -8,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from engine.training.judge.figures import DOWN, UP, Results
-from engine.training.judge.long_text import judge_long
-from engine.training.judge.performance import OWN_RATE, syllables_of
+from engine.training.judge.judging import Recogniser, word_error_rate
+from engine.training.judge.performance import OWN_RATE, Spoken, syllables_of
 from engine.training.judge.talkers import Talker
 from engine.training.judge.verdicts import Judges, Verdict, judge, read_verdicts
 from engine.training.recipe import Evaluate
@@ -20,6 +23,7 @@ from engine.training.tasks import Task, result
 
 STEP_SENTENCES: Final = 6  # in an utterance whose rate changes
 _PLAIN: Final = (OWN_RATE,)
+MINUTE: Final = 60.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -137,3 +141,33 @@ def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
 
 def _step(rates: tuple[float, ...]) -> str:
     return f"steps {rates[0]:g} to {rates[-1]:g}"
+
+
+def judge_long(talker: Talker, text: str, rate: float, minute: float = MINUTE) -> dict[str, Any]:
+    """A part: the word error rate of each whole `minute` [s] (of the whole text if it is shorter),
+    the seconds spoken, and whether the utterance ended by itself.
+    """
+    (sentence,) = talker.speak([text], (rate,))
+    judge = Recogniser((text,))
+    length = len(sentence.pcm) / sentence.sample_rate
+    edges = np.arange(0.0, length, minute).tolist()
+    if len(edges) > 1 and length - edges[-1] < minute:
+        edges.pop()  # the last minute includes the remainder
+    minutes = [
+        _errors(sentence, judge, begin, end)
+        for begin, end in zip(edges, [*edges[1:], length], strict=True)
+    ]
+    return {"minutes": minutes, "seconds": length, "ended": sentence.ended}
+
+
+def _errors(sentence: Spoken, judge: Recogniser, begin: float, end: float) -> float:
+    """Word error rate of a stretch, cut at the onsets of words. 1 where no word began."""
+    words = sentence.text.split()
+    within = [n for n, onset in enumerate(sentence.onsets) if begin <= onset < end]
+    if not within:
+        return 1.0
+    first, last = within[0], within[-1]
+    following = sentence.onsets[last + 1] if last + 1 < len(sentence.onsets) else end
+    start, stop = (int(at * sentence.sample_rate) for at in (sentence.onsets[first], following))
+    transcript = judge.hear(sentence.pcm[start:stop], sentence.sample_rate)
+    return word_error_rate([" ".join(words[first : last + 1])], [transcript])

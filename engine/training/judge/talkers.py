@@ -1,4 +1,6 @@
-"""Who speaks the test sentences: a voice of a pack or of the program, or a source of corpora.
+"""Who speaks the test sentences: a voice of a pack or of the program, or a source of corpora; and
+what a voice costs, in a process that holds nothing else, for no judge may be loaded where memory is
+measured.
 
 The sources that the voice learnt from show the best value that a figure could have on the same
 sentences, and the formant voice shows what is reached without any training. Invariant: a talker is
@@ -6,25 +8,29 @@ a plain value, and its model is loaded once in a process.
 """
 
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import psutil
 import torch
 
 from engine.errors import InvalidInput
 from engine.settings import SpeechSettings
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import BASES
 from engine.training.fetching import fetch
-from engine.training.judge.performance import SEED, Spoken, say
+from engine.training.judge.performance import OWN_RATE, Spoken, say
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
 from engine.training.tasks import Place
 from engine.training.teachers import synthesisers, whole_sentences
+from engine.training.teachers.sounds import phoned
 from engine.training.teachers.synthesisers import Request, Take
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
@@ -42,6 +48,7 @@ LIVE: Final = "-live"
 MOST_VOICES: Final = 6  # of one name, unless they are named
 _HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
 Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
+_MEGABYTE: Final = 1024 * 1024
 
 
 def pack_hashes(folder: Path) -> tuple[str, ...]:
@@ -70,24 +77,6 @@ class LiveTalker:
         voice = next(voice for voice in model.voices() if voice.name == self.name)
         model.warm(voice)
         return model, voice
-
-
-@dataclass(frozen=True)
-class RepeatedTalker(LiveTalker):
-    """A voice that says every text `draws` times; the judge keeps the best of them (SMLLE, 4.2: it
-    shows what a system could do, no session can).
-    """
-
-    draws: int
-
-    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """All texts, again and again, each time from another seed."""
-        model, voice = self.ready()
-        return [
-            say(model, voice, text, rates, seed=SEED + draw)
-            for draw in range(self.draws)
-            for text in texts
-        ]
 
 
 @dataclass(frozen=True)
@@ -204,9 +193,7 @@ def phonemizer_library() -> Espeak:
 
 def _onsets(text: str, take: Take) -> tuple[float, ...]:
     """Where the words of a take begin; empty when its sounds do not match the text."""
-    phonemizer = WordPhonemizer(phonemizer_library())
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    words += phonemizer.finish()
+    words = phoned(text, phonemizer_library())
     alignment = match([phone for word in words for phone in word.phones], take.sounds)
     if alignment is None or not all(word.phones for word in words):
         return ()
@@ -221,3 +208,27 @@ def _cpu_seconds() -> float:
     """CPU time of this process and of the programs it called."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def speed(pack: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A part, for a fresh process: real-time factor and milliseconds to the first packet of each
+    text (CPU time, one thread, the voice warm), and the resident megabytes at the end, with those
+    of a process that has only imported torch.
+    """
+    model = loaded(pack)
+    voice = model.voices()[0]
+    model.warm(voice)
+    sentences = [say(model, voice, text, (OWN_RATE,)) for text in texts]
+    return {
+        "factors": [each.cpu_seconds * each.sample_rate / len(each.pcm) for each in sentences],
+        "first_ms": [each.first_ms for each in sentences],
+        "megabytes": psutil.Process().memory_info().rss / _MEGABYTE,
+        "torch_megabytes": torch_alone() / _MEGABYTE,
+    }
+
+
+def torch_alone() -> int:
+    """Resident bytes of a process that has imported torch."""
+    code = "import psutil, torch; print(psutil.Process().memory_info().rss)"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return int(process.stdout)

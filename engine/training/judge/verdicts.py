@@ -1,4 +1,9 @@
-"""What the judges say about each utterance; the figures are computed from this.
+"""What the judges say about each utterance, from which the figures are computed, and how fast a
+voice follows the slider: its rate around a change in the middle of an utterance.
+
+Syllables come from the text, the times of the words from an aligner that gets the speech; the
+talker's own onsets are used only where the aligner found no words. The curve of a rate is a mean
+over utterances, because one word's length hides a change.
 
 Invariant: a verdict is a plain value that JSON can hold, made the same way whoever spoke.
 """
@@ -6,25 +11,37 @@ Invariant: a verdict is a plain value that JSON can hold, made the same way whoe
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from engine.text.phonemes import WordPhonemizer
+from engine.text import syllables
 from engine.training.corpus.matching import Gaps, gaps
 from engine.training.corpus.recordings import Aligner
 from engine.training.fetching import fetch
-from engine.training.judge.judging import Recogniser, SoundRecogniser, word_errors, words
-from engine.training.judge.naturalness import Naturalness, naturalness
+from engine.training.judge.judging import (
+    Naturalness,
+    Recogniser,
+    SoundRecogniser,
+    naturalness,
+    word_errors,
+    words,
+)
 from engine.training.judge.performance import Spoken
-from engine.training.judge.talkers import Rates, RepeatedTalker, Talker, phonemizer_library
+from engine.training.judge.talkers import Rates, Talker, phonemizer_library
 from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
 from engine.training.teachers import sounds
 
 FORMAT: Final = "verdicts 4"  # change it when a judge changes: then saved results are judged again
 
 RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
+STRIDE: Final = 0.1  # seconds between two points of the curve
+WINDOW: Final = 1.0  # seconds around each point, half before and half after it
+SHARE: Final = 0.9  # of the way
+BEFORE: Final = (-8.0, -0.5)  # seconds around the change that count as before it
+Curve = npt.NDArray[np.float64]
 
 
 class Judge(Enum):
@@ -90,26 +107,7 @@ def judge(
         _verdict(name, sentence, judges, ask_natural=number in natural)
         for number, (name, sentence) in enumerate(sentences)
     ]
-    if any(isinstance(talker, RepeatedTalker) for talker in talkers):
-        verdicts = best_draws(verdicts)
     return {"verdicts": [asdict(verdict) for verdict in verdicts]}
-
-
-def best_draws(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Of what one talker said more than once, what has the fewest words wrong; the first of equals.
-    Whisper decides where it was asked, else the judge that knows the sentences.
-    """
-    best: dict[tuple[str, str], Verdict] = {}
-    for verdict in verdicts:
-        first = best.setdefault((verdict.talker, verdict.text), verdict)
-        if _count(verdict) < _count(first):
-            best[verdict.talker, verdict.text] = verdict
-    return list(best.values())
-
-
-def _count(verdict: Verdict) -> int:
-    wrong = _wrong(verdict, Judge.WHISPER)
-    return wrong if wrong is not None else word_errors(verdict.text, verdict.heard)
 
 
 def read_verdicts(result: dict[str, Any] | None) -> list[Verdict]:
@@ -161,24 +159,11 @@ def bigram_judge(sentences: tuple[str, ...]) -> Recogniser:
     return Recogniser(sentences)
 
 
-@lru_cache(maxsize=1)
-def _open_judge() -> Recogniser:
-    return Recogniser()
-
-
-@lru_cache(maxsize=1)
-def _sound_judge() -> SoundRecogniser:
-    return SoundRecogniser()
-
-
-@lru_cache(maxsize=1)
-def _whisper() -> WhisperJudge:
-    return WhisperJudge(fetch("whisper-base"))
-
-
-@lru_cache(maxsize=1)
-def _aligner() -> Aligner:
-    return Aligner()
+# Each is loaded once in a process.
+_open_judge = cache(Recogniser)
+_sound_judge = cache(SoundRecogniser)
+_aligner = cache(Aligner)
+_whisper = cache(lambda: WhisperJudge(fetch("whisper-base")))
 
 
 def _verdict(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) -> Verdict:
@@ -209,9 +194,7 @@ def _verdict(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) 
 
 def _gaps(sentence: Spoken) -> Gaps | None:
     """The text's sounds compared with those heard; None for a text without a spelling."""
-    phonemizer = WordPhonemizer(phonemizer_library())
-    words = [ready for word in sentence.text.split() for ready in phonemizer.push(word)]
-    words += phonemizer.finish()
+    words = sounds.phoned(sentence.text, phonemizer_library())
     try:
         phones = [
             sound for word in words for phone in word.phones for sound in sounds.of_ipa(phone)
@@ -229,3 +212,49 @@ def _read(row: dict[str, Any]) -> Verdict:
         "naturalness": Naturalness(**natural) if natural else None,
     }
     return Verdict(**{**row, **times, **inner})
+
+
+@dataclass(frozen=True)
+class Settling:
+    """Rates before and long after the change, SPS, and the seconds until 90 % of the change is
+    done, 0.4 s of which come from the window. None = never.
+    """
+
+    before: float
+    after: float
+    seconds: float | None
+
+
+def settling(verdicts: Sequence[Verdict]) -> Settling | None:
+    """From utterances with one change of rate each. None when no utterance has enough speech around
+    it."""
+    times = np.arange(BEFORE[0], -BEFORE[0], STRIDE)
+    curves = [_rates(verdict, times) for verdict in verdicts if verdict.switched is not None]
+    if not curves:
+        return None
+    table = np.stack(curves)
+    voiced = ~np.isnan(table).all(axis=0)
+    times, mean = times[voiced], np.nanmean(table[:, voiced], axis=0)
+    earlier, later = mean[times < BEFORE[1]], mean[times > WINDOW / 2]
+    if not len(earlier) or not len(later):
+        return None
+    before, after = float(np.mean(earlier)), float(np.mean(later[len(later) // 3 :]))
+    way = (mean - before) / (after - before) if after != before else np.ones_like(mean)
+    arrivals = times[(times >= 0) & (way >= SHARE)]
+    return Settling(before, after, float(arrivals[0]) if len(arrivals) else None)
+
+
+def _rates(verdict: Verdict, times: Curve) -> Curve:
+    """SPS at seconds from the change; NaN where there is no speech."""
+    words = verdict.text.split()
+    starts = verdict.starts if len(verdict.starts) == len(words) else verdict.onsets
+    empty: Curve = np.full(len(times), np.nan)
+    if len(starts) != len(words) or verdict.switched is None:
+        return empty
+    # Syllables before each word; the last word's end is not known, so the curve ends at its start.
+    counts = np.cumsum([0, *(syllables.count(word) for word in words[:-1])])
+    moments = np.asarray(starts)
+    early, late = (verdict.switched + times + side * WINDOW / 2 for side in (-1, 1))
+    rates: Curve = (np.interp(late, moments, counts) - np.interp(early, moments, counts)) / WINDOW
+    rates[(early < moments[0]) | (late > moments[-1])] = np.nan
+    return rates

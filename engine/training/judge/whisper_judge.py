@@ -61,7 +61,12 @@ class WhisperJudge:
 
 def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
     """Words inserted, left out and replaced; words that sound alike count as the same."""
-    return _distance(_words(text), _words(transcript), lambda words: _sound(espeak, words))
+
+    def sound(words: tuple[str, ...]) -> str:
+        """Phones of words, each pronounced on its own, without stress and length."""
+        return "".join(_sound_of(espeak, word) for word in words)
+
+    return _distance(_words(text), _words(transcript), sound)
 
 
 def _distance(
@@ -98,11 +103,6 @@ def _words(text: str) -> list[str]:
     """Words without marks; hyphens separate words. Capitals stay, because they may be spelt out."""
     plain = _NO_WORD.sub(" ", text.replace("\u2019", "'")).split()
     return [word.strip("'") for word in plain if word.strip("'")]
-
-
-def _sound(espeak: Espeak, words: tuple[str, ...]) -> str:
-    """Phones of words, each pronounced on its own, without stress and length."""
-    return "".join(_sound_of(espeak, word) for word in words)
 
 
 @lru_cache(maxsize=50_000)

@@ -6,38 +6,34 @@ text would not be read to the end.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.numpy import load_file, save_file
 
 from engine.text.phonemes import Espeak
 from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.shards import Entry, read_shards
+from engine.training.corpus.shards import Entry, Shard, read_shards
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.encoded import encode_shards, every
 from engine.training.guide import places
-from engine.training.llmvox.tokens import Tokeniser, read_tokeniser
-from engine.training.run import Progress, Run, cancellable, write_json
+from engine.training.llmvox.tokens import FILE, load_tokeniser
+from engine.training.recipe import Codec
+from engine.training.run import Run, read_json, write_json
+from engine.training.tasks import Place
 from engine.training.voice.encode import phone_ids, phoned_words, speaker_vector
 from engine.tts.llmvox.config import TOKEN_SAMPLES, WORD, Units
 from engine.tts.llmvox.units import reader
 from engine.tts.phones import PhoneTable
-from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
+from engine.tts.speaker.small import load_small_speaker
 
 NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings
-_KINDS: Final[dict[str, type[np.generic]]] = {
-    "index": np.int32, "vectors": np.float32, "tokens": np.int16, "units": np.int16,
-    "onsets": np.int32, "said": np.int16,
-}  # fmt: skip
-_EMPTY: Final = {"index": (0, 4), "vectors": (0, 192)}
-Row = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -68,42 +64,25 @@ class Sides:
 
 
 def encode_corpus(run: Run) -> None:
-    """Encode all shards that are not encoded yet, in this process."""
-    inputs = run.require("corpus", "codec", "speaker")
-    folder = run.stage("encode")
-    shards = read_shards(run.stage("corpus"))
-    ids = phone_ids(shards, run.recipe.corpus.rare_phone)
-    write_json(folder / "phones.json", ids)
-    work = _Work(
-        read_tokeniser(run),
-        load_small_speaker(run.stage("speaker") / "speaker.safetensors"),
-        PhoneTable(ids),
-        Units(run.recipe.llmvox.units),
-    )
-    progress = Progress("encode", len(shards))
-    with cancellable() as check:
-        for count, shard in enumerate(shards, start=1):
-            check()
-            pcm = shard.pcm()
-            draw = random.Random(f"{run.recipe.seed} prompts {shard.index.stem}")
-            rows = [row for entry in shard.entries for row in work.rows(entry, pcm, draw)]
-            _write(folder / f"{shard.index.stem}.safetensors", rows)
-            progress.report(count, "shards")
+    """Encode all shards that are not encoded yet."""
+    inputs, recipe = run.require("corpus", "codec", "speaker"), run.recipe
+    shards, table = read_shards(run.stage("corpus")), run.stage("encode") / "phones.json"
+    ids = phone_ids(shards, recipe.corpus.rare_phone)
+    write_json(table, ids)
+    files = (run.stage("codec") / FILE, run.stage("speaker") / "speaker.safetensors", table)
+    given = (*map(Place, files), recipe.codec, Units(recipe.llmvox.units), recipe.seed)
+    encode_shards(run, "encode", shards, (_Work, given), files)
     run.finish("encode", inputs, phones=len(ids))
 
 
 def read_encoded(run: Run) -> Sides:
     """All sentences of speakers that are trained on."""
     left_out = {person.number for person in cast(run.recipe) if person.held_out}
-    every = [
-        each
-        for file in sorted(run.stage("encode").glob("[0-9]*.safetensors"))
-        for each in _sentences(file)
-        if each.speaker not in left_out
-    ]
+    sentences = every(run.stage("encode"), Encoded)
+    kept = [each for each in sentences if each.speaker not in left_out]
     step = max(2, round(1 / max(1e-6, run.recipe.corpus.validation_share)))
-    validation = tuple(every[::step])
-    training = tuple(each for n, each in enumerate(every) if n % step)
+    validation = tuple(kept[::step])
+    training = tuple(each for n, each in enumerate(kept) if n % step)
     return Sides(training or validation, validation)
 
 
@@ -111,32 +90,40 @@ class _Work:
     """Encodes utterances."""
 
     def __init__(
-        self, tokeniser: Tokeniser, speaker: SmallSpeaker, table: PhoneTable, units: Units
+        self, tokens: str, speaker: str, table: str, codec: Codec, units: Units, seed: int
     ) -> None:
-        self._tokeniser, self._speaker = tokeniser, speaker
-        self._table, self._units = table, units
+        self._tokeniser = load_tokeniser(Path(tokens), codec)
+        self._speaker = load_small_speaker(Path(speaker))
+        self._table = PhoneTable(read_json(Path(table)))
+        self._units, self._seed = units, seed
         self._espeak = Espeak()
 
-    def rows(self, entry: Entry, pcm: npt.NDArray[np.int16], draw: random.Random) -> Iterator[Row]:
-        """The utterance, if it has a token for every unit and its words agree with its phones."""
-        part = pcm[entry.offset : entry.offset + entry.length // 960 * 960]
-        whole = part.astype(np.float32) / np.float32(32768)
+    def encoded(self, shard: Shard) -> list[Encoded]:
+        draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
+        sentences = (self._sentence(entry, pcm, draw) for entry, pcm in shard.spoken())
+        return [each for each in sentences if each is not None]
+
+    def _sentence(
+        self, entry: Entry, pcm: npt.NDArray[np.float32], draw: random.Random
+    ) -> Encoded | None:
+        """None unless it has a token for every unit and its words agree with its phones."""
+        whole = pcm[: len(pcm) // 960 * 960]
         recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
-            return
+            return None
         tokens = self._tokeniser.encode(torch.from_numpy(whole)[None])[0].numpy()
         onsets = [phones[0] for phones in words]
         if len(tokens) <= len(units) or onsets[-1] >= len(tokens):
-            return
-        yield {
-            "index": np.asarray([(entry.speaker, len(tokens), len(units), len(onsets))]),
-            "vectors": speaker_vector(self._speaker, recorded)[None],
-            "tokens": tokens,
-            "units": np.asarray(units),
-            "onsets": np.asarray(onsets),
-            "said": np.asarray(_said(units, words, len(tokens))),
-        }
+            return None
+        return Encoded(
+            entry.speaker,
+            tokens.astype(np.int16),
+            np.asarray(units, np.int16),
+            np.asarray(onsets, np.int32),
+            np.asarray(_said(units, words, len(tokens)), np.int16),
+            speaker_vector(self._speaker, recorded),
+        )
 
     def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
         """Units of the text, and the tokens at which the phones of its sounding words begin; no
@@ -161,34 +148,3 @@ def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> 
         said += places(first, end - first, phones, over)
         first = end + 1
     return said
-
-
-def _write(file: Path, rows: list[Row]) -> None:
-    arrays = {
-        name: np.concatenate(
-            [np.zeros(_EMPTY.get(name, (0,)), kind), *(row[name] for row in rows)]
-        ).astype(kind)
-        for name, kind in _KINDS.items()
-    }
-    partial = file.with_suffix(".partial")
-    save_file(arrays, partial)
-    partial.replace(file)
-
-
-def _sentences(file: Path) -> list[Encoded]:
-    arrays = load_file(file)
-    token = unit = onset = 0
-    sentences = []
-    for place, (speaker, tokens, units, onsets) in enumerate(arrays["index"].tolist()):
-        sentences.append(
-            Encoded(
-                speaker,
-                arrays["tokens"][token : token + tokens],
-                arrays["units"][unit : unit + units],
-                arrays["onsets"][onset : onset + onsets],
-                arrays["said"][token : token + tokens],
-                arrays["vectors"][place],
-            )
-        )
-        token, unit, onset = token + tokens, unit + units, onset + onsets
-    return sentences

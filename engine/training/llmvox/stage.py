@@ -1,7 +1,9 @@
-"""The stage `voice` of LLMVoX: units and tokens side by side, without an alignment (3.3).
+"""The stages `voice` and `export` of LLMVoX: units and tokens side by side, without an alignment
+(3.3), then a pack of network, vocoder and speaker encoder, half precision, with named voices.
 
 Unit t enters with token t. The text ends long before the speech, and the network has to find out
-itself which tokens a unit belongs to. Lessons are single sentences, short ones first.
+itself which tokens a unit belongs to. Lessons are single sentences, short ones first. Invariant: a
+pack is read back before its stage is done.
 """
 
 import random
@@ -10,30 +12,45 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from engine.training.guide import Watch, around
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
 from engine.training.llmvox.tokens import read_tokeniser
 from engine.training.loop import (
+    Learner,
     Moment,
-    descend,
     in_bf16,
     mean_losses,
-    numbers,
     of_like_length,
     on_device,
-    optimiser,
-    train,
+    train_and_save,
 )
-from engine.training.ranks import Ranks, is_first
+from engine.training.packing import (
+    finish,
+    fresh_folder,
+    save_vector_voices,
+    write_networks,
+    write_tables,
+)
+from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe
 from engine.training.run import Run
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
-from engine.tts.llmvox.config import NOTHING, TEXT_END, TOKEN_RATE, Shape, Units
+from engine.tts.llmvox import synthesiser
+from engine.tts.llmvox.config import (
+    NOTHING,
+    TEXT_END,
+    TOKEN_RATE,
+    Generation,
+    PackConfig,
+    Shape,
+    Units,
+)
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
+from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
+from engine.tts.packs import SPEAKER_FILE
 
 UNKNOWN = -1  # a label that nothing is learnt from
 
@@ -54,16 +71,15 @@ def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
     inputs = run.require("encode", "codec")
     sides, vectors = read_encoded(run), read_tokeniser(run).vectors()
-    mean = train(
+    seconds = sum(len(each.tokens) for each in sides.training) / TOKEN_RATE
+    train_and_save(
         run,
-        "voice",
-        run.recipe.llmvox.schedule,
+        run.stage("voice") / "voice.safetensors",
         lambda ranks: LlmVoxLearner(run.recipe, sides, vectors, ranks),
+        run.recipe.llmvox.schedule,
+        inputs,
+        hours=round(seconds / 3600, 3),
     )
-    if is_first():
-        save_file(mean, run.stage("voice") / "voice.safetensors")
-        seconds = sum(len(each.tokens) for each in sides.training) / TOKEN_RATE
-        run.finish("voice", inputs, hours=round(seconds / 3600, 3))
 
 
 def shape_of(recipe: Recipe) -> Shape:
@@ -121,19 +137,16 @@ def collated(sentences: Sequence[Encoded], end: int) -> Batch:
     return Batch(*map(torch.from_numpy, (units, before, labels, onsets, vectors, guide)))
 
 
-class LlmVoxLearner:
+class LlmVoxLearner(Learner):
     """The network and its losses."""
 
     averaged = "voice"
-    exact: tuple[str, ...] = ("codebook.",)
+    exact = ("codebook.",)
 
     def __init__(self, recipe: Recipe, sides: Sides, vectors: Tensor, ranks: Ranks) -> None:
         self._recipe, self._sides = recipe.llmvox, sides
-        self._device = ranks.device
-        self._batch_size = ranks.part(self._recipe.schedule.batch)
-        self._model = fresh_model(shape_of(recipe), vectors).to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"voice": self._model}
-        self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
+        self._model = fresh_model(shape_of(recipe), vectors)
+        super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
@@ -149,8 +162,7 @@ class LlmVoxLearner:
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
-        descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(losses, moment, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -187,3 +199,17 @@ class LlmVoxLearner:
         if recipe.guided:
             losses["guide"] = watch.loss
         return losses if learns else losses | {"on units": watch.best}
+
+
+def export_pack(run: Run) -> None:
+    """Write the pack."""
+    inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
+    folder = fresh_folder(run)
+    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    write_networks(run, files, halved={"voice", "decoder"})
+    export = run.recipe.export
+    generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)
+    write_tables(run, PackConfig(export.name, shape_of(run.recipe), generation))
+    names = save_vector_voices(run, read_encoded(run).people)
+    synthesiser.load(folder)
+    finish(run, inputs, names)

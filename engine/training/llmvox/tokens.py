@@ -6,11 +6,12 @@ the one that ships, on the tokens' vectors.
 """
 
 import random
+from pathlib import Path
 from typing import Any
 
 import torch
 from moshi.quantization.vq import ResidualVectorQuantizer
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -21,8 +22,8 @@ from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
 from engine.training.codec.stage import forget_codebooks
 from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.loop import Moment, descend, in_bf16, mean_losses, numbers, optimiser, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.tts.llmvox.config import ENTRY, TOKEN_SAMPLES
 
@@ -60,16 +61,24 @@ def train_tokens(run: Run) -> None:
     inputs = run.require("corpus")
     recipe = run.recipe.codec
     speech = read_speech(run, recipe.hours)
-    mean = train(run, "codec", recipe.schedule, lambda ranks: TokenLearner(recipe, speech, ranks))
-    if is_first():
-        save_file(mean, run.stage("codec") / FILE)
-        run.finish("codec", inputs)
+    train_and_save(
+        run,
+        run.stage("codec") / FILE,
+        lambda ranks: TokenLearner(recipe, speech, ranks),
+        recipe.schedule,
+        inputs,
+    )
 
 
 def read_tokeniser(run: Run) -> Tokeniser:
     """The trained one."""
-    tokeniser = Tokeniser(run.recipe.codec)
-    tokeniser.load_state_dict(load_file(run.stage("codec") / FILE))
+    return load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
+
+
+def load_tokeniser(file: Path, recipe: recipes.Codec) -> Tokeniser:
+    """One that was trained as the recipe says."""
+    tokeniser = Tokeniser(recipe)
+    tokeniser.load_state_dict(load_file(file))
     return tokeniser.eval().requires_grad_(requires_grad=False)
 
 
@@ -86,37 +95,24 @@ def train_token_vocoder(run: Run) -> None:
     train_vocoder(run, VocoderConfig(ENTRY, codec.width, codec.blocks), columns, inputs)
 
 
-class TokenLearner:
+class TokenLearner(Learner):
     """The tokeniser, a decoder, and a reader of the sound of every token."""
 
     averaged = "tokens"
-    exact: tuple[str, ...] = (
-        "encoder.",
-        "enter.",
-        "quantiser.",
-    )  # what is encoded later must be what was learnt
+    # What is encoded later must be what was learnt.
+    exact = ("encoder.", "enter.", "quantiser.")
 
     def __init__(self, recipe: recipes.Codec, speech: Speech, ranks: Ranks) -> None:
         self._recipe, self._speech = recipe, speech
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
-        self._tokens = Tokeniser(recipe).to(ranks.device)
+        self._tokens = Tokeniser(recipe)
         self._decoder = SpectralDecoder(recipe.width, recipe.blocks, ENTRY, FACTOR)
         self._reader = nn.Linear(ENTRY, len(SOUND_NUMBERS))
-        making = nn.ModuleList((self._tokens, self._decoder, self._reader)).to(ranks.device)
-        self.parts: dict[str, nn.Module] = {
-            "tokens": self._tokens,
-            "decoder": self._decoder,
-            "reader": self._reader,
-        }
-        self.optimisers = {"making": optimiser(making, recipe.schedule)}
+        parts = {"tokens": self._tokens, "decoder": self._decoder, "reader": self._reader}
+        super().__init__(recipe.schedule, ranks, **parts)
         self._distance = SpectralDistance().to(ranks.device)
 
     def learn(self, moment: Moment) -> dict[str, float]:
-        losses = self._losses(self._speech.training, moment.draw)
-        total = torch.stack(list(losses.values())).sum()
-        descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(self._losses(self._speech.training, moment.draw), moment)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

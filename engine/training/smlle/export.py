@@ -26,22 +26,22 @@ from engine.training.packing import (
 from engine.training.run import Run
 from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
 from engine.training.smlle.utterances import Encoded, own_rate, read_tokens
-from engine.training.voice.tuning import enough
+from engine.training.voice.rate_table import enough
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.pack_files import VOCODER_FILE
 from engine.tts.packs import SPEAKER_FILE, VOICES_FOLDER
-from engine.tts.smlle import pack
-from engine.tts.smlle.config import Generation, Shape
+from engine.tts.smlle import synthesiser
+from engine.tts.smlle.config import Generation, PackConfig, Shape
 
 SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
 MANY: Final = 200  # sentences to pick from
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
 _FILES: Final = {  # by the stage that writes a file of the same name
-    "transducer": pack.TRANSDUCER_FILE,
-    "spectrum": pack.SPECTRUM_FILE,
+    "transducer": synthesiser.TRANSDUCER_FILE,
+    "spectrum": synthesiser.SPECTRUM_FILE,
     "decoder": VOCODER_FILE,
-    "semantic": pack.SEMANTIC_FILE,
+    "semantic": synthesiser.SEMANTIC_FILE,
     "speaker": SPEAKER_FILE,
 }
 
@@ -51,16 +51,16 @@ def export_pack(run: Run) -> None:
     inputs = run.require("corpus", "tokens", *_FILES)
     folder, shape = fresh_folder(run), shape_of(run)
     write_networks(run, _FILES, halved={"transducer", "spectrum"})
-    people = read_tokens(run).training
-    rate = own_rate([utterance for person in people.values() for utterance in person])
-    config = pack.PackConfig(run.recipe.export.name, shape, generation(run, rate))
+    sides = read_tokens(run)
+    rate = own_rate(sides.utterances)
+    config = PackConfig(run.recipe.export.name, shape, generation(run, rate))
     write_tables(run, config, "tokens")
-    names = _name_voices(run, people, shape)
+    names = _name_voices(run, sides.training, shape)
     seconds = run.recipe.export.tuning_seconds
     if seconds:
-        rate = spoken_rate(pack.load(folder), enough(sentences(), rate, seconds))
+        rate = spoken_rate(synthesiser.load(folder), enough(sentences(), rate, seconds))
         write_tables(run, replace(config, generation=generation(run, rate)), "tokens")
-    pack.load(folder)
+    synthesiser.load(folder)
     finish(run, inputs, names)
 
 

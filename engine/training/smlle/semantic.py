@@ -8,7 +8,6 @@ import random
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -22,8 +21,8 @@ from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
 from engine.training.codec.stage import forget_codebooks
-from engine.training.loop import Moment, descend, mean_losses, numbers, optimiser, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.loop import Learner, Moment, mean_losses, train_and_save
+from engine.training.ranks import Ranks
 from engine.training.run import Run
 
 SLOTS = TOKEN_SAMPLES // SLOT  # phones read off one token
@@ -39,13 +38,14 @@ def train_semantic(run: Run) -> None:
     recipe = run.recipe.semantic
     speech = read_speech(run, recipe.hours)
     config = semantic_config(recipe)
-    mean = train(
-        run, "semantic", recipe.schedule, lambda ranks: SemanticLearner(recipe, speech, ranks)
+    train_and_save(
+        run,
+        run.stage("semantic") / "semantic.safetensors",
+        lambda ranks: SemanticLearner(recipe, speech, ranks),
+        recipe.schedule,
+        inputs,
+        shape=shape_metadata(config),
     )
-    if is_first():
-        file = run.stage("semantic") / "semantic.safetensors"
-        save_file(mean, file, shape_metadata(config))
-        run.finish("semantic", inputs)
 
 
 def semantic_config(recipe: recipes.Semantic) -> SemanticConfig:
@@ -53,21 +53,19 @@ def semantic_config(recipe: recipes.Semantic) -> SemanticConfig:
     return SemanticConfig(recipe.tokens, recipe.width, recipe.blocks)
 
 
-class SemanticLearner:
+class SemanticLearner(Learner):
     """The tokeniser, a reader of phones, and a decoder that knows who speaks."""
 
     averaged = "semantic"
-    exact: tuple[str, ...] = ("",)  # no weight is averaged
+    exact = ("",)  # no weight is averaged
 
     def __init__(self, recipe: recipes.Semantic, speech: Speech, ranks: Ranks) -> None:
         self._recipe = recipe
         self._speech = speech
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         every = (*speech.training, *speech.validation, *speech.held_out)
         numbers = sorted({utterance.entry.speaker for utterance in every})
         self._people = {number: place for place, number in enumerate(numbers)}
-        tokeniser = SemanticTokeniser(semantic_config(recipe)).to(ranks.device)
+        tokeniser = SemanticTokeniser(semantic_config(recipe))
         helpers = nn.ModuleDict(
             {
                 "reader": nn.Linear(recipe.width, SLOTS * len(SOUND_NUMBERS)),
@@ -78,17 +76,12 @@ class SemanticLearner:
                     nn.Linear(2 * recipe.width, COLUMNS * BANDS),
                 ),
             }
-        ).to(ranks.device)
+        )
+        super().__init__(recipe.schedule, ranks, semantic=tokeniser, helpers=helpers)
         self._mel = MelSpectrum().to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"semantic": tokeniser, "helpers": helpers}
-        both = nn.ModuleList((tokeniser, helpers))
-        self.optimisers = {"making": optimiser(both, recipe.schedule)}
 
     def learn(self, moment: Moment) -> dict[str, float]:
-        losses = self._losses(self._speech.training, moment.draw)
-        total = torch.stack(list(losses.values())).sum()
-        descend(total, self.optimisers["making"], self._recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(self._losses(self._speech.training, moment.draw), moment)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

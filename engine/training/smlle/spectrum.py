@@ -1,4 +1,5 @@
-"""The stage `spectrum`: columns from tokens and aligned phones, behind a prompt of the speaker.
+"""The stages `spectrum` and `decoder` of SMLLE: columns from tokens and aligned phones, behind a
+prompt of the speaker, and the vocoder that makes them heard.
 
 Losses as MELLE's without its post-net: regression, the divergence of the latents, and a reward for
 change (flux), without which regression ends at a blurred mean. The prompt keeps its begin marks,
@@ -14,28 +15,24 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.mel import BANDS, COLUMN, MelSpectrum
+from engine.codec.vocoder import VocoderConfig
 from engine.training import recipe as recipes
+from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.loop import (
+    Learner,
     Moment,
-    descend,
     in_bf16,
     mean_losses,
-    numbers,
     of_like_length,
-    optimiser,
-    train,
+    train_and_save,
 )
-from engine.training.ranks import Ranks, is_first
+from engine.training.ranks import Ranks
 from engine.training.run import Run
-from engine.training.smlle.transducer import (
-    STEPS_PER_SECOND,
-    padded,
-    shape_of,
-)
+from engine.training.smlle.transducer import STEPS_PER_SECOND, padded, shape_of
 from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
@@ -45,6 +42,7 @@ from engine.tts.smlle.spectrum import Inputs, Spectrum, before
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
 SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
+ROUGHNESS = 0.3  # of drawn columns, in log magnitudes; drawing never hits the true ones
 
 
 class Piece(NamedTuple):
@@ -71,35 +69,29 @@ def train_spectrum(run: Run) -> None:
     sides = read_tokens(run)
     shape = shape_of(run)
     recipe = run.recipe.spectrum
-    mean = train(
+    train_and_save(
         run,
-        "spectrum",
-        recipe.schedule,
+        run.stage("spectrum") / "spectrum.safetensors",
         lambda ranks: SpectrumLearner(recipe, shape, sides, ranks),
+        recipe.schedule,
+        inputs,
     )
-    if is_first():
-        save_file(mean, run.stage("spectrum") / "spectrum.safetensors")
-        run.finish("spectrum", inputs)
 
 
-class SpectrumLearner:
+class SpectrumLearner(Learner):
     """The network and its losses."""
 
     averaged = "spectrum"
-    exact: tuple[str, ...] = ("centre", "spread")
+    exact = ("centre", "spread")
 
     def __init__(self, recipe: recipes.Spectrum, shape: Shape, sides: Sides, ranks: Ranks) -> None:
         self._recipe = recipe
         self._shape = shape
         self._sides = sides
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = Spectrum(shape)
         first_weights(self._model)
         _measure(self._model, sides)
-        self._model.to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"spectrum": self._model}
-        self.optimisers = {"spectrum": optimiser(self._model, recipe.schedule)}
+        super().__init__(recipe.schedule, ranks, spectrum=self._model)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
@@ -110,8 +102,7 @@ class SpectrumLearner:
             total = total + recipe.kl * losses["kl"]
         if moment.share >= recipe.flux_from:
             total = total + recipe.flux * losses["flux"]
-        descend(total, self.optimisers["spectrum"], recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(losses, moment, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -215,8 +206,26 @@ def flux(mean: Tensor, last: Tensor) -> Tensor:
 
 def _measure(model: Spectrum, sides: Sides) -> None:
     """Set the scale of the columns by the corpus."""
-    every = [each for person in sides.training.values() for each in person]
+    every = sides.utterances
     mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
     bands = torch.from_numpy(mel.astype(np.float32))
     model.get_buffer("centre").copy_(bands.mean(0))
     model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
+
+
+def train_mel_vocoder(run: Run) -> None:
+    """Train and write vocoder.safetensors, on columns as rough as drawn ones. The paper uses
+    BigVGAN (3.2); with one vocoder for all systems, their networks are compared, not their
+    vocoders.
+    """
+    inputs = run.require("corpus")
+    recipe, spectrum = run.recipe, MelSpectrum()
+
+    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
+        """The true columns; in a share of the windows with some noise."""
+        mel: Tensor = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
+        rough = [ROUGHNESS * (draw.random() < recipe.decoder.drawn) for _ in mel]
+        return mel + torch.tensor(rough, device=mel.device)[:, None, None] * torch.randn_like(mel)
+
+    config = VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks)
+    train_vocoder(run, config, columns, inputs)

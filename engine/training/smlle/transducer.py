@@ -11,22 +11,20 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
 from engine.training.loop import (
+    Learner,
     Moment,
-    descend,
     in_bf16,
     mean_losses,
     of_like_length,
     on_device,
-    optimiser,
-    train,
+    train_and_save,
 )
-from engine.training.ranks import Ranks, is_first
+from engine.training.ranks import Ranks
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
@@ -44,15 +42,13 @@ def train_transducer(run: Run) -> None:
     sides = read_tokens(run)
     shape = shape_of(run)
     recipe = run.recipe.transducer
-    mean = train(
+    train_and_save(
         run,
-        "transducer",
-        recipe.schedule,
+        run.stage("transducer") / "transducer.safetensors",
         lambda ranks: TransducerLearner(recipe, shape, sides, ranks),
+        recipe.schedule,
+        inputs,
     )
-    if is_first():
-        save_file(mean, run.stage("transducer") / "transducer.safetensors")
-        run.finish("transducer", inputs)
 
 
 def shape_of(run: Run) -> Shape:
@@ -73,11 +69,10 @@ def shape_of(run: Run) -> Shape:
     )
 
 
-class TransducerLearner:
+class TransducerLearner(Learner):
     """The network and its loss."""
 
     averaged = "transducer"
-    exact: tuple[str, ...] = ()
 
     def __init__(
         self, recipe: recipes.Transducer, shape: Shape, sides: Sides, ranks: Ranks
@@ -85,21 +80,16 @@ class TransducerLearner:
         self._recipe = recipe
         self._shape = shape
         self._sides = sides
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         self._model = Transducer(shape)
         first_weights(self._model)
         self._model.bias.data[self._model.blank] = FIRST_BLANK
-        self._model.to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"transducer": self._model}
-        self.optimisers = {"transducer": optimiser(self._model, recipe.schedule)}
+        super().__init__(recipe.schedule, ranks, transducer=self._model)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
         reach = recipe.reach if moment.share >= recipe.path_from else 0
         loss = self._loss(self._lessons(self._sides.training, moment.draw), reach)
-        descend(loss, self.optimisers["transducer"], recipe.schedule.clip, moment.ranks)
-        return {"path" if reach == 0 else "lattice": float(loss.detach())}
+        return self._descend({"path" if reach == 0 else "lattice": loss}, moment)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -7,25 +7,24 @@ Invariant: units and tokens are those that a session of `engine.tts.smlle` would
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.numpy import load_file, save_file
 
 from engine.codec.mel import MelSpectrum
-from engine.codec.semantic import TOKEN_SAMPLES, SemanticTokeniser, load_semantic
-from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
-from engine.training.corpus.speakers import divided
+from engine.codec.semantic import TOKEN_SAMPLES, load_semantic
+from engine.training import encoded
+from engine.training.corpus.shards import Entry, Shard, read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.run import Run, file_hash, read_json, write_json
-from engine.training.tasks import Place, Result, Task, do_tasks
+from engine.training.run import Run, read_json, write_json
+from engine.training.tasks import Place
 from engine.training.voice.encode import aligned_phones, phone_ids, speaker_vector
 from engine.tts.phones import MARKS as MARK_IDS
 from engine.tts.phones import PhoneTable
 from engine.tts.smlle.config import MARKS
-from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
+from engine.tts.speaker.small import load_small_speaker
 
 CLOSING: Final = 5  # tokens of silence behind speech, 200 ms
 Ints = npt.NDArray[np.int64]
@@ -61,77 +60,33 @@ class Encoded:
 
 
 Side = dict[int, tuple[Encoded, ...]]  # utterances by speaker
-
-
-@dataclass(frozen=True)
-class Sides:
-    """Utterances to train on and to validate with."""
-
-    training: Side
-    validation: Side
+Sides = encoded.Sides[Encoded]
 
 
 def encode_tokens(run: Run) -> None:
     """Encode all shards that are not encoded yet, and the table of phones."""
     inputs = run.require("corpus", "semantic", "speaker")
-    folder = run.stage("tokens")
-    shards = read_shards(run.stage("corpus"))
-    table = folder / "phones.json"
+    shards, table = read_shards(run.stage("corpus")), run.stage("tokens") / "phones.json"
     write_json(table, phone_ids(shards, run.recipe.corpus.rare_phone))
-    files = [run.stage(name) / f"{name}.safetensors" for name in ("semantic", "speaker")]
-    hashes = tuple(map(file_hash, (*files, table)))
-    parts = []
-    for shard in shards:
-        output = folder / f"{shard.index.stem}.safetensors"
-        arguments = tuple(map(Place, (shard.index, output, *files, table)))
-        depends = (*hashes, file_hash(shard.index))
-        parts.append(Task(f"shard/{shard.index.stem}", encode_shard, arguments, depends))
-        if not output.is_file():
-            parts[-1].file(folder).unlink(missing_ok=True)
-    do_tasks("tokens", folder, parts, run.workers)
-    run.finish("tokens", inputs)
-
-
-def encode_shard(index: str, output: str, semantic: str, speaker: str, table: str) -> Result:
-    """Encode the shard of a JSON file into the file `output`. How many utterances it has."""
-    encoder = _Encoder(
-        load_semantic(Path(semantic)),
-        load_small_speaker(Path(speaker)),
-        PhoneTable(read_json(Path(table))),
+    semantic, speaker = (
+        run.stage(name) / f"{name}.safetensors" for name in ("semantic", "speaker")
     )
-    utterances = encoder.shard(read_shard(Path(index)))
-    arrays: dict[str, npt.NDArray[np.generic]] = {}
-    for number, each in enumerate(utterances):
-        about = np.asarray((each.speaker, each.syllables), np.int32)
-        for name in ("tokens", "mel", "spoken_by", "phones", "marks", "vector"):
-            arrays[f"{number:05d}/{name}"] = np.ascontiguousarray(getattr(each, name))
-        arrays[f"{number:05d}/about"] = about
-    partial = Path(output).with_suffix(".partial")
-    save_file(arrays, partial)
-    partial.replace(output)
-    return {"utterances": len(utterances)}
+    files = (semantic, speaker, table)
+    encoded.encode_shards(run, "tokens", shards, (_Encoder, tuple(map(Place, files))), files)
+    run.finish("tokens", inputs)
 
 
 class _Encoder:
     """Encodes shards with one tokeniser, one speaker encoder and one table."""
 
-    def __init__(
-        self, semantic: SemanticTokeniser, speaker: SmallSpeaker, table: PhoneTable
-    ) -> None:
-        self._semantic = semantic
-        self._speaker = speaker
-        self._table = table
+    def __init__(self, semantic: str, speaker: str, table: str) -> None:
+        self._semantic = load_semantic(Path(semantic))
+        self._speaker = load_small_speaker(Path(speaker))
+        self._table = PhoneTable(read_json(Path(table)))
         self._mel = MelSpectrum()
 
-    def shard(self, shard: Shard) -> list[Encoded]:
-        pcm = shard.pcm()
-        parts = (
-            (entry, pcm[entry.offset : entry.offset + entry.length]) for entry in shard.entries
-        )
-        return [
-            self._utterance(entry, part.astype(np.float32) / np.float32(32768))
-            for entry, part in parts
-        ]
+    def encoded(self, shard: Shard) -> list[Encoded]:
+        return [self._utterance(entry, pcm) for entry, pcm in shard.spoken()]
 
     @torch.no_grad()
     def _utterance(self, entry: Entry, pcm: npt.NDArray[np.float32]) -> Encoded:
@@ -164,23 +119,7 @@ def said_by(starts: Ints, end: int, steps: int) -> Ints:
 
 def read_tokens(run: Run) -> Sides:
     """All encoded utterances of a run. InvalidInput when there are none to train on."""
-    everybody: dict[int, list[Encoded]] = {}
-    for file in sorted(run.stage("tokens").glob("*.safetensors")):
-        for each in _read(file):
-            everybody.setdefault(each.speaker, []).append(each)
-    return Sides(*divided(run.recipe, everybody))
-
-
-def _read(file: Path) -> list[Encoded]:
-    rows: dict[str, dict[str, npt.NDArray[Any]]] = {}
-    for name, array in sorted(load_file(file).items()):
-        number, part = name.split("/")
-        rows.setdefault(number, {})[part] = array
-    utterances = []
-    for row in rows.values():
-        speaker, syllables = (int(value) for value in row.pop("about"))
-        utterances.append(Encoded(speaker=speaker, syllables=syllables, **row))
-    return utterances
+    return encoded.read_sides(run, "tokens", Encoded)
 
 
 def own_rate(utterances: Sequence[Encoded]) -> float:

@@ -6,26 +6,25 @@ in VoXtream2, 4.1.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.numpy import load_file, save_file
 
-from engine.codec.mel import BANDS, COLUMN, Levels, MelSpectrum
+from engine.codec.mel import COLUMN, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
+from engine.training import encoded
 from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
-from engine.training.corpus.speakers import divided
+from engine.training.corpus.shards import Entry, Shard, read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.guide import places
-from engine.training.run import Run, file_hash, read_json, write_json
-from engine.training.tasks import Place, Result, Task, do_tasks
-from engine.training.voice.encode import Arrays, phone_ids, phoned_words, speaker_vector
+from engine.training.run import Run, read_json, write_json
+from engine.training.tasks import Place
+from engine.training.voice.encode import phone_ids, phoned_words, speaker_vector
 from engine.tts.phones import PhoneTable
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.speakstream.config import COLUMNS
@@ -35,10 +34,7 @@ NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings, as
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
 ABOUT: Final = "scale.json"
 _POSITION: Final = COLUMN * COLUMNS  # samples
-_KINDS: Final[dict[str, type[np.generic]]] = {
-    "index": np.int32, "mel": np.float16, "vectors": np.float32, "ids": np.int16,
-    "sizes": np.int16, "starts": np.int32, "said": np.int16, "rates": np.float32,
-}  # fmt: skip
+Words = tuple[npt.NDArray[np.int16], ...]
 
 
 @dataclass(frozen=True)
@@ -51,9 +47,10 @@ class Encoded:
     speaker: int
     mel: npt.NDArray[np.float16]
     vector: npt.NDArray[np.float32]
-    words: tuple[npt.NDArray[np.int16], ...]
+    words: Words
     starts: npt.NDArray[np.int32]
     said: npt.NDArray[np.int16]
+    rate: float = 0.0  # SPS
 
     @property
     def positions(self) -> int:
@@ -74,14 +71,7 @@ class Scale:
 
 
 People = dict[int, tuple[Encoded, ...]]  # utterances by speaker
-
-
-@dataclass(frozen=True)
-class Sides:
-    """Those to train on and those to validate with."""
-
-    training: People
-    validation: People
+Sides = encoded.Sides[Encoded]
 
 
 def encode_corpus(run: Run) -> None:
@@ -91,17 +81,8 @@ def encode_corpus(run: Run) -> None:
     shards = read_shards(run.stage("corpus"))
     table, speaker = folder / "phones.json", run.stage("speaker") / "speaker.safetensors"
     write_json(table, phone_ids(shards, run.recipe.corpus.rare_phone))
-    hashes = tuple(map(file_hash, (speaker, table)))
-    tasks = []
-    for shard in shards:
-        output = folder / f"{shard.index.stem}.safetensors"
-        places = (Place(shard.index), Place(output), Place(speaker), Place(table))
-        depends = (*hashes, file_hash(shard.index))
-        task = Task(f"shard/{shard.index.stem}", encode_shard, (*places, run.recipe.seed), depends)
-        if not output.is_file():
-            task.file(folder).unlink(missing_ok=True)
-        tasks.append(task)
-    do_tasks("encode", folder, tasks, run.workers)
+    given = (Place(speaker), Place(table), run.recipe.seed)
+    encoded.encode_shards(run, "encode", shards, (_Work, given), (speaker, table))
     scale = _scale(sorted(folder.glob("[0-9]*.safetensors")))
     write_json(folder / ABOUT, asdict(scale))
     run.finish("encode", inputs, **asdict(scale))
@@ -109,11 +90,7 @@ def encode_corpus(run: Run) -> None:
 
 def read_encoded(run: Run) -> Sides:
     """All encoded utterances of speakers that are trained on. InvalidInput when there are none."""
-    people: dict[int, list[Encoded]] = {}
-    for file in sorted(run.stage("encode").glob("[0-9]*.safetensors")):
-        for utterance in _utterances(file):
-            people.setdefault(utterance.speaker, []).append(utterance)
-    return Sides(*divided(run.recipe, people))
+    return encoded.read_sides(run, "encode", Encoded)
 
 
 def read_scale(run: Run) -> Scale:
@@ -121,74 +98,31 @@ def read_scale(run: Run) -> Scale:
     return Scale(**read_json(run.stage("encode") / ABOUT))
 
 
-def encode_shard(index: str, output: str, speaker: str, table: str, seed: int) -> Result:
-    """Encode the shard of a JSON file into the file `output`. How many utterances it has."""
-    shard = read_shard(Path(index))
-    work = _Work(Path(speaker), PhoneTable(read_json(Path(table))), seed)
-    rows = list(work.encoded(shard))
-    gathered: Arrays = {
-        name: np.concatenate([np.zeros(_empty(name), kind), *(row[name] for row in rows)]).astype(
-            kind
-        )
-        for name, kind in _KINDS.items()
-    }
-    partial = Path(output).with_suffix(".partial")
-    save_file(gathered, partial)
-    partial.replace(output)
-    return {"utterances": len(rows)}
-
-
-def _empty(name: str) -> tuple[int, ...]:
-    """The shape of no rows."""
-    return {"index": (0, 4), "mel": (0, BANDS), "vectors": (0, 192)}.get(name, (0,))
-
-
 class _Work:
     """Encodes shards with one speaker encoder and one table."""
 
-    def __init__(self, speaker: Path, table: PhoneTable, seed: int) -> None:
-        self._speaker = load_small_speaker(speaker)
-        self._table, self._seed = table, seed
+    def __init__(self, speaker: str, table: str, seed: int) -> None:
+        self._speaker = load_small_speaker(Path(speaker))
+        self._table, self._seed = PhoneTable(read_json(Path(table))), seed
         self._spectrum = MelSpectrum()
         self._espeak = Espeak()
 
-    def encoded(self, shard: Shard) -> Sequence[Mapping[str, npt.NDArray[Any]]]:
-        pcm = shard.pcm()
+    def encoded(self, shard: Shard) -> list[Encoded]:
         draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
-        rows = []
-        for entry in shard.entries:
-            part = pcm[entry.offset : entry.offset + entry.length]
-            whole = part.astype(np.float32) / np.float32(32768)
-            recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
-            row = self._row(entry, whole, recorded)
-            if row is not None:
-                rows.append(row)
-        return rows
-
-    def _row(
-        self, entry: Entry, pcm: npt.NDArray[np.float32], recorded: npt.NDArray[np.float32]
-    ) -> Mapping[str, npt.NDArray[Any]] | None:
-        mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy()
-        aligned = self._words(entry, len(mel) // COLUMNS)
-        if aligned is None:
-            return None
-        words, starts, said = aligned
-        ids = np.concatenate(words)
-        sizes = (entry.speaker, len(mel), len(words), len(ids))
-        return {
-            "index": np.asarray([sizes]),
-            "mel": mel,
-            "vectors": speaker_vector(self._speaker, recorded)[None],
-            "ids": ids,
-            "sizes": np.asarray([len(word) for word in words]),
-            "starts": starts,
-            "said": np.asarray(said),
-            "rates": np.asarray([entry.rate]),
-        }
+        utterances = []
+        for entry, pcm in shard.spoken():
+            recorded = in_a_room(pcm, SAMPLE_RATE, draw) if draw.random() < NOISY else pcm
+            mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy()
+            aligned = self._words(entry, len(mel) // COLUMNS)
+            if aligned is not None:
+                vector = speaker_vector(self._speaker, recorded)
+                made = (mel.astype(np.float16), vector, *aligned, entry.rate)
+                utterances.append(Encoded(entry.speaker, *made))
+        return utterances
 
     def _words(
         self, entry: Entry, positions: int
-    ) -> tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int64], list[int]] | None:
+    ) -> tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int16]] | None:
         """Every sounding word's ids, the positions between them, and what every position says of
         its word; None where the text and the phones that were spoken do not agree.
         """
@@ -205,40 +139,18 @@ class _Work:
             return None
         words = zip(script.words, spoken, starts[1:].tolist(), strict=True)
         said = [n for word, phones, end in words for n in places(0, len(word.ids), phones, end)]
-        return [np.asarray(word.ids) for word in script.words], starts, said
-
-
-def _utterances(file: Path) -> list[Encoded]:
-    arrays = load_file(file)
-    utterances = []
-    column = word = number = position = 0
-    for place, (speaker, columns, words, ids) in enumerate(arrays["index"].tolist()):
-        sizes = arrays["sizes"][word : word + words]
-        own = arrays["ids"][number : number + ids]
-        # A row has one more start than words.
-        starts = arrays["starts"][word + place : word + place + words + 1]
-        spoken = int(starts[-1] - starts[0])
-        utterances.append(
-            Encoded(
-                speaker,
-                arrays["mel"][column : column + columns],
-                arrays["vectors"][place],
-                tuple(np.split(own, np.cumsum(sizes)[:-1])),
-                starts,
-                arrays["said"][position : position + spoken],
-            )
-        )
-        column, word, number = column + columns, word + words, number + ids
-        position += spoken
-    return utterances
+        ids = tuple(np.asarray(word.ids, np.int16) for word in script.words)
+        return ids, starts.astype(np.int32), np.asarray(said, np.int16)
 
 
 def _scale(files: Sequence[Path]) -> Scale:
     """Measure the scale on some hundred columns of every shard."""
     columns, rates = [], []
     for file in files:
-        arrays = load_file(file)
-        columns.append(arrays["mel"][:: max(1, len(arrays["mel"]) // 500)].astype(np.float32))
-        rates.append(arrays["rates"])
+        utterances = encoded.read(file, Encoded)
+        if utterances:
+            mel = np.concatenate([each.mel for each in utterances])
+            columns.append(mel[:: max(1, len(mel) // 500)].astype(np.float32))
+            rates += [each.rate for each in utterances]
     lowest, highest = np.quantile(np.concatenate(columns), ENDS)
-    return Scale(float(lowest), float(highest), float(np.concatenate(rates).mean()))
+    return Scale(float(lowest), float(highest), float(np.mean(rates, dtype=np.float32)))

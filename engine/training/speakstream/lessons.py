@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.codec.mel import BANDS, LEVELS, Levels
 from engine.training.speakstream.encode import Encoded
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
-from engine.tts.speakstream.windows import windows
+from engine.tts.speakstream.script import windows
 
 NOTHING = -1  # in `ids`: the position is speech; elsewhere: nothing is learnt from it
 

@@ -1,36 +1,47 @@
-"""The stage `voice` of SpeakStream: one network learns every window size at once.
+"""The stages `voice`, `decoder` and `export` of SpeakStream: one network learns every window size
+at once, a vocoder its spectra, and both become a pack, half precision, with named voices.
 
 The paper trains one network a window size; here m is drawn for every batch, so that the delay can
-be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
+be chosen in use (ours). The loss counts on speech and its ends alone (III-B). Invariant: a pack is
+read back before its stage is done.
 """
 
 import random
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mel import LEVELS
+from engine.codec.mel import BANDS, COLUMN, LEVELS, MelSpectrum
+from engine.codec.vocoder import VocoderConfig
+from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.guide import Watch, around
 from engine.training.loop import (
+    Learner,
     Moment,
-    descend,
     in_bf16,
     mean_losses,
-    numbers,
     of_like_length,
     on_device,
-    optimiser,
-    train,
+    train_and_save,
 )
-from engine.training.ranks import Ranks, is_first
+from engine.training.packing import (
+    finish,
+    fresh_folder,
+    save_vector_voices,
+    write_networks,
+    write_tables,
+)
+from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
 from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, lesson
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
-from engine.tts.speakstream.config import POSITION_RATE, Shape
+from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
+from engine.tts.packs import SPEAKER_FILE
+from engine.tts.speakstream import synthesiser
+from engine.tts.speakstream.config import POSITION_RATE, Generation, PackConfig, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
 
 
@@ -38,16 +49,15 @@ def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
     inputs = run.require("encode")
     sides, scale = read_encoded(run), read_scale(run)
-    mean = train(
+    positions = sum(each.positions for each in sides.utterances)
+    train_and_save(
         run,
-        "voice",
-        run.recipe.speakstream.schedule,
+        run.stage("voice") / "voice.safetensors",
         lambda ranks: SpeakStreamLearner(run.recipe, sides, scale, ranks),
+        run.recipe.speakstream.schedule,
+        inputs,
+        hours=round(positions / POSITION_RATE / 3600, 3),
     )
-    if is_first():
-        save_file(mean, run.stage("voice") / "voice.safetensors")
-        positions = sum(each.positions for person in sides.training.values() for each in person)
-        run.finish("voice", inputs, hours=round(positions / POSITION_RATE / 3600, 3))
 
 
 def shape_of(recipe: SpeakStream, speaker_width: int) -> Shape:
@@ -90,20 +100,16 @@ def hidden(
     return run_stack(model.stack, x, causal(x.shape[1], x.device), watch)
 
 
-class SpeakStreamLearner:
+class SpeakStreamLearner(Learner):
     """The network and its losses."""
 
     averaged = "voice"
-    exact: tuple[str, ...] = ()
 
     def __init__(self, recipe: Recipe, sides: Sides, scale: Scale, ranks: Ranks) -> None:
         self._recipe = recipe.speakstream
         self._sides, self._levels = sides, scale.levels
-        self._device = ranks.device
-        self._batch_size = ranks.part(self._recipe.schedule.batch)
-        self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width)).to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"voice": self._model}
-        self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
+        self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width))
+        super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe = self._recipe
@@ -113,8 +119,7 @@ class SpeakStreamLearner:
         total = losses["levels"] + recipe.end_weight * losses["end"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
-        descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(losses, moment, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -158,3 +163,41 @@ class SpeakStreamLearner:
         if watch is not None and not learns:
             losses["on phones"] = watch.best
         return losses
+
+
+def train_level_vocoder(run: Run) -> None:
+    """Train and write vocoder.safetensors, which takes log-mel columns."""
+    inputs = run.require("corpus", "encode")
+    recipe = run.recipe
+    levels, spectrum = read_scale(run).levels, MelSpectrum()
+
+    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
+        """The true columns; in a share of the windows rounded to their levels."""
+        mel = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
+        rough = levels.restored(levels.quantised(mel))
+        chances = [draw.random() < recipe.decoder.drawn for _ in mel]
+        return torch.where(torch.tensor(chances, device=mel.device)[:, None, None], rough, mel)
+
+    train_vocoder(
+        run, VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks), columns, inputs
+    )
+
+
+def export_pack(run: Run) -> None:
+    """Write the pack."""
+    inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
+    recipe, folder, scale = run.recipe, fresh_folder(run), read_scale(run)
+    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    write_networks(run, files, halved={"voice", "decoder"})
+    generation = Generation(
+        window=recipe.speakstream.window,
+        hop=recipe.speakstream.hop,
+        temperature=recipe.export.temperature,
+        dropout=recipe.speakstream.forgotten,
+        pace=round(scale.pace, 3),
+    )
+    shape = shape_of(recipe.speakstream, recipe.speaker.width)
+    write_tables(run, PackConfig(recipe.export.name, shape, generation, scale.levels))
+    names = save_vector_voices(run, read_encoded(run).training)
+    synthesiser.load(folder)
+    finish(run, inputs, names)

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from engine.settings import SpeechSettings
-from engine.text.phonemes import WordPhonemizer
 from engine.training.fetching import fetch
+from engine.training.teachers.sounds import phoned
 from engine.tts import registry
 from engine.tts.base import Pcm
 from engine.tts.kokoro.durations import Frames
@@ -62,9 +62,7 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | Non
     """A text at exactly the rates (SPS), which hold for equal parts of its words; () = the voice's
     own pace. None for a text without a sound.
     """
-    phonemizer = WordPhonemizer(speaking.espeak)
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    words += phonemizer.finish()
+    words = phoned(text, speaking.espeak)
     asked = [rates[n * len(rates) // len(words)] if rates else None for n in range(len(words))]
     pieces: list[Pcm] = []
     phones = [("", 0)]

@@ -6,7 +6,7 @@ would record them (with noise and rooms in the share that the recipe gives).
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,52 +14,42 @@ import numpy as np
 import numpy.typing as npt
 import soxr
 import torch
-from safetensors.numpy import save_file
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
-from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus
+from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
 from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
+from engine.training.corpus.shards import Entry, Shard, read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.run import Run, file_hash, read_json, write_json
-from engine.training.tasks import Place, Result, Task, do_tasks
+from engine.training.encoded import encode_shards
+from engine.training.run import Run, read_json, write_json
+from engine.training.tasks import Place
+from engine.training.teachers.sounds import phoned
 from engine.training.voice import fine_tuning, frames
 from engine.training.voice.model import tokens_of
+from engine.training.voice.utterances import Encoded
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
 from engine.tts.voxtream.config import DURATION_TOKENS
 
-Arrays = dict[str, npt.NDArray[np.generic]]
-
 
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet; rare phones are removed from the table here."""
-    inputs = run.require("corpus", "codec", "speaker")
-    folder = run.stage("encode")
-    shards = read_shards(run.stage("corpus"))
-    if run.recipe.begin_with:
-        ids = fine_tuning.phones(run.recipe)
+    inputs, recipe = run.require("corpus", "codec", "speaker"), run.recipe
+    shards, table = read_shards(run.stage("corpus")), run.stage("encode") / "phones.json"
+    if recipe.begin_with:
+        ids = fine_tuning.phones(recipe)
     else:
-        ids = phone_ids(shards, run.recipe.corpus.rare_phone)
-    write_json(folder / "phones.json", ids)
+        ids = phone_ids(shards, recipe.corpus.rare_phone)
+    write_json(table, ids)
     codec, speaker = (run.stage(name) / f"{name}.safetensors" for name in ("codec", "speaker"))
-    table = folder / "phones.json"
-    draws = (run.recipe.seed, run.recipe.voice.noisy_prompts)
-    tokens = len(tokens_of(run.recipe.system))
+    files = (codec, speaker, table)
+    draws = (recipe.seed, recipe.voice.noisy_prompts)
+    tokens = len(tokens_of(recipe.system))
     how = Encoding(Place(codec), Place(speaker), Place(table), *draws, run.device, tokens)
-    hashes = tuple(map(file_hash, (codec, speaker, table)))
-    parts = []
-    for shard in shards:
-        output = codes_file(folder, shard)
-        arguments = (Place(shard.index), Place(output), how)
-        depends = (*hashes, file_hash(shard.index))
-        parts.append(Task(f"shard/{shard.index.stem}", encode_shard, arguments, depends))
-        if not output.is_file():
-            parts[-1].file(folder).unlink(missing_ok=True)
-    do_tasks("encode", folder, parts, run.workers if run.device == "cpu" else 1)
+    encode_shards(run, "encode", shards, (_Work, (how,)), files)
     run.finish("encode", inputs, phones=len(ids))
 
 
@@ -76,13 +66,6 @@ class Encoding:
     tokens: int = len(DURATION_TOKENS)  # so many of them are used
 
 
-def encode_shard(index: str, output: str, how: Encoding) -> Result:
-    """Encode the shard of a JSON file into the file `output`; return how many utterances it has."""
-    arrays = _Work(how).encoded(read_shard(Path(index)))
-    _write(Path(output), arrays)
-    return {"utterances": len(arrays["index"])}
-
-
 def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
     """Our own numbering, without phones that occur fewer than `fewest` times: the table then spells
     them with similar ones.
@@ -96,9 +79,7 @@ def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
 
 def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
     """The words of an utterance's text; none where their phones are not those that were spoken."""
-    phonemizer = WordPhonemizer(espeak)
-    words = [word for text in entry.text.split() for word in phonemizer.push(text)]
-    words += phonemizer.finish()
+    words = phoned(entry.text, espeak)
     same = tuple(phone for word in words for phone in word.phones) == entry.phones
     return words if same else []
 
@@ -113,22 +94,18 @@ class _Work:
         self._table = PhoneTable(read_json(Path(how.table)))
         self._how = how
 
-    def encoded(self, shard: Shard) -> Arrays:
-        """Everything of a shard that can be aligned; int16 codes [K, T] one after the other."""
-        pcm = shard.pcm()
+    def encoded(self, shard: Shard) -> list[Encoded]:
+        """Every utterance that can be aligned."""
         draw = random.Random(f"{self._how.seed} prompts {shard.index.stem}")
-        rows = []
-        for place, entry in enumerate(shard.entries):
-            whole = pcm[entry.offset : entry.offset + entry.length]
-            part = whole.astype(np.float32) / np.float32(32768)
-            row = self._utterance(entry, part, draw)
-            if row is not None:
-                rows.append({**row, "places": np.asarray([place], np.int32)})
-        return _gathered(rows, self._codec.codebooks, self._speaker.config.width)
+        utterances = (
+            self._utterance(place, entry, pcm, draw)
+            for place, (entry, pcm) in enumerate(shard.spoken())
+        )
+        return [each for each in utterances if each is not None]
 
     def _utterance(
-        self, entry: Entry, pcm: npt.NDArray[np.float32], draw: random.Random
-    ) -> Arrays | None:
+        self, place: int, entry: Entry, pcm: npt.NDArray[np.float32], draw: random.Random
+    ) -> Encoded | None:
         phones = aligned_phones(entry, self._table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
         walk = frames.walk(phones["starts"], speech_frames, DURATION_TOKENS[: self._how.tokens])
@@ -140,17 +117,17 @@ class _Work:
         if draw.random() < self._how.noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
-        sizes = (entry.speaker, total, speech_frames, len(phones["ids"]), len(phones["marks"]))
-        return {
-            "index": np.asarray(sizes, np.int32),
-            "codes": codes,
-            "prompts": prompt_codes,
-            "vectors": speaker_vector(self._speaker, prompt)[None],
-            "tokens": walk.tokens.astype(np.int8),
-            "phones": phones["ids"].astype(np.int16),
-            "nuclei": phones["nuclei"].astype(np.int8),
-            "marks": phones["marks"].astype(np.int16),
-        }
+        return Encoded(
+            place,
+            entry.speaker,
+            codes,
+            prompt_codes,
+            speaker_vector(self._speaker, prompt),
+            walk.tokens.astype(np.int8),
+            phones["ids"].astype(np.int16),
+            phones["nuclei"].astype(np.int8),
+            phones["marks"].astype(np.int16),
+        )
 
     def _codes(self, pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
         """[K, T]"""
@@ -191,39 +168,3 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.
         "nuclei": np.asarray(nuclei, np.int64),
         "marks": np.asarray(marks, np.int64).reshape(-1, 2),
     }
-
-
-def _gathered(
-    rows: Sequence[Mapping[str, npt.NDArray[np.generic]]], codebooks: int, width: int
-) -> Arrays:
-    """One array a name from the utterances' arrays."""
-    empty: Arrays = {
-        "index": np.zeros((0, 5), np.int32),
-        "places": np.zeros(0, np.int32),
-        "codes": np.zeros((codebooks, 0), np.int16),
-        "prompts": np.zeros((codebooks, 0), np.int16),
-        "vectors": np.zeros((0, width), np.float32),
-        "tokens": np.zeros(0, np.int8),
-        "phones": np.zeros(0, np.int16),
-        "nuclei": np.zeros(0, np.int8),
-        "marks": np.zeros((0, 2), np.int16),
-    }
-    gathered: Arrays = {
-        "index": np.stack([row["index"] for row in rows]) if rows else empty["index"]
-    }
-    for name in ("codes", "prompts"):
-        gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)], axis=1)
-    for name in ("places", "vectors", "tokens", "phones", "nuclei", "marks"):
-        gathered[name] = np.concatenate([empty[name], *(row[name] for row in rows)])
-    return gathered
-
-
-def codes_file(folder: Path, shard: Shard) -> Path:
-    """Where the codes of a shard lie."""
-    return folder / f"{shard.index.stem}.safetensors"
-
-
-def _write(file: Path, arrays: Arrays) -> None:
-    partial = file.with_suffix(".partial")
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, partial)
-    partial.replace(file)

@@ -55,6 +55,19 @@ def learns_on(recipe: Recipe) -> bool:
     return recipe.begin_with != "" and not recipe.fresh_voice
 
 
+def has_taken(run: Run, stage: str) -> bool:
+    """Finish a stage with the pack's weights if it has nothing to learn. InvalidInput, before hours
+    are spent, when the pack does not fit.
+    """
+    if not run.recipe.begin_with:
+        return False
+    fitting(run.recipe)
+    if is_taken(run.recipe, stage):
+        take(run, stage)
+        return True
+    return False
+
+
 def take(run: Run, stage: str) -> None:
     """Finish a stage of TAKEN with the pack's weights. InvalidInput when they do not fit."""
     corpus = run.require("corpus")

@@ -1,19 +1,32 @@
-"""The rate table of a trained voice: which duration tokens its corpus contains at each rate.
+"""The rate table of a trained voice: which duration tokens its corpus contains at each rate; then
+tuned: the voice speaks with the histogram of every rate, and the row of a rate becomes the
+histogram with which it spoke at that rate.
 
-Invariant: rates are those of the speech itself, counted in the same windows that a session looks
-back on.
+The corpus says which duration tokens a rate has; a small voice, pulled towards them, speaks at
+another. One strength of the pull serves all rows: with a strength for each, every move of the
+slider crossed a jump. Invariant: rates are those of the speech itself, counted in the same windows
+that a session looks back on; a higher rate never gets the histogram of a slower one.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.training.codec.speech import is_validation
+from engine.training.corpus.shards import read_shards
+from engine.training.judge.hearing import speech_seconds
+from engine.training.judge.performance import say, syllables_of
+from engine.training.judge.side import spread
+from engine.training.judge.talkers import loaded_voxtream2, pack_hashes
 from engine.training.recipe import Export
+from engine.training.run import Run
+from engine.training.tasks import Place, Task, do_tasks, result
 from engine.training.voice.utterances import Encoded
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
-from engine.tts.voxtream.rate import RateTarget
+from engine.tts.voxtream.rate import RateTarget, rate_target
 
 RATES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # SPS
 SLOWER, FASTER = 0.5, 8.0  # SPS beyond the table, for voices that must be asked for more
@@ -21,6 +34,8 @@ COUNTS: Final = 200  # a row's sum: fine enough that rounding does not matter
 FRAMES_PER_SECOND: Final = 12.5
 HALF_WIDTH: Final = 0.5  # SPS by which a window's rate may differ from a row's
 FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
+WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
+Counts = tuple[int, ...]
 
 
 def measured_rates(corpus: Iterable[Encoded], export: Export) -> dict[float, RateTarget]:
@@ -65,3 +80,76 @@ def _row(
     reach = max(HALF_WIDTH, float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1]))
     mean: npt.NDArray[np.float64] = histograms[distance <= reach].mean(axis=0)
     return mean
+
+
+def tuned(
+    run: Run, pack: Path, counts: Mapping[float, Counts], table: Mapping[float, RateTarget]
+) -> dict[float, RateTarget]:
+    """The table tuned on the pack in a folder; `counts` = the corpus's histograms by rate, also
+    beyond the table's ends. Trials run in parallel and are saved, so that tuning can be resumed.
+    """
+    seconds = run.recipe.export.tuning_seconds
+    if not seconds:
+        return dict(table)
+    texts = _texts(run)
+    folder = run.stage("export") / "tuning"
+    folder.mkdir(exist_ok=True)
+    hashes = pack_hashes(pack)  # including its voices and its sampling
+    row = next(iter(table.values()))  # strength and guidance are those of every other, too
+    tasks = {
+        rate: Task(
+            f"{rate:g} SPS",
+            spoken_rate,
+            (Place(pack), RateTarget(histogram, row.weight, row.guidance),
+             enough(texts, rate, seconds)),
+            hashes,
+        )
+        for rate, histogram in counts.items()
+    }  # fmt: skip
+    do_tasks("tuning", folder, tuple(tasks.values()), run.workers, fresh=True)
+    spoken = {rate: (result(task, folder) or {})["rate"] for rate, task in tasks.items()}
+    return inverted(table, counts, spoken)
+
+
+def inverted(
+    table: Mapping[float, RateTarget], counts: Mapping[float, Counts], spoken: Mapping[float, float]
+) -> dict[float, RateTarget]:
+    """The table with the histograms that were spoken at its rates; `spoken` = SPS heard of each of
+    `counts`. A rate that no histogram reached gets the nearest one.
+    """
+    asked = sorted(counts)
+    heard = np.maximum.accumulate([spoken[rate] for rate in asked])  # chance may turn two around
+    rows = {rate: RateTarget(counts[rate], 0.0, 0.0) for rate in asked}
+    return {
+        rate: RateTarget(
+            rate_target(float(np.interp(rate, heard, asked)), rows).counts, row.weight, row.guidance
+        )
+        for rate, row in table.items()
+    }
+
+
+def spoken_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> dict[str, Any]:
+    """A task: SPS of all texts together, spoken by the pack's voices in turn with one row as the
+    whole table.
+    """
+    model = loaded_voxtream2(pack).with_rates({1.0: target})
+    voices = model.voices()
+    syllables, seconds = 0, 0.0
+    for number, text in enumerate(texts):
+        spoken = say(model, voices[number % len(voices)], text, (1.0,))
+        syllables += syllables_of(text)
+        seconds += speech_seconds(spoken.pcm, spoken.sample_rate)
+    return {"rate": syllables / max(seconds, 0.1)}
+
+
+def _texts(run: Run) -> tuple[str, ...]:
+    """Sentences of the validation side."""
+    entries = [entry for shard in read_shards(run.stage("corpus")) for entry in shard.entries]
+    texts = sorted({entry.text for entry in entries if is_validation(run, entry.text)})
+    return tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
+
+
+def enough(texts: tuple[str, ...], rate: float, seconds: float) -> tuple[str, ...]:
+    """As many texts as last so long at a rate, at least one."""
+    syllables = float(np.mean([syllables_of(text) for text in texts]))
+    return spread(texts, max(1, round(rate * seconds / syllables)))

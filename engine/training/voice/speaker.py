@@ -23,7 +23,7 @@ from engine.training import recipe as recipes
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.loop import Moment, descend, optimiser, train
+from engine.training.loop import Learner, Moment, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run, file_hash
 from engine.tts.packs import SPEAKER_FILE
@@ -91,18 +91,15 @@ def take_or_train_speaker(run: Run) -> None:
     run.finish("speaker", {**corpus, "pack": file_hash(source)}, taken_from=str(source))
 
 
-class SpeakerLearner:
+class SpeakerLearner(Learner):
     """The network and the classes it is trained on."""
 
     averaged = "speaker"
-    exact: tuple[str, ...] = ()
 
     def __init__(self, whole: recipes.Recipe, speech: Speech, ranks: Ranks) -> None:
         recipe = whole.speaker
         self._recipe = recipe
         self._speech = speech
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.schedule.batch)
         numbers = sorted({utterance.entry.speaker for utterance in speech.training})
         self._classes = {number: place for place, number in enumerate(numbers)}
         self._by_speaker = {
@@ -115,18 +112,16 @@ class SpeakerLearner:
         if whole.begin_with:
             network.load_state_dict(load_file(Path(whole.begin_with) / SPEAKER_FILE))
         classes = nn.Linear(recipe.width, len(numbers), bias=False)
-        both = nn.ModuleDict({"network": network, "classes": classes}).to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"speaker": both}
-        self.optimisers = {"speaker": optimiser(both, recipe.schedule)}
+        both = nn.ModuleDict({"network": network, "classes": classes})
+        super().__init__(recipe.schedule, ranks, speaker=both)
 
     def learn(self, moment: Moment) -> dict[str, float]:
-        draw, recipe = moment.draw, self._recipe
+        draw = moment.draw
         people = [draw.choice(list(self._by_speaker)) for _ in range(self._batch_size)]
         clips = [self._clip(draw.choice(self._by_speaker[number]), draw) for number in people]
         labels = torch.tensor([self._classes[number] for number in people], device=self._device)
         loss = self._loss(torch.stack(clips).to(self._device), labels)
-        descend(loss, self.optimisers["speaker"], recipe.schedule.clip, moment.ranks)
-        return {"margin": float(loss.detach())}
+        return self._descend({"margin": loss}, moment)
 
     def validate(self) -> dict[str, float]:
         both = self.parts["speaker"].eval()

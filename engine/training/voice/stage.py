@@ -12,20 +12,11 @@ from dataclasses import replace
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import (
-    Moment,
-    descend,
-    in_bf16,
-    mean_losses,
-    numbers,
-    on_device,
-    optimiser,
-    train,
-)
+from engine.training.loop import Learner, Moment, in_bf16, mean_losses, on_device, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -77,25 +68,20 @@ def train_voice(run: Run) -> None:
         run.finish("voice", inputs, hours=round(hours, 3))
 
 
-class VoiceLearner:
+class VoiceLearner(Learner):
     """The model and its losses."""
 
     averaged = "voice"
-    exact: tuple[str, ...] = ()
 
     def __init__(self, recipe: Recipe, sides: Sides, ranks: Ranks) -> None:
         self._recipe = recipe.voice
         self._sides = sides
-        self._device = ranks.device
-        self._batch_size = ranks.part(recipe.voice.schedule.batch)
         self._system = recipe.system
         self._config = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
         self._model = fresh_model(self._config, Generation())
         if fine_tuning.learns_on(recipe):
             self._model.load_state_dict(fine_tuning.weights(recipe, self._model.state_dict()))
-        self._model.to(ranks.device)
-        self.parts: dict[str, nn.Module] = {"voice": self._model}
-        self.optimisers = {"voice": optimiser(self._model, self._recipe.schedule)}
+        super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
     def learn(self, moment: Moment) -> dict[str, float]:
         recipe, draw = self._recipe, moment.draw
@@ -106,8 +92,7 @@ class VoiceLearner:
             look_ahead = draw.randint(1, recipe.look_ahead)
         losses = self._losses(corrupted(batch, self._config, recipe), look_ahead)
         total = losses["semantic"] + recipe.depth_weight * losses["acoustic"]
-        descend(total, self.optimisers["voice"], recipe.schedule.clip, moment.ranks)
-        return numbers(losses)
+        return self._descend(losses, moment, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

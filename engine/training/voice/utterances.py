@@ -11,14 +11,13 @@ model.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.numpy import load_file
 
 from engine.training.corpus.speakers import cast, divided
+from engine.training.encoded import by_speaker
 from engine.training.run import Run
 from engine.training.voice.frames import CLOSING_FRAMES
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
@@ -106,47 +105,10 @@ class Sides:
 def read_encoded(run: Run) -> Sides:
     """All encoded utterances of a run. InvalidInput when there are none to train on."""
     left_out = {person.number for person in cast(run.recipe) if person.held_out}
-    every = read_everybody(run.stage("encode"))
+    every = by_speaker(run.stage("encode"), Encoded)
     training, validation = divided(run.recipe, every)
     held_out = {number: tuple(every[number]) for number in every if number in left_out}
     return Sides(Library(training), Library(validation), Library(held_out or training))
-
-
-def read_everybody(folder: Path) -> dict[int, list[Encoded]]:
-    """All encoded utterances in a folder, by speaker."""
-    every: dict[int, list[Encoded]] = {}
-    for file in sorted(folder.glob("*.safetensors")):
-        for utterance in read_shard(file):
-            every.setdefault(utterance.speaker, []).append(utterance)
-    return every
-
-
-def read_shard(file: Path) -> list[Encoded]:
-    """The utterances of one encoded shard."""
-    arrays = load_file(file)
-    utterances, frame, speech, phone, mark = [], 0, 0, 0, 0
-    for place, row in enumerate(arrays["index"].tolist()):
-        number, frames, speech_frames, phones, marks = row
-        utterances.append(
-            Encoded(
-                int(arrays["places"][place]),
-                number,
-                arrays["codes"][:, frame : frame + frames],
-                arrays["prompts"][:, frame : frame + frames],
-                arrays["vectors"][place],
-                arrays["tokens"][speech : speech + speech_frames],
-                arrays["phones"][phone : phone + phones],
-                arrays["nuclei"][phone : phone + phones],
-                arrays["marks"][mark : mark + marks],
-            )
-        )
-        frame, speech, phone, mark = (
-            frame + frames,
-            speech + speech_frames,
-            phone + phones,
-            mark + marks,
-        )
-    return utterances
 
 
 def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:

@@ -7,7 +7,8 @@ process; any number of sessions of that thread may be open at once.
 from typing import Final
 
 from engine.errors import InvalidInput, ModelError
-from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.settings import SpeechSettings
+from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.espeak import voices
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
@@ -77,3 +78,9 @@ class EspeakModel:
         library, self._library = self._library, None
         if library is not None:
             library.release()
+
+
+def load(settings: SpeechSettings, progress: Progress) -> EspeakModel:
+    """The formant voice, whatever the settings say of others."""
+    progress("Loading the formant voice", None)
+    return EspeakModel()

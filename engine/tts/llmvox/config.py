@@ -5,10 +5,12 @@ Invariant: a pack's config.json decides the shape of every tensor.
 
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Final
 
 from engine.nn.transformer import TransformerConfig
 from engine.tts import phones
+from engine.tts.pack_files import STACK, Limits, read_config
 
 NAME: Final = "llmvox"
 TOKEN_RATE: Final = 50  # Hz; the paper's is 75
@@ -55,6 +57,29 @@ class Generation:
     most_repeats: int = 40  # of one token in a row; then another is taken
     temperature: float = 0.0  # of the tokens; 0 = the likeliest, as in the published server
     dropout: float = 0.5  # of the pre-net (ours)
+
+
+_LIMITS: Final[Limits] = {
+    **STACK,
+    "vocabulary": (VOCABULARY, VOCABULARY), "tokens": (2, 65_536),
+    "speaker_width": (1, 4096), "first_chunk": (1, 1280), "growth": (1, 16),
+    "largest_chunk": (1, 10_000), "longest_unit": (1, 1000), "most_repeats": (1, 100_000),
+    "prenet": (1, 16_384), "dropout": (0, 0.99), "temperature": (0, 100),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PackConfig:
+    """What a pack says of itself."""
+
+    name: str
+    shape: Shape
+    generation: Generation
+
+
+def read_pack_config(file: Path) -> PackConfig:
+    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    return read_config(file, PackConfig, _LIMITS, lambda _: None)
 
 
 assert phones.VOCABULARY <= WORD, "units of phones and marks share ids"

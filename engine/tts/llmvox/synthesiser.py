@@ -1,20 +1,39 @@
-"""LLMVoX behind the seam every synthesiser stands behind.
+"""LLMVoX behind the seam every synthesiser stands behind, and its pack, made on this machine.
+
+    config.json   shape, generation            phones.json   ids of phones
+    voice.safetensors   vocoder.safetensors   speaker.safetensors   voices/   CARD.md
 
 The paper has one voice and cannot clone; here a speaker's vector is added at every step (ours).
-Invariant: weights are loaded once and never change; what a session changes is its own.
+Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
+ModelError that names the file.
 """
 
-from torch import Tensor
+from pathlib import Path
+
+import torch
 
 from engine.codec.small_parts import SAMPLE_RATE
-from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.llmvox.config import NAME
+from engine.codec.vocoder import load_vocoder
+from engine.nn.transformer import RotaryTable
+from engine.text.phonemes import Espeak
+from engine.tts.base import TtsInfo, Voice
+from engine.tts.llmvox.config import ENTRY, NAME, read_pack_config
+from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.session import LlmVoxSession, Machine
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker, vector_voice
-from engine.tts.synthesiser import Synthesiser
+from engine.tts.pack_files import (
+    PHONES_FILE,
+    VOCODER_FILE,
+    VOICE_FILE,
+    named_voices,
+    with_weights,
+)
+from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.phones import VOCABULARY, read_table
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder, VectorSynthesiser
+from engine.tts.speaker.small import load_small_speaker
 
 
-class LlmVoxSynthesiser(Synthesiser[Tensor]):
+class LlmVoxSynthesiser(VectorSynthesiser):
     """A TtsModel."""
 
     def __init__(
@@ -25,14 +44,27 @@ class LlmVoxSynthesiser(Synthesiser[Tensor]):
         name: str = NAME,
     ) -> None:
         info = TtsInfo(name, SAMPLE_RATE, None, can_clone=True, making=MAKING)
-        width = machine.model.shape.speaker_width
-        super().__init__(info, own_voices, lambda voice: checked_speaker(voice, width))
+        super().__init__(info, own_voices, speaker, machine.model.shape.speaker_width)
         self._machine = machine
-        self._speaker = speaker
-
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        return vector_voice(pcm, sample_rate, self._speaker, self.info.voice_model)
 
     def open(self, voice: Voice, *, seed: int) -> LlmVoxSession:
         return LlmVoxSession(self._machine, self._of(voice), seed)
+
+
+def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
+    """The pack's model and named voices, always on the CPU: one position's products are too small
+    for another device. ModelError names the file that is missing or wrong.
+    """
+    torch.set_num_threads(1)
+    config = read_pack_config(folder / CONFIG_FILE)
+    machine = Machine(
+        config.generation,
+        with_weights(LlmVoxModel(config.shape), folder / VOICE_FILE),
+        load_vocoder(folder / VOCODER_FILE, ENTRY),
+        read_table(folder / PHONES_FILE, VOCABULARY),
+        Espeak(),
+        RotaryTable(config.shape.stack.head_width, torch.device("cpu")),
+    )
+    speaker = load_small_speaker(folder / SPEAKER_FILE)
+    pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
+    return LlmVoxSynthesiser(machine, speaker, pack_voices, config.name)

@@ -5,10 +5,14 @@ ours is smaller, the comment says so. Invariant: a pack's config.json decides ev
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from engine.codec.mel import BANDS
 from engine.nn.transformer import TransformerConfig
 from engine.tts.base import RateRange
+from engine.tts.pack_files import STACK, Limits, check_system, read_config
+from engine.tts.phones import VOCABULARY
 
 NAME: Final = "smlle"
 STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
@@ -79,3 +83,36 @@ class Generation:
     def rates(self) -> RateRange:
         """The rates that can be asked for, in SPS."""
         return RateRange(self.lowest_rate, self.highest_rate)
+
+
+_LIMITS: Final[Limits] = {
+    **STACK,
+    "phones": (1, VOCABULARY), "tokens": (2, 4096),
+    "predictor_layers": (1, 16), "joint": (1, 16_384), "bands": (BANDS, BANDS), "columns": (2, 2),
+    "prenet": (1, 16_384), "latent": (1, 16_384), "speaker_width": (1, 4096),
+    "top_tokens": (1, 4097), "temperature": (0.01, 100), "dropout": (0, 0.99),
+    "most_tokens": (1, 10_000), "most_unspoken": (1, 10_000), "passage_steps": (1, 999_999),
+    "own_rate": (0.1, 100), "pull": (0, 100), "rate_window_frames": (1, 10_000),
+    "lowest_rate": (0.1, 100), "highest_rate": (0.1, 100),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PackConfig:
+    """What a pack says of itself."""
+
+    name: str
+    shape: Shape
+    generation: Generation
+    system: str = NAME
+
+
+def read_pack_config(file: Path) -> PackConfig:
+    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    return read_config(file, PackConfig, _LIMITS, _check)
+
+
+def _check(config: PackConfig) -> None:
+    check_system(config.system, NAME)
+    if config.generation.lowest_rate >= config.generation.highest_rate:
+        raise ValueError("its rates leave no room")

@@ -1,9 +1,14 @@
-"""SMLLE behind the seam every synthesiser stands behind.
+"""SMLLE behind the seam every synthesiser stands behind, and its pack, made on this machine.
 
-Invariant: weights are loaded once and never change; what a session changes is its own.
+    config.json   shape, generation      phones.json   ids of phones      voices/   CARD.md
+    transducer, spectrum, vocoder, semantic, speaker .safetensors
+
+Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
+ModelError that names the file.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -11,19 +16,30 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from engine.codec.mel import MelSpectrum
-from engine.codec.semantic import SemanticTokeniser
+from engine.codec.mel import BANDS, MelSpectrum
+from engine.codec.semantic import SemanticTokeniser, load_semantic
 from engine.codec.small_parts import SAMPLE_RATE
+from engine.codec.vocoder import load_vocoder
 from engine.errors import InvalidInput, ModelError
+from engine.nn.transformer import RotaryTable
+from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, named_voices, with_weights
+from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.smlle.aligned import delete_bos
-from engine.tts.smlle.config import NAME, STEP_SAMPLES, Shape
+from engine.tts.smlle.config import NAME, STEP_SAMPLES, Shape, read_pack_config
 from engine.tts.smlle.session import Machine, SmlleSession
-from engine.tts.smlle.spectrum import Inputs, Prompt, before, prepared
+from engine.tts.smlle.spectrum import Inputs, Prompt, Spectrum, before, prepared
+from engine.tts.smlle.transducer import Transducer
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder, resampled
+from engine.tts.speaker.small import load_small_speaker
 from engine.tts.synthesiser import Synthesiser
 
+TRANSDUCER_FILE: Final = "transducer.safetensors"
+SPECTRUM_FILE: Final = "spectrum.safetensors"
+SEMANTIC_FILE: Final = "semantic.safetensors"
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 
 
@@ -97,12 +113,32 @@ class SmlleSynthesiser(Synthesiser[Prompt]):
     def open(self, voice: Voice, *, seed: int) -> SmlleSession:
         return SmlleSession(self._machine, self._of(voice), seed)
 
-    def with_generation(self, **switches: Any) -> "SmlleSynthesiser":
-        """The same weights and voices with other switches: rows of the comparison."""
-        generation = replace(self._machine.generation, **switches)
-        machine = replace(self._machine, generation=generation)
-        name, edition = self.info.name, self.info.edition
-        return SmlleSynthesiser(machine, self._voices, self._cloner, name, edition=edition)
+
+def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
+    """The pack's model and named voices, always on the CPU: one step's products are too small for
+    another device. ModelError names the file that is missing or wrong.
+    """
+    torch.set_num_threads(1)
+    config = read_pack_config(folder / CONFIG_FILE)
+    shape, cpu = config.shape, torch.device("cpu")
+    machine = Machine(
+        config.generation,
+        with_weights(Transducer(shape), folder / TRANSDUCER_FILE),
+        with_weights(Spectrum(shape), folder / SPECTRUM_FILE),
+        load_vocoder(folder / VOCODER_FILE, BANDS),
+        read_table(folder / PHONES_FILE, VOCABULARY),
+        Espeak(),
+        RotaryTable(shape.encoder.head_width, cpu),
+        RotaryTable(shape.spectrum.head_width, cpu),
+    )
+    cloner = Cloner(
+        load_semantic(folder / SEMANTIC_FILE),
+        load_small_speaker(folder / SPEAKER_FILE),
+        MelSpectrum(),
+        shape.masked,
+    )
+    pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
+    return SmlleSynthesiser(machine, pack_voices, cloner, config.name)
 
 
 def prompted(machine: Machine, voice: Voice) -> Prompt:

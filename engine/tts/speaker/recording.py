@@ -21,7 +21,8 @@ from engine.audio.clips.denoise import denoised, denoiser
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import Stretch, find_speech
 from engine.errors import InvalidInput, UnreadableClip
-from engine.tts.base import Pcm, Voice
+from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.synthesiser import Synthesiser
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
@@ -86,12 +87,23 @@ def read(pcm: Pcm, sample_rate: int) -> Recording:
     return Recording(speech, clean, sample_rate, about)
 
 
-def vector_voice(pcm: Pcm, sample_rate: int, encoder: SpeakerEncoder, made_for: str) -> Voice:
-    """A voice that is only a speaker's vector, for the model `made_for`. UnreadableClip says why
-    none can be made.
+class VectorSynthesiser(Synthesiser[Tensor]):
+    """One whose voices are only a speaker's vector (neither SpeakStream nor LLMVoX has several
+    voices: theirs are ours), so any recording can become one, without its text.
     """
-    recording = read(pcm, sample_rate)
-    return Voice(recording.name, made_for, {"speaker": recording.speaker(encoder)}, recording.about)
+
+    def __init__(
+        self, info: TtsInfo, own_voices: tuple[Voice, ...], speaker: SpeakerEncoder, width: int
+    ) -> None:
+        """`width`: numbers of a vector."""
+        super().__init__(info, own_voices, lambda voice: checked_speaker(voice, width))
+        self._speaker = speaker
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
+        recording = read(pcm, sample_rate)
+        tensors = {"speaker": recording.speaker(self._speaker)}
+        return Voice(recording.name, self.info.voice_model, tensors, recording.about)
 
 
 def checked_speaker(voice: Voice, width: int) -> Tensor:

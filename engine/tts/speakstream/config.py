@@ -4,11 +4,13 @@ Invariant: a pack's config.json decides the shape of every tensor.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from engine.codec.mel import BANDS, COLUMN_RATE, LEVELS
+from engine.codec.mel import BANDS, COLUMN_RATE, LEVELS, Levels
 from engine.nn.transformer import TransformerConfig
 from engine.tts import phones
+from engine.tts.pack_files import STACK, Limits, read_config
 
 NAME: Final = "speakstream"
 COLUMNS: Final = 2  # of the spectrum in one position, 40 ms
@@ -44,3 +46,35 @@ class Generation:
     longest_word: int = 38  # positions, 1.5 s: an end that does not come is set
     passage: int = 100  # positions after which a sentence's end starts again, 4 s
     longest_passage: int = 200  # after which any word does: the longest lesson, 8 s
+
+
+_LIMITS: Final[Limits] = {
+    **STACK,
+    "vocabulary": (phones.VOCABULARY, phones.VOCABULARY), "level_width": (1, 1024),
+    "speaker_width": (1, 4096), "window": (1, 16), "hop": (1, 16), "temperature": (0, 100),
+    "prenet": (1, 16_384), "dropout": (0, 0.99),
+    "pace": (0.5, 20), "longest_word": (1, 1000), "passage": (1, 100_000),
+    "longest_passage": (1, 100_000), "lowest": (-100, 100), "highest": (-100, 100),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PackConfig:
+    """What a pack says of itself."""
+
+    name: str
+    shape: Shape
+    generation: Generation
+    levels: Levels
+
+
+def read_pack_config(file: Path) -> PackConfig:
+    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    return read_config(file, PackConfig, _LIMITS, _check)
+
+
+def _check(config: PackConfig) -> None:
+    if config.generation.hop > config.generation.window:
+        raise ValueError("it would speak words it does not know")
+    if not config.levels.lowest < config.levels.highest:
+        raise ValueError("its levels have no scale")

@@ -1,8 +1,13 @@
-"""The words of an utterance as SpeakStream reads them: only words that sound, as phones and marks.
+"""The words of an utterance as SpeakStream reads them: only words that sound, as phones and marks,
+in windows of which some words are read before they are spoken (SpeakStream, III-C, scheme 1).
+
+    T_i = words n (i - 1) + 1 to min(t, n (i - 1) + m)      read
+    A_i = speech of words n (i - 1) + 1 to min(t, n i)      spoken
 
 A pushed word without a sound, as a dash, has no speech of its own. Its mark is read before the next
 word that sounds, and it begins with that word.
-Invariant: what is read depends on the words alone, never on when they came.
+Invariant: what is read depends on the words alone, never on when they came; a window on m, n and
+where the text ends.
 """
 
 from collections.abc import Iterable
@@ -11,9 +16,19 @@ from dataclasses import dataclass
 from engine.text.phonemes import PhonedWord, is_nucleus
 from engine.tts.phones import MARKS, PhoneTable
 from engine.tts.speakstream.config import BEGIN, WORD
-from engine.tts.speakstream.windows import Window
 
 _STOPS = frozenset(MARKS[mark] for mark in ".?!")
+
+
+@dataclass(frozen=True)
+class Window:
+    """Words by number from 0, ends not included: `first` to `read_end` are read, `first` to
+    `spoken_end` spoken.
+    """
+
+    first: int
+    read_end: int
+    spoken_end: int
 
 
 @dataclass(frozen=True)
@@ -69,3 +84,22 @@ def text_ids(words: Iterable[Sounding]) -> list[int]:
 def block(words: list[Sounding], part: Window, *, opening: int) -> list[int]:
     """Ids before the speech of a window; `opening` is END after other speech, else SPEAKER."""
     return [opening, *text_ids(words[part.first : part.read_end]), BEGIN]
+
+
+def window(first: int, size: int, hop: int, known: int, *, ended: bool) -> Window | None:
+    """The window at word `first` of a text of which `known` words have come. None = more words are
+    needed or, when the text has ended, nothing is left to say.
+    """
+    if first + size > known and not (ended and first < known):
+        return None
+    return Window(first, min(known, first + size), min(known, first + hop))
+
+
+def windows(words: int, size: int, hop: int) -> list[Window]:
+    """All windows of a whole text."""
+    parts = []
+    first = 0
+    while (each := window(first, size, hop, words, ended=True)) is not None:
+        parts.append(each)
+        first = each.spoken_end
+    return parts

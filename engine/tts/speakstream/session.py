@@ -24,7 +24,7 @@ from engine.tts.pacing import paced
 from engine.tts.phones import PhoneTable
 from engine.tts.speakstream.config import BINS, COLUMNS, END, SPEAKER, Generation
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.script import Script, block
+from engine.tts.speakstream.script import Script, Window, block, window
 from engine.tts.speakstream.tempo import (
     FASTEST_RATE,
     SLOWEST_RATE,
@@ -32,7 +32,6 @@ from engine.tts.speakstream.tempo import (
     clamped,
     step_for,
 )
-from engine.tts.speakstream.windows import Window, window
 from engine.tts.utterance import Utterance
 
 METER_COLUMNS: Final = 3 * COLUMN_RATE

@@ -1,23 +1,40 @@
-"""SpeakStream behind the seam every synthesiser stands behind.
+"""SpeakStream behind the seam every synthesiser stands behind, and its pack, made on this machine.
 
-The paper has one voice. Here a speaker's vector is added to every begin mark (ours), so any
-recording can become a voice, without its text.
-Invariant: weights are loaded once and never change; what a session changes is its own.
+    config.json   shape, generation, levels            phones.json   ids of phones
+    voice.safetensors   vocoder.safetensors   speaker.safetensors   voices/   CARD.md
+
+The paper has one voice. Here a speaker's vector is added to every begin mark (ours).
+Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
+ModelError that names the file.
 """
 
-from dataclasses import replace
+from pathlib import Path
 
-from torch import Tensor
+import torch
 
+from engine.codec.mel import BANDS
 from engine.codec.small_parts import SAMPLE_RATE
-from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker, vector_voice
-from engine.tts.speakstream.config import NAME
+from engine.codec.vocoder import load_vocoder
+from engine.nn.transformer import RotaryTable
+from engine.text.phonemes import Espeak
+from engine.tts.base import TtsInfo, Voice
+from engine.tts.pack_files import (
+    PHONES_FILE,
+    VOCODER_FILE,
+    VOICE_FILE,
+    named_voices,
+    with_weights,
+)
+from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.phones import VOCABULARY, read_table
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder, VectorSynthesiser
+from engine.tts.speaker.small import load_small_speaker
+from engine.tts.speakstream.config import NAME, read_pack_config
+from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import Machine, SpeakStreamSession
-from engine.tts.synthesiser import Synthesiser
 
 
-class SpeakStreamSynthesiser(Synthesiser[Tensor]):
+class SpeakStreamSynthesiser(VectorSynthesiser):
     """A TtsModel."""
 
     rehearsed = ("One", "two", "three", "four.")
@@ -30,22 +47,28 @@ class SpeakStreamSynthesiser(Synthesiser[Tensor]):
         name: str = NAME,
     ) -> None:
         info = TtsInfo(name, SAMPLE_RATE, machine.rates, can_clone=True, making=MAKING)
-        width = machine.model.shape.speaker_width
-        super().__init__(info, own_voices, lambda voice: checked_speaker(voice, width))
+        super().__init__(info, own_voices, speaker, machine.model.shape.speaker_width)
         self._machine = machine
-        self._speaker = speaker
-
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        return vector_voice(pcm, sample_rate, self._speaker, self.info.voice_model)
 
     def open(self, voice: Voice, *, seed: int) -> SpeakStreamSession:
         return SpeakStreamSession(self._machine, self._of(voice), seed)
 
-    def with_window(self, size: int) -> "SpeakStreamSynthesiser":
-        """The same weights, speaking a word once `size` words are known, itself included: the
-        paper's m. More words sound better and later.
-        """
-        machine = self._machine
-        machine = replace(machine, generation=replace(machine.generation, window=size))
-        return SpeakStreamSynthesiser(machine, self._speaker, self._voices, self.info.name)
+
+def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
+    """The pack's model and named voices, always on the CPU: one position's products are too small
+    for another device. ModelError names the file that is missing or wrong.
+    """
+    torch.set_num_threads(1)
+    config = read_pack_config(folder / CONFIG_FILE)
+    machine = Machine(
+        config.generation,
+        with_weights(SpeakStreamModel(config.shape), folder / VOICE_FILE),
+        config.levels,
+        load_vocoder(folder / VOCODER_FILE, BANDS),
+        read_table(folder / PHONES_FILE, VOCABULARY),
+        Espeak(),
+        RotaryTable(config.shape.stack.head_width, torch.device("cpu")),
+    )
+    speaker = load_small_speaker(folder / SPEAKER_FILE)
+    pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
+    return SpeakStreamSynthesiser(machine, speaker, pack_voices, config.name)

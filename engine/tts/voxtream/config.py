@@ -13,8 +13,7 @@ from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.translatable import Translatable
-from engine.tts.pack_files import check_numbers, read_object
-from engine.tts.voxtream.files.limits import LIMITS
+from engine.tts.pack_files import STACK, Limits, check_numbers, read_object
 from engine.typed_values import WrongValue, build
 
 # The released config.json names its stacks; these are the shapes behind the names.
@@ -117,6 +116,48 @@ DURATION_TOKENS: Final = tuple(
     DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)
 )
 GENERATION: Final = Generation()  # of the published weights
+# Within these a checkpoint or a pack can be built and run. The published model lies well inside. At
+# most 251 columns are a prompt's, which the window must hold; phone ids up to 124 have a meaning of
+# their own.
+LIMITS: Final[Limits] = {
+    **STACK,
+    "phone_vocabulary": (125, 65_536),
+    "audio_vocabulary": (3, 65_536),
+    "special_codes": (1, 2),
+    "codebooks": (2, 32),
+    "speaker_width": (1, 4_096),
+    "duration_tokens": (1, 64),
+    "max_look_ahead": (1, 25),
+    "audio_window": (256, 10_000),
+    "phone_window": (256, 10_000),
+    "temperature": (0.01, 100),
+    "nucleus": (0.01, 1),
+    "top_codes": (1, 65_536),
+    "semantic_guidance": (0, 100),
+    "acoustic_guidance": (0, 100),
+    "speaker_weight": (0, 100),
+    "min_look_ahead": (1, 100),
+    "rate_window_frames": (1, 10_000),
+    "repeats_before_push": (1, 10_000),
+    "repeats_at_end": (1, 10_000),
+    "acoustic_delay": (1, 1),
+    "passage_frames": (1, 999_999),
+    "own_rate": (0, 100),
+    "lowest_rate": (0, 100),
+    "highest_rate": (0.1, 100),
+    "frames_heard": (0, 250),
+    "frames_in_word": (1, 999_999),
+    "rate": (0.1, 100),  # SPS
+    "counts": (1, 1_000_000),
+    "weight": (0, 1_000),
+    "guidance": (0, 100),
+}
+
+
+def check_shape(shape: ModelConfig) -> None:
+    """ValueError when the transformers do not fit each other."""
+    if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):
+        raise ValueError("its transformers do not fit each other")
 
 
 @dataclass(frozen=True)
@@ -147,8 +188,8 @@ PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4)}
 
 
 @dataclass(frozen=True)
-class PublishedKeys:
-    """The keys of a released config.json that shape the weights, of VoXtream and VoXtream2."""
+class _PublishedConfig:
+    """The keys of a released config.json that shape the weights."""
 
     phone_former: str
     temp_former: str
@@ -161,8 +202,10 @@ class PublishedKeys:
     num_phone_states: int
     audio_window_size: int
     phone_window_size: int
+    audio_pad_size: int
+    max_look_ahead: int
 
-    def shape(self, max_look_ahead: int, special_codes: int) -> ModelConfig:
+    def shape(self) -> ModelConfig:
         """The shape of the weights; the names of the stacks must be those of STACKS."""
         return ModelConfig(
             phone=STACKS[self.phone_former],
@@ -173,17 +216,10 @@ class PublishedKeys:
             codebooks=self.num_codebooks,
             speaker_width=self.spk_embedding_dim,
             duration_tokens=self.num_phone_states,
-            max_look_ahead=max_look_ahead,
+            max_look_ahead=self.max_look_ahead,
             audio_window=self.audio_window_size,
             phone_window=self.phone_window_size,
-            special_codes=special_codes,
         )
-
-
-@dataclass(frozen=True)
-class _PublishedConfig(PublishedKeys):
-    audio_pad_size: int
-    max_look_ahead: int
 
 
 def read_config(file: Path) -> ModelConfig:
@@ -223,7 +259,7 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
             expected=temporal.width,
             other="0",
         )
-    shape = config.shape(config.max_look_ahead, SPECIAL_CODES)
+    shape = config.shape()
     try:
         check_numbers(shape, LIMITS)
     except ValueError as error:

@@ -10,19 +10,28 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
+from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import own_table, read_table
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, checked_speaker
+from engine.tts.speaker import recording as recordings
+from engine.tts.speaker.recording import (
+    MAKING,
+    SpeakerEncoder,
+    checked_speaker,
+    resampled,
+    tensor_of,
+)
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
-from engine.tts.voxtream import voice as voices
 from engine.tts.voxtream.config import (
     GENERATION,
     INT8,
@@ -81,7 +90,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
         mimi, made_for = self._machine.mimi, self.info.voice_model
-        voice = voices.encode(pcm, sample_rate, mimi, self._speaker, made_for)
+        voice = encode(pcm, sample_rate, mimi, self._speaker, made_for)
         return_freed_memory()  # the codec's encoding half was loaded for it
         return voice
 
@@ -144,7 +153,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
         model = self._machine.model
-        codes = voices.checked_codes(voice, model.config)
+        codes = checked_codes(voice, model.config)
         speaker = checked_speaker(voice, model.config.speaker_width)
         return prepare(model, self._tables, codes, speaker)
 
@@ -177,7 +186,7 @@ def load_published(
     mimi = load_mimi(files.mimi, config.codebooks, target.device)
     speaker = load_speaker_encoder(files.speaker)
     clip = fallback()
-    voice = voices.encode(clip.pcm, clip.sample_rate, mimi, speaker, NAME)
+    voice = encode(clip.pcm, clip.sample_rate, mimi, speaker, NAME)
     mimi.tune(profile.codec)
     return_freed_memory()
     machine = Machine(GENERATION, model, mimi, table, Espeak())
@@ -214,3 +223,35 @@ def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
             "speaker": speaker / np.linalg.norm(speaker),
         },
     )
+
+
+def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, model: str) -> Voice:
+    """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
+    recording = recordings.read(pcm, sample_rate)
+    clean = resampled(recording.clean, sample_rate, SAMPLE_RATE)
+    codes = mimi.encode(torch.from_numpy(clean)[None, None])
+    tensors: dict[str, npt.NDArray[np.generic]] = {
+        "codes": codes[0].cpu().numpy().astype(np.int16),
+        "speaker": recording.speaker(speaker),
+    }
+    return Voice(recording.name, model, tensors, recording.about)
+
+
+def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
+    """The voice's codes [K, T], after checking that they are a prompt for a model of that shape."""
+    codes = tensor_of(voice.tensors, "codes")
+    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
+    good = codes.ndim == 2 and codes.shape[0] >= shape.codebooks and 2 <= codes.shape[1] <= longest
+    integers = np.issubdtype(codes.dtype, np.integer)
+    if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
+        raise InvalidInput(
+            "The voice '{name}' holds codes of shape {shape}, expected {rows} rows of 2 "
+            "to {longest} codes from 0 to {last}.",
+            hint="Make the voice again from its recording.",
+            name=voice.name,
+            shape=list(codes.shape),
+            rows=shape.codebooks,
+            longest=longest,
+            last=shape.codes - 1,
+        )
+    return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))

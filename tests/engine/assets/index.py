@@ -37,7 +37,7 @@ def indexing(shelf: Path) -> Iterator[Index]:
         server.server_close()
 
 
-def _handler(index: Index) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class in a closure
+def _handler(index: Index) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             """Quiet."""

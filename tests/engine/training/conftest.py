@@ -9,11 +9,12 @@ import pytest
 import torch
 
 import engine.training
-from engine.training.__main__ import STAGES, main
+from engine.training.__main__ import main
 from engine.training.recipe import Recipe, read_recipe
 from engine.training.run import Run
-from engine.training.stages import SECTIONS
+from engine.training.stages import SYSTEMS, VOXTREAM2
 
+STAGES = tuple(SYSTEMS[VOXTREAM2].stages)
 TINY = Path(engine.training.__file__).with_name("recipes") / "tiny.toml"
 
 
@@ -54,7 +55,7 @@ def run_of(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
 
     def run(system: str) -> Run:
         file, folder = TINY.with_name(f"tiny-{system}.toml"), tmp_path_factory.mktemp(system)
-        finish(file, SECTIONS[system], corpus, folder)
+        finish(file, SYSTEMS[system].stages, corpus, folder)
         return Run(read_recipe(file), folder)
 
     return run

@@ -423,6 +423,17 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     a_model_tells_what_it_is,
     a_model_that_cannot_clone_says_so,
 )
+# What the code of a paper's system could break: all else is done by the base of the sessions, which
+# VoXtream2, Kokoro and espeak hold to every law.
+LAWS_OF_A_SYSTEM: tuple[Callable[[TtsModel], None], ...] = (
+    word_by_word_equals_all_at_once,
+    every_end_fades,
+    every_word_has_one_onset_in_order,
+    same_seed_same_samples,
+    sessions_do_not_disturb_each_other,
+    closing_at_any_moment_leaves_the_model_whole,
+    strange_words_do_no_harm,
+)
 # Laws about what is heard, for models that can really speak.
 LAWS_OF_SPEECH: tuple[Callable[[TtsModel], None], ...] = (
     the_rate_range_is_true,

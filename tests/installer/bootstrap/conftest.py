@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before the first widget
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before the first widget
 
 from installer.bootstrap import making, payload, variant
 from installer.bootstrap.payload import Payload

@@ -36,6 +36,10 @@ class Loudspeakers:
     def is_awaited(self) -> bool:
         return self._return_by is not None
 
+    def stop_waiting(self) -> None:
+        """One was chosen that is there."""
+        self._return_by = None
+
     def fallback(self, name: str) -> Loudspeaker:
         """The system's default instead of `name`; a silent one when there is none at all."""
         if not name:

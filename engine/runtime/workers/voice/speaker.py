@@ -90,7 +90,7 @@ class Speaker(Actor[Order]):
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901 - one case per kind
+    def _handle(self, order: Order) -> None:
         match order:
             case SpeechSettings():
                 self._wanted = order
@@ -130,8 +130,10 @@ class Speaker(Actor[Order]):
             loudspeaker = self._factories.loudspeaker(name)
         except DeviceError as error:
             self._tell(Failed.of(error, Part.LOUDSPEAKER))
-            self._replace_loudspeaker(self._loudspeakers.fallback(name), instead=True)
+            if not self._loudspeakers.is_awaited:
+                self._replace_loudspeaker(self._loudspeakers.fallback(name), instead=True)
         else:
+            self._loudspeakers.stop_waiting()
             self._replace_loudspeaker(loudspeaker)
 
     def _look_again(self) -> None:

@@ -16,10 +16,13 @@ from engine.audio.clips.clip import Clip
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Progress, TtsModel
-from engine.tts.voxtream.config import FULL, INT8, PROFILES, Profile
+from engine.tts.voxtream.config import FULL, INT8, PROFILES, STARTER, Profile
 from engine.tts.voxtream.files.checkpoint import Target
+from engine.tts.voxtream.files.pack import load_pack
 from engine.tts.voxtream.files.pick import find_pick
+from engine.tts.voxtream.files.place import own_folder, pack_folder
 from engine.tts.voxtream.synthesiser import (
     RANDOM_NAME,
     Files,
@@ -151,3 +154,28 @@ def _formant_clip() -> Clip:
             frames.append(step.pcm)
         rate = model.info.sample_rate
     return Clip(np.concatenate(frames), rate)
+
+
+def load_starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
+    """The starter voice. ModelError when its pack is missing or damaged.
+
+    The profile of the settings is the full-size voice's matter; this one has its own.
+    """
+    progress("Loading the starter voice", None)
+    folder = pack_folder()
+    # One thread: a frame's products are so small that a second one costs more than it brings.
+    place = target("cpu" if settings.device == "auto" else settings.device, threads=1)
+    torch.set_num_threads(place.threads)
+    try:
+        # Packed products run on the CPU only.
+        return load_pack(folder, STARTER if place.device.type == "cpu" else FULL, place)
+    except ModelError as error:
+        raise ModelError(error.message, hint=_advice(folder)) from error
+
+
+def _advice(folder: Path) -> str:
+    if folder == own_folder():
+        return Translatable(
+            "Make the pack again or remove {folder}: then the shipped one speaks.", folder=folder
+        )
+    return Translatable("Install the program again.")

@@ -10,44 +10,35 @@ can change what the published checkpoint does.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any
 
 from engine.codec.small import load_small
-from engine.errors import ModelError
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
-from engine.translatable import Translatable
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
 from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
-from engine.tts.pack_files import (
-    check_number,
-    check_numbers,
-    checked_name,
-    named_voices,
-    read_object,
-)
+from engine.tts.pack_files import check_number, named_voices, read_config
+from engine.tts.packs import CODEC_FILE as CODEC_FILE  # names of a pack's files
 from engine.tts.packs import CONFIG_FILE as CONFIG_FILE
 from engine.tts.packs import SPEAKER_FILE as SPEAKER_FILE
 from engine.tts.packs import VOICES_FOLDER as VOICES_FOLDER
+from engine.tts.packs import edition_of
 from engine.tts.phones import read_table
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream.config import (
     DURATION_TOKENS,
+    LIMITS,
     SPECIAL_CODES,
     Generation,
     ModelConfig,
     Profile,
+    check_shape,
 )
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.files.edition import CODEC_FILE as CODEC_FILE  # names of a pack's files
-from engine.tts.voxtream.files.edition import edition_of
-from engine.tts.voxtream.files.limits import LIMITS
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from engine.typed_values import build
-
-AGAIN: Final = Translatable("Install the program again.")
+from engine.typed_values import WrongValue, build
 
 
 @dataclass(frozen=True)
@@ -79,37 +70,30 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    try:
-        entries = read_object(file)
-        rates = {
-            float(rate): build(RateTarget, value, defaults=False)
-            for rate, value in entries["rates"].items()
-        }
-        config = PackConfig(
-            checked_name(entries["name"]),
-            # Packs from before VoXtream do not say how many special codes they have.
-            build(
-                ModelConfig, {"special_codes": SPECIAL_CODES, **entries["shape"]}, defaults=False
-            ),
-            build(Generation, entries["generation"]),
-            dict(sorted(rates.items())),
-        )
-        _check(config)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(
-            "The voice pack's {file} cannot be used: {error}.", hint=AGAIN, file=file, error=error
-        ) from error
-    return config
+    return read_config(file, PackConfig, LIMITS, _check, _made)
+
+
+def _made(entries: dict[str, Any]) -> PackConfig:
+    """Packs from before VoXtream do not say how many special codes they have, older ones not all of
+    generation.
+    """
+    shape, rates = entries.get("shape"), entries.get("rates")
+    if not isinstance(shape, dict) or not isinstance(rates, dict):
+        raise WrongValue("it lacks shapes or rates")
+    table = {float(n): build(RateTarget, row, "rates", defaults=False) for n, row in rates.items()}
+    return PackConfig(
+        entries.get("name", ""),
+        build(ModelConfig, {"special_codes": SPECIAL_CODES, **shape}, "shape", defaults=False),
+        build(Generation, entries.get("generation"), "generation"),
+        dict(sorted(table.items())),
+    )
 
 
 def _check(config: PackConfig) -> None:
     """ValueError for what types cannot say."""
     shape = config.shape
-    check_numbers(shape, LIMITS)
-    check_numbers(config.generation, LIMITS)
-    for rate, target in config.rates.items():
+    for rate in config.rates:
         check_number("rate", rate, LIMITS)
-        check_numbers(target, LIMITS)
     if not config.rates or any(
         len(target.counts) != shape.duration_tokens for target in config.rates.values()
     ):
@@ -121,9 +105,3 @@ def _check(config: PackConfig) -> None:
     if config.generation.top_codes > shape.codes:
         raise ValueError(f"'top_codes' is {config.generation.top_codes} of {shape.codes} codes")
     check_shape(shape)
-
-
-def check_shape(shape: ModelConfig) -> None:
-    """ValueError when the transformers do not fit each other."""
-    if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):
-        raise ValueError("its transformers do not fit each other")

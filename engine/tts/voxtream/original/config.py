@@ -6,43 +6,16 @@ Invariant: nothing here depends on a rate: the system has none.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from engine.tts.phones import BOS, EOS, SILENCE
-from engine.tts.voxtream.config import DURATION_TOKENS, NEVER, ModelConfig
-from engine.tts.voxtream.config import STACKS as STACKS
+from engine.tts.pack_files import Limits, check_system, read_config
+from engine.tts.voxtream.config import DURATION_TOKENS, LIMITS, NEVER, ModelConfig, check_shape
 
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
 TOKENS: Final = DURATION_TOKENS[:4]
 SPECIAL_CODES: Final = 1  # padding only; without guidance no second one is needed
-
-
-@dataclass(frozen=True)
-class SpecialPhones:
-    """Ids of phones that no word has: before the prompt, after the text, and after that."""
-
-    bos: int
-    silence: int
-    eos: int
-
-
-OURS: Final = SpecialPhones(BOS, SILENCE, EOS)
-PUBLISHED: Final = SpecialPhones(bos=71, silence=69, eos=72)  # released
-
-SHAPE: Final = ModelConfig(
-    phone=STACKS["phone_former"],
-    temporal=STACKS["temp_former"],
-    depth=STACKS["dep_former_csm"],
-    phone_vocabulary=73,
-    audio_vocabulary=2048 + SPECIAL_CODES,
-    codebooks=12,  # VoXtream, 2
-    duration_tokens=len(TOKENS),
-    max_look_ahead=2,  # a layer, released: six layers see 12 phones ahead, the paper says 10
-    audio_window=250,  # 20 s, released
-    phone_window=350,
-    special_codes=SPECIAL_CODES,
-)
 
 
 @dataclass(frozen=True)
@@ -59,3 +32,34 @@ class Generation:
 
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
 METER_FRAMES: Final = 38  # 3 s, of the rate that is measured
+
+
+_LIMITS: Final[Limits] = {
+    **LIMITS, "top": LIMITS["top_codes"], "look_ahead": (1, 1000), "end_frames": (1, 1000),
+    "held_frames": (1, 1000),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PackConfig:
+    """What a pack says of itself."""
+
+    name: str
+    shape: ModelConfig
+    generation: Generation
+    system: str = NAME
+
+
+def read_pack_config(file: Path) -> PackConfig:
+    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    return read_config(file, PackConfig, _LIMITS, _check)
+
+
+def _check(config: PackConfig) -> None:
+    shape, generation = config.shape, config.generation
+    check_system(config.system, NAME)
+    check_shape(shape)
+    if shape.duration_tokens != len(TOKENS):
+        raise ValueError("it has other duration tokens")
+    if generation.top > shape.codes:
+        raise ValueError(f"'top' is {generation.top} of {shape.codes} codes")

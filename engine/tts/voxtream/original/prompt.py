@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
+from engine.tts.phones import BOS
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -60,10 +61,10 @@ class PreparedPrompt:
         return Opened(cache, prefill(self, rows, cache, self.columns.shape[2]))
 
 
-def prepare(model: VoxtreamModel, tables: Tables, prompt: Prompt, bos: int) -> PreparedPrompt:
+def prepare(model: VoxtreamModel, tables: Tables, prompt: Prompt) -> PreparedPrompt:
     """Everything of a prompt that comes before the text."""
     device, config = model.device, model.config
-    text = torch.cat((torch.tensor([bos]), prompt.phones)).to(device)
+    text = torch.cat((torch.tensor([BOS]), prompt.phones)).to(device)
     empty = PhoneRows(config.max_look_ahead, config.phone_window)
     rows = extend(empty, model.phone_embeddings(text[None]), model.phone, tables.phone)
     places = torch.cat((torch.zeros(1, 2, dtype=torch.int64), prompt.spans + 1)).to(device)

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord, is_nucleus
-from engine.tts.phones import PhoneTable
+from engine.tts.phones import EOS, SILENCE, PhoneTable
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from engine.tts.voxtream.original.config import TOKENS, Generation, SpecialPhones
+from engine.tts.voxtream.original.config import TOKENS, Generation
 from engine.tts.voxtream.original.prompt import PreparedPrompt
 
 
@@ -29,13 +29,7 @@ class Span:
 class Script:
     """Phones of one utterance, word by word."""
 
-    def __init__(
-        self,
-        prompt: PreparedPrompt,
-        table: PhoneTable,
-        special: SpecialPhones,
-        first_word: int = 0,
-    ) -> None:
+    def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
         """`first_word` = how many words of the utterance came before."""
         self.rows: PhoneRows = prompt.rows  # all rows, as far as the text is known
         self.closed = False
@@ -44,7 +38,6 @@ class Script:
         self.spoken_words = first_word  # that begun() has given
         self._prompt = prompt
         self._table = table
-        self._special = special
         self._ids: list[int] = []  # of the text's phones, then of silence and end mark
         self._nuclei: deque[int] = deque()  # positions that carry a syllable
         self._starts: deque[int] = deque()  # where each unspoken word begins
@@ -66,7 +59,7 @@ class Script:
     def close(self) -> None:
         """The text is over: silence and the end mark stand behind the last phone."""
         self.closed = True
-        self._ids += (self._special.silence, self._special.eos)
+        self._ids += (SILENCE, EOS)
 
     def encode(self) -> PhoneRows:
         """The rows, with those of the phones added since the last call."""

@@ -21,13 +21,7 @@ from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
 from engine.tts.utterance import Utterance
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.original.config import (
-    METER_FRAMES,
-    MIN_LOOK_AHEAD,
-    OURS,
-    Generation,
-    SpecialPhones,
-)
+from engine.tts.voxtream.original.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
 from engine.tts.voxtream.original.frames import Frames
 from engine.tts.voxtream.original.prompt import PreparedPrompt
 from engine.tts.voxtream.original.script import Cursor, Script, Span
@@ -42,7 +36,6 @@ class Machine:
     mimi: Mimi
     table: PhoneTable
     espeak: Espeak
-    special: SpecialPhones = OURS
 
 
 class VoxtreamSession(Utterance):
@@ -125,7 +118,7 @@ class VoxtreamSession(Utterance):
         """Go on from the prompt alone."""
         machine, prompt = self._machine, self._prompt
         self._phonemizer = WordPhonemizer(machine.espeak)
-        self._script = Script(prompt, machine.table, machine.special, first_word)
+        self._script = Script(prompt, machine.table, first_word)
         self._cursor = Cursor(prompt.last_phone, machine.generation)
         self._frames = Frames(prompt, machine.mimi, machine.generation)
         self._span = None

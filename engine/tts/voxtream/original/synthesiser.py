@@ -1,9 +1,14 @@
-"""VoXtream behind the seam every synthesiser stands behind.
+"""VoXtream behind the seam every synthesiser stands behind, and its pack, made on this machine.
 
-Invariant: weights are loaded once and never change; what a session changes is its own.
+    config.json   system, name, shape, generation       phones.json   ids of phones
+    voice.safetensors   codec.safetensors   voices/   CARD.md
+
+Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
+ModelError that names the file.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -12,16 +17,29 @@ import torch
 from torch import Tensor
 
 from engine.codec.mimi import SAMPLE_RATE
+from engine.codec.small import load_small
 from engine.errors import InvalidInput, ModelError
+from engine.nn.memory import return_freed_memory
+from engine.nn.packed.quantise import Precision
+from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices
+from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
+from engine.tts.phones import read_table
 from engine.tts.synthesiser import Synthesiser
-from engine.tts.voxtream.config import ModelConfig
-from engine.tts.voxtream.original.config import NAME
+from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
+from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
+from engine.tts.voxtream.files.loading import target
+from engine.tts.voxtream.original.config import NAME, read_pack_config
 from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
 from engine.tts.voxtream.original.session import Machine, VoxtreamSession
 from engine.tts.voxtream.prompt import rotary_tables
 
+# Acoustic codes are drawn, which the packed depth transformer cannot: that one stays plain.
+PROFILE: Final = Profile(
+    NAME, Precision.INT8, Precision.INT8, Precision.FLOAT, Precision.FLOAT, Precision.FLOAT
+)
 AGAIN: Final = Translatable("Make the voice pack again.")
 
 
@@ -47,8 +65,32 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         return VoxtreamSession(self._machine, self._of(voice), seed)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        model, special = self._machine.model, self._machine.special
-        return prepare(model, self._tables, checked_prompt(voice, model.config), special.bos)
+        model = self._machine.model
+        return prepare(model, self._tables, checked_prompt(voice, model.config))
+
+
+def load(folder: Path, device: str) -> VoxtreamSynthesiser:
+    """The pack's model and named voices on a device ('auto' = the processor: a frame is small).
+    ModelError names the file that is missing or wrong.
+    """
+    place = target("cpu" if device == "auto" else device, threads=1)
+    torch.set_num_threads(place.threads)  # a frame's products are too small for a second one
+    return load_pack(folder, PROFILE if place.device.type == "cpu" else FULL, place)
+
+
+def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesiser:
+    """As load(), with a profile whose depth transformer is plain."""
+    config = read_pack_config(folder / CONFIG_FILE)
+    shape = config.shape
+    table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
+    with PublishedFile(folder / VOICE_FILE, shape) as weights:
+        model = load_weights(weights, shape, GENERATION, profile, place)
+    codec = load_small(folder / CODEC_FILE, place.device)
+    codec.tune(profile.codec)
+    machine = Machine(config.generation, model, codec, table, Espeak())
+    named = named_voices(folder / VOICES_FOLDER, config.name)
+    return_freed_memory()
+    return VoxtreamSynthesiser(machine, named, config.name)
 
 
 def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:

@@ -12,11 +12,11 @@ from engine.nn.cache import KvCache
 from engine.training.codec import draw
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import read_shards
+from engine.training.encoded import read, shard_file
 from engine.training.recipe import Recipe
-from engine.training.voice.encode import codes_file
 from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
 from engine.training.voice.stage import collated
-from engine.training.voice.utterances import one_utterance, read_shard
+from engine.training.voice.utterances import Encoded, one_utterance
 from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import rotary_tables
@@ -71,8 +71,8 @@ def test_a_shard_is_drawn_in_the_order_it_was_encoded(whole: Whole) -> None:
     found = draw.read_draws(whole.run)
     count = 0
     for shard in first_shards(whole.run, whole.run.recipe.decoder.hours):
-        said = read_shard(codes_file(whole.run.stage("encode"), shard))
-        file = codes_file(whole.run.stage("draw"), shard)
+        said = read(shard_file(whole.run.stage("encode"), shard), Encoded)
+        file = shard_file(whole.run.stage("draw"), shard)
         assert load_file(file)["codes"].shape[1] == sum(made.frames for made in said)
         for made in said:
             entry = shard.entries[made.place]
@@ -88,7 +88,7 @@ def test_a_shard_is_drawn_in_the_order_it_was_encoded(whole: Whole) -> None:
 def test_a_shard_drawn_again_is_the_same(whole: Whole) -> None:
     """Parts may be done in any process, in any order."""
     shard = read_shards(whole.run.stage("corpus"))[-1]
-    file = codes_file(whole.run.stage("draw"), shard)
+    file = shard_file(whole.run.stage("draw"), shard)
     before = file.read_bytes()
     file.unlink()
     draw._model.cache_clear()  # as in a process that does only this part

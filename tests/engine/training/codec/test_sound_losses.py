@@ -17,7 +17,7 @@ def noises(seed: int) -> Tensor:
     return torch.randn(2, 4800, generator=torch.Generator().manual_seed(seed)) * 0.1
 
 
-@pytest.mark.parametrize("of", ["mel", "spectra"])
+@pytest.mark.parametrize("of", ["mel", pytest.param("spectra", marks=pytest.mark.long)])
 def test_a_critic_learns_to_tell_tones_from_noise(of: str) -> None:
     torch.manual_seed(1)
     critic = Critic(of, channels=8)
@@ -33,7 +33,7 @@ def test_a_critic_learns_to_tell_tones_from_noise(of: str) -> None:
         assert float(feature_loss(real, critic(tones(330.0)))) < float(feature_loss(real, made))
 
 
-@pytest.mark.parametrize("of", ["mel", "spectra"])
+@pytest.mark.parametrize("of", ["mel", pytest.param("spectra", marks=pytest.mark.long)])
 def test_what_a_critic_says_reaches_the_sound(of: str) -> None:
     torch.manual_seed(1)
     critic = Critic(of, channels=8)

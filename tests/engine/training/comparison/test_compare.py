@@ -1,6 +1,5 @@
 """The page of all systems: what was measured, what was not, and how each cell is made again."""
 
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -8,27 +7,22 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
-from engine.training.comparison.claims import CLAIMS, OF_VARIANTS
-from engine.training.comparison.columns import Column, read_columns, write_columns
 from engine.training.comparison.compare import compare
 from engine.training.comparison.delays import Frame, Trace
-from engine.training.comparison.measure import (
-    SIZE,
-    VARIANT_SENTENCES,
-    Figures,
-    Measurement,
-    fixed_texts,
+from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
+from engine.training.comparison.page import (
+    CLAIMS,
+    Column,
+    column,
+    read_columns,
+    rows,
+    write_columns,
+    write_page,
 )
-from engine.training.comparison.page import column, rows, write_page
 from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import SHIPPED, SYSTEMS, VARIANTS, System
+from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
 from engine.training.corpus import grammar
-from engine.training.judge.figures import ALL, UNMEASURED, Results
-from engine.training.judge.side import spread
-from engine.training.judge.talkers import LiveTalker, RepeatedTalker
-from engine.tts import voices
-from engine.tts.base import Voice
-from tests.engine.training.verdict import verdict
+from engine.training.judge.figures import UNMEASURED, Results
 
 TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
 
@@ -56,31 +50,15 @@ def test_a_page_says_what_a_system_cannot_do(tmp_path: Path) -> None:
 
 
 def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
-    wrong = {OF_VARIANTS: "words wrong by Whisper 40.6% \u00b1 2.2, bigram 9.7% \u00b1 1.0"}
-    systems = {
-        System("SpeakStream"): Column("", "now", {"first packet at 200 ms a word": "5"}, wrong),
-        System("SpeakStream (window of 1)"): Column("", "now", {}, wrong),
-    }
+    cells = {"first packet at 200 ms a word": "5"}
+    systems = {System("SpeakStream"): Column("", "now", cells)}
     page = write_page(tmp_path, systems, "").read_text()
     first = next(line for line in page.splitlines() if "sounds first" in line)
     assert f"VoXtream {UNMEASURED}<br>" in first
     assert "SpeakStream 5<br>" in first
-    known = next(line for line in page.splitlines() if "the more words it knows" in line)
-    assert "| SpeakStream (window of 1) 40.6% \u00b1 2.2<br>" in known
-    figures = {OF_VARIANTS, *(row.name for row in rows())}
-    assert figures.issuperset(claim.figure for claim in CLAIMS)
+    assert {row.name for row in rows()}.issuperset(claim.figure for claim in CLAIMS)
     names = {system.name for system in SYSTEMS}
     assert names.issuperset(name for claim in CLAIMS for name in claim.systems)
-    assert {each.name for each in VARIANTS} < {name for claim in CLAIMS for name in claim.systems}
-
-
-def test_a_system_is_compared_with_its_variants_by_the_sentences_that_they_say_too() -> None:
-    texts = fixed_texts().sentences
-    parts = spread(texts, VARIANT_SENTENCES)
-    heard = [verdict(text=text, wrong=0 if text in parts else 1) for text in texts]
-    details = column(Figures(Results(tuple(heard))), "", "now").details
-    assert details[OF_VARIANTS].startswith("words wrong by Whisper 0.0%")
-    assert not details[ALL].startswith("words wrong by Whisper 0.0%")
 
 
 def test_times_of_different_machines_are_ratios_to_the_shipped_voice_on_the_same() -> None:
@@ -128,40 +106,25 @@ def test_the_sentences_are_always_the_same_and_never_trained_on() -> None:
     assert set(grammar.templates("test")).isdisjoint(grammar.templates("train"))
 
 
-def test_a_system_of_several_draws_says_everything_so_often(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path)
-    (tmp_path / "packs" / "ghost" / "voices").mkdir(parents=True)
-    voices.save(Voice("Ada", "ghost"), tmp_path / "packs" / "ghost" / "voices")
-    (talker,) = System("ghost, twice", pack="ghost", draws=2).talkers()
-    assert isinstance(talker, RepeatedTalker)
-    assert (talker.name, talker.draws) == ("Ada", 2)
-    (once,) = System("ghost", pack="ghost").talkers()
-    assert type(once) is LiveTalker
-
-
 def test_systems_have_names_of_their_own_and_say_what_makes_their_pack() -> None:
     names = [system.name for system in SYSTEMS]
     assert len(set(names)) == len(names)
     assert not any("," in name for name in names)  # `--only` is a list
-    assert all(system.command and system.is_variant for system in VARIANTS)
-    wholes = [system for system in SYSTEMS if system not in VARIANTS]
-    for variant in VARIANTS:
-        whole = next(each for each in wholes if each.name == variant.name.split(" ")[0])
-        assert variant.rate == whole.rate
-        second = variant.name.endswith(("best of five draws)", "without the mechanism"))
-        assert variant.hours == (1.3 if second else whole.hours)
+    assert all(
+        each.command for each in SYSTEMS if each.name not in {"espeak", "VoXtream2 (shipped)"}
+    )
 
 
-def test_of_a_variant_only_what_every_voice_says_is_measured(tmp_path: Path) -> None:
-    shipped = next(system for system in SYSTEMS if system.pack == SHIPPED)
-    variant = replace(shipped, is_variant=True)
-    names = [task.name.partition("/")[2] for task in Measurement(variant, tmp_path).tasks]
-    said = [f"sentences {talker.name}" for talker in variant.talkers()]
-    assert [name for name in names if not name.startswith("cloning")] == [
-        *said, "delays", "memory",
-    ]  # fmt: skip
+def test_of_a_voice_that_is_fetched_some_voices_speak_once_it_is_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kokoro = next(system for system in SYSTEMS if system.name == "Kokoro")
+    for here in (True, False):
+        monkeypatch.setattr("engine.training.comparison.systems.is_fetched", lambda here=here: here)
+        assert kokoro.present is here
+    monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda: True)
+    assert len(kokoro.talkers()) == kokoro.voices
+    assert {talker.source for talker in kokoro.talkers()} == {"kokoro"}
 
 
 def test_a_plot_is_an_image_of_every_line() -> None:
@@ -203,7 +166,7 @@ def test_one_part_of_one_system_is_measured_and_kept(
     compare(tmp_path / "kept", only=("espeak/delays",), quick=True, into=tmp_path / "fresh")
     assert list(read_columns(tmp_path / "fresh")) == ["espeak"]
     page = (tmp_path / "fresh" / "comparison.md").read_text()
-    assert "Not measured yet: VoXtream2 (shipped), " in page
+    assert "Not measured yet: Kokoro, VoXtream2 (shipped), " in page
 
 
 def test_a_part_that_nobody_has_is_an_error(tmp_path: Path) -> None:
@@ -217,4 +180,4 @@ def test_the_other_stages_ask_for_a_recipe(capsys: pytest.CaptureFixture[str]) -
 
 
 def _espeak(folder: Path) -> Measurement:
-    return Measurement(next(system for system in SYSTEMS if not system.pack), folder)
+    return Measurement(next(system for system in SYSTEMS if system.name == "espeak"), folder)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.training.judge.cloning import likened, likeness
 from engine.training.judge.figures import UNMEASURED, UP, Goal, Results, details, goals, table
-from engine.training.judge.naturalness import Naturalness
+from engine.training.judge.judging import Naturalness
 from tests.engine.training.verdict import verdict
 
 NOTHING = Results()

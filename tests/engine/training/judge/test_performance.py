@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.training.judge.long_text import judge_long
 from engine.training.judge.performance import LONGEST, SLACK_SECONDS, say, syllables_of
+from engine.training.judge.side import judge_long
 from engine.training.judge.talkers import FORMANT, LiveTalker, loaded
 from tests.fakes_tts import FakeTts, LostTts
 

@@ -12,11 +12,12 @@ from engine.training.judge.talkers import SourceTalker
 from engine.training.judge.verdicts import (
     Judge,
     Judges,
-    best_draws,
+    Verdict,
     errors,
     interval,
     judge,
     read_verdicts,
+    settling,
 )
 from tests.engine.training.verdict import verdict
 
@@ -58,22 +59,6 @@ def test_errors_of_what_nobody_judged_are_unknown() -> None:
     assert errors([]) is None
 
 
-def test_of_several_draws_the_one_with_the_fewest_words_wrong_counts() -> None:
-    draws = [
-        verdict(text="one", wrong=2),
-        verdict(text="two", wrong=0),
-        verdict(text="one", wrong=1),
-        verdict(text="two", wrong=3),
-    ]
-    assert [(each.text, each.wrong) for each in best_draws(draws)] == [("one", 1), ("two", 0)]
-    assert best_draws(draws[:2]) == draws[:2]
-
-
-def test_without_whisper_the_judge_that_knows_the_sentences_chooses() -> None:
-    draws = [verdict(text="one two", heard=heard, wrong=None) for heard in ("two", "one two", "")]
-    assert best_draws(draws) == [draws[1]]
-
-
 def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row() -> None:
     meant = ["s", "t", "eh", "sh", "ə", "n", "n", "aʊ"]
     assert gaps(meant, meant) == Gaps(0, 0)
@@ -89,3 +74,42 @@ def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time() -> 
     assert interval(few * 16) == pytest.approx(interval(few) / 4, rel=0.15)
     assert interval(few) == interval(few)
     assert interval([]) == 0.0
+
+
+def stepping(before: float, after: float, late: float, *, aligned: bool = True) -> Verdict:
+    """Words of one syllable at two rates; the second is asked for at 10 s and comes `late`."""
+    starts, now = [], 0.0
+    while now < 20:
+        starts.append(now)
+        now += 1 / (before if now < 10 + late else after)
+    text = " ".join("word" for _ in starts)
+    times = {"starts": tuple(starts), "onsets": (0.0,)}
+    if not aligned:
+        times = {"starts": (), "onsets": tuple(starts)}
+    return verdict(text=text, seconds=20.5, switched=10.0, **times)
+
+
+@pytest.mark.parametrize(("before", "after"), [(2.0, 6.0), (6.0, 2.0)])
+def test_a_sudden_change_takes_as_long_as_the_window_smears_it(before: float, after: float) -> None:
+    found = settling([stepping(before, after, 0.0), stepping(before, after, 0.0)])
+    assert found is not None
+    assert found.before == pytest.approx(before, rel=0.1)
+    assert found.after == pytest.approx(after, rel=0.1)
+    assert found.seconds == pytest.approx(0.4, abs=0.2)
+
+
+def test_a_late_change_is_late_by_as_much() -> None:
+    at_once, late = (settling([stepping(2.0, 6.0, by)]) for by in (0.0, 2.0))
+    assert at_once is not None
+    assert late is not None
+    assert at_once.seconds is not None
+    assert late.seconds == pytest.approx(at_once.seconds + 2.0, abs=0.3)
+
+
+def test_without_an_alignment_the_talkers_own_onsets_serve() -> None:
+    assert settling([stepping(2.0, 6.0, 1.0, aligned=False)]) == settling([stepping(2.0, 6.0, 1.0)])
+
+
+def test_an_utterance_without_a_change_says_nothing() -> None:
+    assert settling([verdict()]) is None
+    assert settling([]) is None

@@ -22,7 +22,7 @@ from engine.training.loop import Moment
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.run import Run
-from engine.tts.llmvox import pack
+from engine.tts.llmvox import synthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
@@ -77,16 +77,16 @@ def whole(run_of: Callable[[str], Run]) -> Run:
     return run_of("llmvox")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = pack.load(pack_folder(whole))
+    model = synthesiser.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     assert model.info.rate_range is None
     assert np.isfinite(laws.say(model, [("Good", "morning.")], seed=1).pcm).all()
     assert "LLMVoX" in (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_token_says_a_unit_of_its_own_word(whole: Run) -> None:
     sentences = read_encoded(whole).training
     assert sentences
@@ -101,17 +101,17 @@ def test_every_token_says_a_unit_of_its_own_word(whole: Run) -> None:
         assert np.array_equal(words, spoken)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
     vectors = read_tokeniser(whole).vectors()
     assert torch.equal(trained["codebook.weight"][:-1], vectors)
     assert not trained["codebook.weight"][-1].any()
-    kept = pack.load(pack_folder(whole))._machine.model.state_dict()
+    kept = synthesiser.load(pack_folder(whole))._machine.model.state_dict()
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()
@@ -123,7 +123,7 @@ def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()

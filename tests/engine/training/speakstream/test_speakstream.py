@@ -3,9 +3,7 @@ what is learnt is what a session does.
 """
 
 import random
-import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,6 @@ from safetensors.torch import load_file
 
 import engine.training
 from engine.codec.mel import BANDS, Levels
-from engine.errors import ModelError
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.loop import Moment
@@ -29,8 +26,7 @@ from engine.training.speakstream.stage import (
     fresh_model,
     hidden,
 )
-from engine.training.speakstream.variants import WINDOWS, make_variants
-from engine.tts.speakstream import pack
+from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import SHAPE
@@ -137,9 +133,9 @@ def whole(run_of: Callable[[str], Run]) -> Run:
     return run_of("speakstream")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = pack.load(pack_folder(whole))
+    model = synthesiser.load(pack_folder(whole))
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
     pcm = laws.say(model, [("Good", "morning.")], seed=1).pcm
     assert np.isfinite(pcm).all()
@@ -149,30 +145,15 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
     assert "Four steps of training" in card
 
 
-@pytest.mark.slow
-def test_variants_differ_in_their_windows_alone(
-    whole: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path)
-    make_variants(whole)
-    plain = pack.read_pack_config(pack_folder(whole) / "config.json").generation
-    for name, window in WINDOWS.items():
-        folder = tmp_path / "packs" / name
-        assert pack.read_pack_config(folder / "config.json").generation == replace(
-            plain, window=window
-        )
-        pack.load(folder)
-
-
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_exported_voice_is_the_trained_one(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
-    kept = pack.load(pack_folder(whole))._machine.model.state_dict()
+    kept = synthesiser.load(pack_folder(whole))._machine.model.state_dict()
     assert set(kept) == set(trained)
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_encoded_words_are_those_that_were_spoken(whole: Run) -> None:
     people = read_encoded(whole).training
     assert people
@@ -193,7 +174,7 @@ def test_encoded_words_are_those_that_were_spoken(whole: Run) -> None:
     assert 3.0 < scale.pace < 7.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole: Run) -> None:
     torch.manual_seed(1)
     learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), ALONE)
@@ -202,15 +183,3 @@ def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole: Run) -> Non
     losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
     assert np.mean([each["levels"] for each in losses[-5:]]) < 0.8 * losses[0]["levels"]
     assert np.mean([each["end"] for each in losses[-5:]]) < 0.6 * losses[0]["end"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("damage", ["", "[]", '{"name": "x"}'])
-def test_a_pack_without_a_good_configuration_is_refused(
-    whole: Run, tmp_path: Path, damage: str
-) -> None:
-    folder = tmp_path / "pack"
-    shutil.copytree(pack_folder(whole), folder)
-    (folder / "config.json").write_text(damage)
-    with pytest.raises(ModelError, match=r"config\.json"):
-        pack.load(folder)

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
-from engine.training.__main__ import STAGES, main
+from engine.training.__main__ import main
 from engine.training.card import begun_with
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
@@ -22,7 +22,7 @@ from engine.tts.phones import MARKS
 from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
-from tests.engine.training.conftest import TINY, Whole
+from tests.engine.training.conftest import STAGES, TINY, Whole
 
 pytestmark = pytest.mark.slow
 CPU = Target(torch.device("cpu"), torch.float32, threads=1)
@@ -114,6 +114,7 @@ def test_what_the_packs_decoder_is_told_is_not_asked_of_a_recipe(further: Recipe
     assert fine_tuning.fitting(untold) == fine_tuning.fitting(further)
 
 
+@pytest.mark.long
 def test_codes_and_speaker_encoder_with_a_schedule_learn_on_with_one_more_codebook(
     whole: Whole, tmp_path: Path
 ) -> None:

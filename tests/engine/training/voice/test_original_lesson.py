@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from engine.training.export import prompt_voice
 from engine.training.recipe import Recipe
 from engine.training.stages import VOXTREAM
 from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
-from engine.training.voice.original import prompt_voice
 from engine.training.voice.stage import collated
 from engine.training.voice.utterances import GO_ON, Encoded, Lesson, begun_at, stretch
 from engine.tts.phones import BOS, EOS, SILENCE
@@ -82,7 +82,7 @@ def test_hidden_states_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) 
     text, places = torch.from_numpy(lesson.text), torch.from_numpy(lesson.rows)
     codes, known = torch.from_numpy(lesson.codes), int(places[PROMPT].max()) + 1
     prompt = Prompt(codes[:, :PROMPT], text[1:known], places[1 : PROMPT + 1] - 1, torch.zeros(192))
-    prepared = prepare(model, tables, prompt, BOS)
+    prepared = prepare(model, tables, prompt)
     fresh = model.phone_embeddings(text[None, known:])
     rows = extend(prepared.rows, fresh, model.phone, tables.phone)
     opened = prepared.open(rows)

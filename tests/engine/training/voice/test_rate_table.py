@@ -1,10 +1,23 @@
-"""The rate table: what the corpus does at each rate, with rows it lacks lent by neighbours."""
+"""The rate table: what the corpus does at each rate, with rows it lacks lent by neighbours, then
+what the voice says at each rate when it is tuned.
+"""
+
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+from engine.training.judge.performance import syllables_of
+from engine.training.judge.talkers import pack_hashes
 from engine.training.recipe import Export
-from engine.training.voice.rate_table import COUNTS, measured_rates
+from engine.training.voice.rate_table import COUNTS as ROW
+from engine.training.voice.rate_table import enough, inverted, measured_rates
 from engine.training.voice.utterances import Encoded
+from engine.tts.voxtream.rate import RateTarget
+
+ASKED = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
+COUNTS = {rate: (200 - 20 * int(rate), 1 + int(20 * rate), 1, 1, 1, 1) for rate in ASKED}
+TABLE = {rate: RateTarget(COUNTS[rate], 8.0, 1.5) for rate in ASKED[1:-1]}
 
 
 def spoken(token: int, syllable_every: int, frames: int = 76) -> Encoded:
@@ -24,8 +37,8 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> Encoded:
 def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones() -> None:
     slow, fast = spoken(2, 6), spoken(3, 4)  # about 2.1 and 6.2 SPS
     table = measured_rates([slow] * 20 + [fast] * 20, Export())
-    assert table[2.0].counts[2] > 0.9 * COUNTS
-    assert table[6.0].counts[3] > 0.9 * COUNTS
+    assert table[2.0].counts[2] > 0.9 * ROW
+    assert table[6.0].counts[3] > 0.9 * ROW
 
 
 def test_a_rate_nobody_spoke_borrows_from_the_nearest() -> None:
@@ -37,3 +50,45 @@ def test_a_rate_nobody_spoke_borrows_from_the_nearest() -> None:
 def test_weight_and_guidance_come_from_the_recipe_and_are_those_of_every_row() -> None:
     table = measured_rates([spoken(3, 4)] * 20, Export(guidance=1.7, weight=3.0))
     assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}
+
+
+def test_a_rate_gets_the_histogram_that_was_spoken_at_it() -> None:
+    half = inverted(TABLE, COUNTS, {rate: 1.5 + rate / 2 for rate in ASKED})  # compressed
+    assert half[4.0].counts == COUNTS[5.0]
+    assert half[3.0].counts == COUNTS[3.0]
+    assert half[2.0].counts == COUNTS[1.0]
+    assert half[7.0].counts == COUNTS[8.0]  # as near as it gets
+    assert {(row.weight, row.guidance) for row in half.values()} == {(8.0, 1.5)}
+
+
+def test_between_two_histograms_there_is_one() -> None:
+    shifted = inverted(TABLE, COUNTS, {rate: rate + 0.5 for rate in ASKED})
+    assert COUNTS[3.0][1] < shifted[4.0].counts[1] < COUNTS[4.0][1]
+
+
+def test_chance_turns_no_rates_around() -> None:
+    spoken = {rate: rate for rate in ASKED} | {4.0: 5.2}
+    rows = inverted(TABLE, COUNTS, spoken)
+    tokens = [rows[rate].counts[1] for rate in sorted(rows)]
+    assert tokens == sorted(tokens)
+
+
+def test_there_are_texts_for_as_long_as_was_asked() -> None:
+    texts = tuple(f"This is sentence number {number} of many." for number in range(100))
+    seconds = sum(syllables_of(text) for text in enough(texts, 2.0, 60.0)) / 2.0
+    assert seconds == pytest.approx(60.0, rel=0.1)
+    assert len(enough(texts, 0.5, 0.1)) == 1
+    assert enough(texts, 7.0, 9_999.0) == texts
+
+
+def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path: Path) -> None:
+    for name in ("config.json", "voice.safetensors", "voices/ada.safetensors", "CARD.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("before")
+    seen = {pack_hashes(tmp_path)}
+    for name in ("config.json", "voices/ada.safetensors", "voice.safetensors"):
+        (tmp_path / name).write_text("after")
+        seen.add(pack_hashes(tmp_path))
+    assert len(seen) == 4
+    (tmp_path / "CARD.md").write_text("after")
+    assert pack_hashes(tmp_path) in seen

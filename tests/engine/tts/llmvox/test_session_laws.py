@@ -1,6 +1,4 @@
-"""The laws every synthesiser obeys, on the small model. Laws of a rate skip themselves, because
-LLMVoX has none, as `info.rate_range` says.
-"""
+"""The laws of a system, on the small model."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +18,7 @@ def model() -> LlmVoxSynthesiser:
 
 
 @pytest.mark.usefixtures("no_sleep")
-@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", laws.LAWS_OF_A_SYSTEM, ids=lambda law: law.__name__)
 def test_a_session_obeys(law: Callable[[TtsModel], None], model: LlmVoxSynthesiser) -> None:
     law(model)
 

@@ -15,7 +15,7 @@ from engine.tts.base import AudioFrame, Pcm, Voice
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.speaker import recording
 from engine.tts.speaker.redimnet import mel_filters, random_speaker_encoder
-from engine.tts.voxtream import voice as voices
+from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
@@ -100,7 +100,7 @@ def test_who_speaks_is_told_from_what_was_recorded_and_codes_are_of_what_was_den
     monkeypatch.setattr(recording, "denoiser", lambda: "half")
     monkeypatch.setattr(recording, "denoised", lambda pcm, rate: pcm / 2)
     ears: Any = Ears()
-    assert voices.encode(noisy, RATE, ears, ears, "any").metadata["denoising"] == "half"
+    assert synthesiser.encode(noisy, RATE, ears, ears, "any").metadata["denoising"] == "half"
     loud, half = float(ears.speaker_of.std()), float(ears.codes_of.std())
     assert half == pytest.approx(loud / 2, rel=0.05)
     assert len(ears.codes_of) / 24_000 == pytest.approx(len(ears.speaker_of) / 16_000, abs=0.001)
@@ -124,12 +124,12 @@ SHAPE = ModelConfig(STACK, STACK, STACK, audio_vocabulary=34, codebooks=4)
 )
 def test_codes_of_another_model_are_refused(codes: Any) -> None:
     with pytest.raises(InvalidInput, match="4 rows of 2 to 623 codes from 0 to 31"):
-        voices.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+        synthesiser.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
 
 
 def test_codes_up_to_the_model_s_own_last_one_are_taken() -> None:
     codes = np.arange(640, dtype=np.int16).reshape(5, 128) % 32
-    taken = voices.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+    taken = synthesiser.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
     assert np.array_equal(taken.numpy(), codes[:4])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.messages.events import Event
+from engine.messages.events import Event, Ready
 from engine.messages.words import Ending
 from engine.runtime.turn import reply as reply_file
 from engine.runtime.turn.dials import DUCKED, Dials
@@ -268,6 +268,26 @@ def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_r
     assert mouth.reply.ending is Ending.COMPLETE
     assert mouth.reply.delivery == Delivery(read=True)
     assert mouth.told[-1] == ReplyEnded(1, Ending.COMPLETE)
+
+
+def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went() -> None:
+    mouth = Mouth()
+    mouth.run(40)
+    mouth.parts.loudspeakers.clear()
+    mouth.loudspeaker.gone = True
+    mouth.speaker._tick()
+    mouth.speaker._handle(UseDevice(""))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert mouth.reply.ending is None
+    again = mouth.parts.loudspeakers[""] = HandLoudspeaker("again")
+    mouth.speaker._handle(UseDevice(""))
+    for _ in range(400):
+        mouth.speaker._tick()
+        again.play(BLOCK)
+    assert mouth.reply.ending is Ending.COMPLETE
+    assert mouth.reply.delivery.words == WORDS
+    assert [each.name for each in mouth.told if isinstance(each, Ready)].count("again") == 1
 
 
 def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:

@@ -62,7 +62,7 @@ def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
 
 
 def test_a_profile_in_few_bits_keeps_the_plain_depth_transformer() -> None:
-    from engine.tts.voxtream.original.pack import PROFILE
+    from engine.tts.voxtream.original.synthesiser import PROFILE
 
     assert PROFILE.temporal is Precision.INT8
     assert (PROFILE.depth, PROFILE.heads) == (FULL.depth, FULL.heads)

@@ -1,7 +1,4 @@
-"""The laws every synthesiser obeys, on the small model. Those of a rate are skipped by themselves,
-because the system has none: `a_new_rate_changes_later_words_only` and
-`a_rate_out_of_range_is_clamped`.
-"""
+"""The laws of a system, on the small model."""
 
 from collections.abc import Callable
 
@@ -21,6 +18,6 @@ def warmed() -> VoxtreamSynthesiser:
 
 
 @pytest.mark.usefixtures("no_sleep")
-@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", laws.LAWS_OF_A_SYSTEM, ids=lambda law: law.__name__)
 def test_a_session_obeys(warmed: VoxtreamSynthesiser, law: Callable[[TtsModel], None]) -> None:
     law(warmed)

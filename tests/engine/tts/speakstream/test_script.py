@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.tts.speakstream.windows import Window, window, windows
+from engine.tts.speakstream.script import Window, window, windows
 
 
 def test_the_paper_s_example() -> None:

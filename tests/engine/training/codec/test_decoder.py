@@ -5,7 +5,7 @@ import random
 import torch
 
 from engine.codec.mimi import NOTHING
-from engine.training.codec.said import PAUSED, UNTOLD, said, told
+from engine.training.codec.decoder import PAUSED, UNTOLD, said, told
 from engine.tts.phones import SILENCE, own_ids
 from tests.engine.training.voice.test_voice_model import PHONES, WALK, encoded
 

@@ -1,0 +1,91 @@
+"""What a pack says of itself: read as it was written, and refused where it cannot be built."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.codec.mel import Levels
+from engine.errors import ModelError
+from engine.tts.llmvox import config as llmvox
+from engine.tts.llmvox.config import Units
+from engine.tts.pack_files import config_json
+from engine.tts.smlle import config as smlle
+from engine.tts.speakstream import config as speakstream
+from engine.tts.voxtream.original import config as voxtream
+from tests.engine.tts.llmvox.small_model import STACK
+from tests.engine.tts.smlle.small import SHAPE as SMLLE
+from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
+from tests.engine.tts.voxtream.original.small_original import SMALL
+
+READ: dict[str, Callable[[Path], Any]] = {
+    "llmvox": llmvox.read_pack_config,
+    "smlle": smlle.read_pack_config,
+    "speakstream": speakstream.read_pack_config,
+    "voxtream": voxtream.read_pack_config,
+}
+VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
+WRITTEN: dict[str, Any] = {
+    "llmvox": llmvox.PackConfig(
+        "mine", llmvox.Shape(STACK, Units.BYTES, tokens=24), llmvox.Generation()
+    ),
+    "smlle": smlle.PackConfig("mine", replace(SMLLE, bands=80), smlle.Generation()),
+    "speakstream": speakstream.PackConfig(
+        "mine", SPEAKSTREAM, speakstream.Generation(), Levels(-6.0, 2.0)
+    ),
+    "voxtream": voxtream.PackConfig("mine", VOXTREAM, voxtream.Generation()),
+}
+WRONG = {
+    "llmvox": [("generation", "growth", 0), ("shape", "units", "words")],
+    "smlle": [
+        ("shape", "tokens", 1),
+        ("generation", "lowest_rate", 8.0),
+        ("", "system", "other"),
+    ],
+    "speakstream": [("generation", "hop", 4), ("levels", "lowest", 3.0)],
+    "voxtream": [
+        ("shape", "duration_tokens", 6),
+        ("generation", "top", 60_000),
+        ("", "system", "other"),
+    ],
+}
+ALL = [*WRITTEN]
+EVERY_WRONG = [(system, *wrong) for system in ALL for wrong in WRONG[system]]
+EVERY_WRONG += [
+    (system, section, key, value)
+    for system in ALL
+    for section, key, value in (
+        ("", "name", "\n"), ("generation", "speed", 1), ("shape", "speaker_width", 0),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("system", ALL)
+def test_a_configuration_is_read_as_it_was_written(system: str, tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(config_json(WRITTEN[system]), encoding="utf-8")
+    assert READ[system](file) == WRITTEN[system]
+
+
+@pytest.mark.parametrize(("system", "section", "key", "value"), EVERY_WRONG)
+def test_what_cannot_be_built_is_refused(
+    system: str, section: str, key: str, value: object, tmp_path: Path
+) -> None:
+    table = json.loads(config_json(WRITTEN[system]))
+    (table[section] if section else table)[key] = value
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"config\.json"):
+        READ[system](file)
+
+
+@pytest.mark.parametrize("system", ALL)
+@pytest.mark.parametrize("damage", ["", "[]", '{"name": "x"}'])
+def test_a_damaged_configuration_is_refused(system: str, damage: str, tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(damage)
+    with pytest.raises(ModelError, match=r"config\.json"):
+        READ[system](file)
