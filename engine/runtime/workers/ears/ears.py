@@ -113,7 +113,7 @@ class Ears(Actor[Order]):
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: Order) -> None:  # noqa: C901, PLR0912 - one case per kind
         match order:
             case UseDevice(name, closed):
                 self._muted = closed

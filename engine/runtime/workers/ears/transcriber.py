@@ -89,7 +89,7 @@ class Transcriber(Actor[Job]):
         self._drop()
         self._recogniser.close()
 
-    def _handle(self, job: Job) -> None:
+    def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
         match job:
             case RecogniserSettings():
                 self._wanted = job
