@@ -11,7 +11,7 @@ from functools import partial, singledispatchmethod
 from pathlib import Path
 
 from engine.audio.devices.portaudio import Devices
-from engine.audio.vad import SpeechPaused, SpeechResumed
+from engine.audio.vad import SpeechResumed
 from engine.characters import whole
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
@@ -20,17 +20,17 @@ from engine.messages.commands import Command
 from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
 from engine.messages.timers import TimerCommand
-from engine.messages.voices import VoiceCommand
+from engine.messages.voices import ClipRecording, VoiceCommand, VoicesListed
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
-from engine.runtime.host import export
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.conversations import Asked, Conversations
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
-from engine.runtime.host.voice_desk import Hands, VoiceDesk
+from engine.runtime.host.voice_desk import VoiceDesk
 from engine.runtime.threads import assemble
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules, watchdog
@@ -38,6 +38,7 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend
+from engine.runtime.workers.voice.orders import PREVIEW
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
 
@@ -76,30 +77,16 @@ class Conductor:
         self._preferences = Preferences(settings, path, self._workers, emit, factories.check)
         self._log = TurnLog(keep=self._workers.historian.keep, situation=self.situation)
         self._timers = timers or Timers()
-        self._actions = Actions(self._change, self._timers, self.situation)
-        self._effects = Effects(
-            self._workers,
-            self._log,
-            self._actions,
-            emit,
-            attend=self._attend,
-            settings=self._in_force,
+        port = ConductorPort(
+            emit, self._change, self._decide, self._attend, self._in_force, self.situation
         )
-        self._conversations = Conversations(
-            self._workers, self._log, self._effects, emit, self._decide
-        )
+        self._actions = Actions(self._timers, port)
+        self._effects = Effects(self._workers, self._log, self._actions, port)
+        self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
-        hands = Hands(
-            emit,
-            self._change,
-            lambda: self._preferences.settings.speech.voice,
-            lambda: self._decide(commands.StopReply()),
-            self._attend,
-        )
-        self._desk = VoiceDesk(self._workers, self._status, hands)
+        self._desk = VoiceDesk(self._workers, self._status, port)
         self._over = False  # Stopped was told
         self._moved_at = time.monotonic()  # when the floor was last decided about
-        self._pause: int | None = None  # sample where the person fell silent; None = speaks on
         audio = settings.audio
         self._floor = Floor(hands_free=audio.hands_free, headset=audio.headset)
 
@@ -130,7 +117,7 @@ class Conductor:
 
     def keep(self, path: Path) -> None:
         """Write the conversation as Export does, on the calling thread; after stop() only."""
-        export.write_now(path, self._log, self._workers)
+        self._conversations.write_now(path)
 
     def situation(self) -> Situation:
         """What a skill may know; reads values that are replaced whole, so any thread may ask."""
@@ -157,7 +144,9 @@ class Conductor:
         try:
             if isinstance(message, _Quit):
                 self._quit()
-            elif not self._desk.sees(message):
+            elif getattr(message, "turn", None) == PREVIEW:
+                self._desk.follow(message)
+            else:
                 self._on(message)
         except EngineError as error:
             self._emit(events.Failed.of(error))
@@ -209,6 +198,11 @@ class Conductor:
         self._decide(fact)
 
     @_on.register
+    def _(self, command: commands.StopReply | commands.PressTalk) -> None:
+        self._desk.stop_preview()
+        self._decide(command)
+
+    @_on.register
     def _(self, command: commands.SendText | commands.Speak) -> None:
         text = whole(command.text.strip())
         if len(text) > LONGEST_TEXT:
@@ -228,16 +222,12 @@ class Conductor:
         self._change(command.key, command.value, command.origin)
 
     @_on.register
-    def _(self, command: commands.AddVoice) -> None:
+    def _(self, command: commands.AddVoice | commands.CancelClip) -> None:
         self._workers.background.post(command)
 
     @_on.register
     def _(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
         self._desk.take(message)
-
-    @_on.register
-    def _(self, command: commands.CancelClip) -> None:
-        self._workers.background.cancel_clip()
 
     @_on.register
     def _(self, asked: Asked) -> None:
@@ -265,6 +255,7 @@ class Conductor:
 
     @_on.register
     def _(self, fact: h.ReplyAudible) -> None:
+        self._desk.spoke()
         self._log.note(fact)
         self._decide(fact)
 
@@ -283,18 +274,12 @@ class Conductor:
         self._attend()
 
     @_on.register
-    def _(self, fact: SpeechPaused) -> None:
-        self._pause = fact.sample
-
-    @_on.register
     def _(self, fact: SpeechResumed) -> None:
-        self._pause = None
         self._effects.drop_prepared(self._floor.turn)
 
     @_on.register
     def _(self, fact: h.Drafted) -> None:
-        listening = self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn
-        if listening and fact.pause == self._pause:
+        if self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn:
             self._effects.prepare(fact)
 
     @_on.register
@@ -313,17 +298,30 @@ class Conductor:
 
     @_on.register
     def _(self, fact: events.Failed) -> None:
+        self._desk.failed(fact)
         self._status.failed(fact)
         self._emit(fact)
         self._decide(fact)
 
     @_on.register
+    def _(self, fact: VoicesListed) -> None:
+        self._desk.listed(fact)
+        self._emit(fact)
+
+    @_on.register
+    def _(self, fact: ClipRecording) -> None:
+        self._desk.recorded(fact)
+        self._emit(fact)
+
+    @_on.register
     def _(self, fact: events.VoicesChanged) -> None:
+        self._desk.known(fact.selected)
         self._status.voices_known(fact)
         self._emit(fact)
 
     @_on.register
     def _(self, fact: h.VoiceAdopted) -> None:
+        self._desk.adopted()
         self._change("speech.voice", fact.name)
         self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=fact.name))
 
@@ -389,4 +387,4 @@ class Conductor:
         deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
         hands_free = floor.hands_free and not desk.recording
         busy = floor.phase is not Phase.IDLE
-        self._workers.listener.post(Attend(hands_free, deaf or desk.hearing, wary, busy))
+        self._workers.ears.post(Attend(hands_free, deaf or desk.hearing, wary, busy))

@@ -4,23 +4,22 @@ Invariant: runs on the conductor's thread only, and decides nothing about who ha
 """
 
 import time
-from collections.abc import Callable
 from typing import assert_never
 
 from engine.asr.base import Transcript
 from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role
-from engine.messages.events import Event, Heard, PhaseChanged
+from engine.messages.events import Heard, PhaseChanged
 from engine.messages.words import Phase
 from engine.nn.memory import collect_all
 from engine.runtime.host.actions import Actions
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
 from engine.runtime.turn import orders as o
 from engine.runtime.turn.facts import Drafted
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.thinker import GetReady, Rest
-from engine.settings import Settings
 from engine.text.interaction import halts, lets_go_on
 
 
@@ -28,29 +27,20 @@ class Effects:
     """The hands of the conductor."""
 
     def __init__(
-        self,
-        workers: Workers,
-        log: TurnLog,
-        actions: Actions,
-        emit: Callable[[Event], None],
-        *,
-        attend: Callable[[], None],
-        settings: Callable[[], Settings],
+        self, workers: Workers, log: TurnLog, actions: Actions, port: ConductorPort
     ) -> None:
-        """`attend` tells the ears what to listen for in the present phase."""
         self._workers = workers
         self._log = log
         self._actions = actions
-        self._emit = emit
-        self._attend = attend
-        self._settings = settings
+        self._emit = port.emit
+        self._attend = port.attend
+        self._settings = port.settings
         self.replies = Replies(workers)
 
     def prepare(self, drafted: Drafted) -> None:
-        """Have the ears settle how long to wait for more, and use the time: prepare the reply to
-        what may be all of the utterance. Nobody hears of it yet.
+        """Use the pause: prepare the reply to what may be all of the utterance. Nobody hears of it
+        yet.
         """
-        self._workers.listener.post(drafted)
         if drafted.transcript.text:
             said = Message(
                 Role.USER, drafted.transcript.text, confidence=drafted.transcript.confidence
@@ -68,10 +58,11 @@ class Effects:
         self._workers.thinker.post(GetReady(self._log.history, self._paced))
 
     def carry_out(self, order: o.Order) -> None:
+        if isinstance(order, o.UtteranceOrder):
+            self._note(order)
+            self._workers.ears.post(order)
+            return
         match order:
-            case o.OpenUtterance() | o.JoinUtterance() | o.CloseUtterance() | o.DropUtterance():
-                self._note(order)
-                self._workers.listener.post(order)
             case o.Answer(turn, said):
                 self._answer(turn, said)
             case o.ReadOut(turn, text, replayed):

@@ -7,17 +7,16 @@ then its name is returned.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from engine.llm.base import Situation
 from engine.messages.events import Event
 from engine.runtime.factories import Factories
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.background import Background
-from engine.runtime.workers.ears.ducking import Ducking
-from engine.runtime.workers.ears.listener import Listener
-from engine.runtime.workers.ears.transcriber import Transcriber
+from engine.runtime.workers.ears.ears import Ears
 from engine.runtime.workers.historian import Historian
 from engine.runtime.workers.librarian import Librarian
 from engine.runtime.workers.recorder import Overhear, Recorder
@@ -30,16 +29,9 @@ logger = logging.getLogger(__name__)
 STOP_S = 3.0  # each thread gets this long to finish the step it is in
 
 
-class _Member(Protocol):
-    def start(self) -> None: ...
-
-    def stop(self, timeout_s: float) -> bool: ...
-
-
 @dataclass(frozen=True)
 class Workers:
-    listener: Listener
-    transcriber: Transcriber
+    ears: Ears
     thinker: Thinker
     speaker: Speaker
     recorder: Recorder
@@ -55,26 +47,17 @@ class Workers:
     @property
     def longest_stop_s(self) -> float:
         """How long stop() takes at most."""
-        return STOP_S * len(self._members())
+        return STOP_S * (len(self._members()) + 2)  # the ears and the librarian have two threads
 
     def stop(self) -> tuple[str, ...]:
         """Stop all, ears first; returns the names of those that did not end in time."""
         return tuple(name for name, member in self._members().items() if not _ended(name, member))
 
-    def _members(self) -> dict[str, _Member]:
-        return {
-            "listener": self.listener,
-            "transcriber": self.transcriber,
-            "thinker": self.thinker,
-            "speaker": self.speaker,
-            "recorder": self.recorder,
-            "background": self.background,
-            "historian": self.historian,
-            "librarian": self.librarian,
-        }
+    def _members(self) -> dict[str, Actor[Any]]:
+        return {name: each for name, each in vars(self).items() if isinstance(each, Actor)}
 
 
-def _ended(name: str, member: _Member) -> bool:
+def _ended(name: str, member: Actor[Any]) -> bool:
     """Stop one; whatever its part raises while closing must not keep the others running."""
     try:
         return member.stop(STOP_S)
@@ -94,18 +77,11 @@ def assemble(
     dials = Dials(lead_ms=settings.audio.lead_ms, rate=settings.speech.rate)
     dials.volume = settings.audio.volume
     speaker = Speaker(factories, tell, dials)
-    transcriber = Transcriber(factories, tell)
-    listener = Listener(
-        factories,
-        tell,
-        transcriber.post,
-        dials.take_played,
-        Ducking(dials.duck),
-    )
+    ears = Ears(factories, tell, dials)
     thinker = Thinker(factories, tell, speaker.post, situation)
-    recorder = Recorder(tell, lambda sink: listener.post(Overhear(sink)))
+    recorder = Recorder(tell, lambda sink: ears.post(Overhear(sink)))
     background = Background(factories, tell, speaker.voice)
     historian = Historian(factories.history, tell)
     librarian = Librarian(tell, in_force)
-    talkers = (listener, transcriber, thinker, speaker)
+    talkers = (ears, thinker, speaker)
     return Workers(*talkers, recorder, background, historian, librarian, dials)

@@ -160,7 +160,6 @@ class Reach(Enum):
     MICROPHONE = auto()
     LOUDSPEAKER = auto()
     CLEANING = auto()  # of what the microphone hears
-    PATIENCE = auto()
     WAKE = auto()
     RECOGNISER = auto()
     LANGUAGE_MODEL = auto()

@@ -99,7 +99,7 @@ class RecogniserSettings:
     ] = "en"
     patience: Annotated[
         str,
-        Reach.PATIENCE,
+        Reach.RECOGNISER,
         Choice.of(
             quick=mark("Answer quickly"), balanced=mark("Balanced"), patient=mark("Wait patiently")
         ),

@@ -22,6 +22,7 @@ from engine.llm.base import (
 )
 from engine.llm.skills.pace_wishes import pace_wish
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
 from engine.settings import FASTEST, SLOWEST, Value
 
@@ -29,17 +30,12 @@ USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
 
 
 class Actions:
-    """Grants what is asked of the assistant itself. `change` changes a setting."""
+    """Grants what is asked of the assistant itself."""
 
-    def __init__(
-        self,
-        change: Callable[[str, Value], None],
-        timers: Timers,
-        situation: Callable[[], Situation],
-    ) -> None:
-        self._change = change
+    def __init__(self, timers: Timers, port: ConductorPort) -> None:
         self._timers = timers
-        self._situation = situation
+        self._change = port.change
+        self._situation = port.situation
         self._granted: _Granted | None = None  # None = nothing that could be undone
 
     def grant(self, action: Action, turn: int | None = None) -> None:

@@ -1,44 +1,46 @@
 """Choosing the conversation, a new or a kept one; replaying what was said in it, and writing it to
 a file.
 
-Invariant: runs on the conductor's thread; the files are the historian's matter.
+Invariant: runs on the conductor's thread; the files of conversations that are kept are the
+historian's matter, and sound is written by the thread that records, as long as there is one.
 """
 
-from collections.abc import Callable
+from pathlib import Path
 
+from engine.audio.clips.recording import join
 from engine.errors import InvalidInput
+from engine.export.files import SOUND, check_suffix, write
 from engine.messages.commands import Export, NewConversation, StopReply
 from engine.messages.conversations import ConversationOpened, HistoryCommand, PastTurn, Replay
-from engine.messages.events import Event, Notice
+from engine.messages.events import Notice
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects
-from engine.runtime.host import export
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
-from engine.runtime.turn import rules
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
+from engine.runtime.workers.background import WriteConversation
 from engine.runtime.workers.historian import Change
 
 Asked = Change | Replay | Export | HistoryCommand
 
 
 class Conversations:
-    """Acts for the conductor, who decides (`decide`) about the floor."""
+    """Acts for the conductor."""
 
     def __init__(
         self,
         workers: Workers,
         log: TurnLog,
         effects: Effects,
-        emit: Callable[[Event], None],
-        decide: Callable[[rules.Deciding], None],
+        port: ConductorPort,
     ) -> None:
         self._workers = workers
         self._log = log
         self._effects = effects
-        self._emit = emit
-        self._decide = decide
+        self._emit = port.emit
+        self._decide = port.decide
 
     def on(self, asked: Asked, floor: Floor) -> None:
         """InvalidInput when it cannot be done."""
@@ -48,9 +50,27 @@ class Conversations:
             case Replay():
                 self._replay(asked, floor)
             case Export():
-                export.export(asked, self._log, self._workers)
+                self._export(asked)
             case _:
                 self._workers.historian.post(asked)
+
+    def write_now(self, path: Path) -> None:
+        """Write it on the calling thread, once the workers have stopped. InvalidInput as write()
+        and join() raise it.
+        """
+        if path.suffix.lower() == SOUND:
+            join(self._workers.recorder.recorded, path)
+        else:
+            write(self._log.conversation(self._workers.recorder.recorded), path)
+
+    def _export(self, command: Export) -> None:
+        """Have it written by a worker, who tells how that went."""
+        check_suffix(command.path)
+        if command.path.suffix.lower() == SOUND:
+            self._workers.recorder.post(command)
+        else:
+            conversation = self._log.conversation(self._workers.recorder.recorded)
+            self._workers.background.post(WriteConversation(conversation, command.path))
 
     def _change(self, to: Change) -> None:
         """End the present turn and switch to another conversation."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
 from engine.export.files import check_sound, check_suffix
@@ -130,10 +129,15 @@ class _Talk:
 
     def on(self, factories: Factories) -> Factories:
         """These parts, with files for devices where files were given."""
-        if self._microphone is not None:
-            factories = replace(factories, microphone=self._file_microphone)
-        if self._loudspeaker is not None:
-            factories = replace(factories, loudspeaker=self._file_loudspeaker, devices=_NoChange())
+        microphone, loudspeaker = self._microphone, self._loudspeaker
+        if microphone is not None:
+            factories = replace(factories, microphone=lambda name: microphone)
+        if loudspeaker is not None:
+            factories = replace(
+                factories,
+                loudspeaker=lambda name: FileLoudspeaker(loudspeaker, FILE_RATE, clock=self._clock),
+                devices=_NoChange(),
+            )
         return factories
 
     def receive(self, event: Event) -> None:
@@ -207,14 +211,6 @@ class _Talk:
                 self.exchanges.append(ended)
             case _:
                 pass  # everything else is for show
-
-    def _file_microphone(self, name: str) -> Microphone:
-        assert self._microphone is not None
-        return self._microphone
-
-    def _file_loudspeaker(self, name: str) -> Loudspeaker:
-        assert self._loudspeaker is not None
-        return FileLoudspeaker(self._loudspeaker, FILE_RATE, clock=self._clock)
 
 
 class _NoChange:

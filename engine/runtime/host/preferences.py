@@ -101,7 +101,7 @@ class Preferences:
     def reconnect(self, again: Reconnection) -> None:
         """Open devices again that came back."""
         if again.microphone is not None and not self.settings.audio.muted:
-            self._workers.listener.post(UseDevice(again.microphone))
+            self._workers.ears.post(UseDevice(again.microphone))
         if again.loudspeaker is not None:
             self._workers.speaker.post(UseDevice(again.loudspeaker))
 
@@ -137,17 +137,16 @@ class Preferences:
     def _ways(self) -> Mapping[Reach, Callable[[], None]]:
         """How each is told what holds now; in this order at the start."""
         workers, now = self._workers, self.settings
-        listener, speaker = workers.listener, workers.speaker
+        ears, speaker = workers.ears, workers.speaker
         return {
             Reach.DIALS: partial(_turn, workers.dials, now),
             Reach.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
             Reach.SYNTHESISER: partial(speaker.post, now.speech),
             Reach.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
-            Reach.MICROPHONE: partial(listener.post, _microphone(now.audio)),
-            Reach.CLEANING: partial(listener.post, _cleaning(now.audio)),
-            Reach.PATIENCE: partial(listener.post, now.recogniser),
-            Reach.WAKE: partial(listener.post, now.wake),
-            Reach.RECOGNISER: partial(workers.transcriber.post, now.recogniser),
+            Reach.MICROPHONE: partial(ears.post, _microphone(now.audio)),
+            Reach.CLEANING: partial(ears.post, _cleaning(now.audio)),
+            Reach.WAKE: partial(ears.post, now.wake),
+            Reach.RECOGNISER: partial(ears.post, now.recogniser),
             Reach.LANGUAGE_MODEL: partial(workers.thinker.post, now.language_model),
             Reach.HISTORY: partial(workers.historian.post, now.history),
         }

@@ -5,14 +5,12 @@ Invariant: runs on the conductor's thread and decides nothing about who has the 
 never sounds together with a reply, and the voice that speaks is never another in silence.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 from engine.errors import DeviceError, InvalidInput
-from engine.messages.commands import AddVoice, Command, PressTalk, StopReply
-from engine.messages.events import Event, Failed, Notice, VoicesChanged
+from engine.messages.commands import AddVoice, StopReply
+from engine.messages.events import Failed, Notice
 from engine.messages.voices import (
     ClipRecording,
     DropClip,
@@ -28,14 +26,13 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.messages.words import Ending, Part, Phase
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
 from engine.runtime.turn import facts as h
-from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.runtime.workers.voice_keeper import NoteUse
-from engine.settings import Value
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
@@ -46,34 +43,18 @@ LONGEST_TEXT: Final = 1_000  # characters of a preview
 VOICE: Final = "speech.voice"
 
 
-@dataclass(frozen=True)
-class Hands:
-    """What the desk may ask of the conductor. `change` changes a setting, `chosen` is the voice
-    the settings name, `stop_reply` ends what is being said, `attend` tells the ears what to listen
-    for now.
-    """
-
-    emit: Callable[[Event], None]
-    change: Callable[[str, Value], None]
-    chosen: Callable[[], str]
-    stop_reply: Callable[[], None]
-    attend: Callable[[], None]
-    today: Callable[[], str] = lambda: date.today().isoformat()
-
-
 class VoiceDesk:
     """Takes the commands and facts that are about voices."""
 
-    def __init__(self, workers: Workers, status: Status, hands: Hands) -> None:
+    def __init__(self, workers: Workers, status: Status, port: ConductorPort) -> None:
         self._workers = workers
         self._status = status
-        self._hands = hands
+        self._port = port
         self._name = ""  # of the voice that is previewed
         self._mix: Mix | None = None  # that is previewed instead of a voice with a name
         self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
         self._reply: Reply | None = None  # the preview that goes on
         self._recording = False
-        self._listed = False  # whether the voices have been listed
         self._paces: dict[str, float] = {}  # by casefolded name
         self._chosen_anew = False  # the voice's pace applies once it is known who speaks
         self._removed_chosen = ""  # it was removed while it was the chosen one
@@ -100,21 +81,13 @@ class VoiceDesk:
         """Another voice was chosen: it brings its pace along."""
         self._chosen_anew = True
 
-    def sees(self, message: Command | Fact | Event) -> bool:
-        """Look at every message; True for those that only a preview concerns."""
-        if getattr(message, "turn", None) == PREVIEW:
-            self._follow(message)
-            return True
-        self._note(message)
-        return False
-
     def take(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
         """Act on what is about voices. InvalidInput, DeviceError say why it cannot be done."""
         match message:
             case PreviewVoice(name, text, mix):
                 self._ask(name, text, mix)
             case StopPreview():
-                self._stop_preview()
+                self.stop_preview()
             case RecordClip() | DropClip():
                 self._record(message)
             case h.ClipTaken(clip):
@@ -123,7 +96,7 @@ class VoiceDesk:
                 self._moved(name, now)
             case _:
                 if isinstance(message, RemoveVoice) and message.name == self._name:
-                    self._stop_preview()
+                    self.stop_preview()
                 self._workers.background.post(message)
 
     # ------------------------------------------------------------------------ preview
@@ -144,23 +117,23 @@ class VoiceDesk:
         if self._recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
         if stream.left_out:
-            self._hands.emit(Notice(LEFT_OUT))
-        self._stop_preview()
+            self._port.emit(Notice(LEFT_OUT))
+        self.stop_preview()
         self._name, self._mix, self._waiting = name, mix, words
-        self._hands.emit(PreviewChanged(name, PreviewState.WAITING))
-        self._hands.attend()  # which begins it when nobody has the floor
+        self._port.emit(PreviewChanged(name, PreviewState.WAITING))
+        self._port.attend()  # which begins it when nobody has the floor
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()
         self._reply = Reply(PREVIEW, self._workers.dials, aloud=True)
-        self._hands.emit(PreviewChanged(self._name, PreviewState.MAKING))
+        self._port.emit(PreviewChanged(self._name, PreviewState.MAKING))
         pace = self._paces.get(self._name.casefold())
         self._workers.speaker.post(Audition(self._reply, self._mix or self._name, words, pace))
 
-    def _stop_preview(self) -> None:
+    def stop_preview(self) -> None:
         if self._reply is not None or self._waiting:
             self._over()
-            self._hands.attend()
+            self._port.attend()
 
     def _over(self) -> None:
         """End the preview, whether it was heard or not."""
@@ -168,80 +141,85 @@ class VoiceDesk:
         reply, self._reply = self._reply, None
         if reply is not None:
             reply.end(Ending.INTERRUPTED_BY_STOP)
-        self._hands.emit(PreviewChanged(name, PreviewState.OVER))
+        self._port.emit(PreviewChanged(name, PreviewState.OVER))
 
-    def _follow(self, message: object) -> None:
-        """What the speaker tells of a preview; of an older one nothing counts any more."""
+    def follow(self, message: object) -> None:
+        """What is told of the turn PREVIEW; of an older one nothing counts any more."""
         match message:
             case h.ReplyAudible() if self._reply is not None and self._reply.ending is None:
-                self._hands.emit(PreviewChanged(self._name, PreviewState.SPEAKING))
+                self._port.emit(PreviewChanged(self._name, PreviewState.SPEAKING))
             case h.ReplyEnded() if self._reply is not None and self._reply.ending is not None:
                 self._over()
-                self._hands.attend()
+                self._port.attend()
             case Failed(code, text, hint):
-                self._hands.emit(Failed(code, text, hint))
+                self._port.emit(Failed(code, text, hint))
 
     # ---------------------------------------------------------------------- recording
 
     def _record(self, command: RecordClip | DropClip) -> None:
         if isinstance(command, RecordClip) and command.on:
             if Part.MICROPHONE not in self._status.running:
-                self._hands.emit(ClipRecording(False))
+                self._port.emit(ClipRecording(False))
                 raise DeviceError(
                     "There is no microphone.", hint="Connect one, or drop a recording instead."
                 )
-            self._stop_preview()
-            self._hands.stop_reply()
+            self.stop_preview()
+            self._port.decide(StopReply())
             self._recording = True
-            self._hands.attend()
+            self._port.attend()
         self._workers.recorder.post(command)
 
     # ------------------------------------------------------------------------- shelf
 
     def _moved(self, name: str, now: str) -> None:
         """A voice was renamed, removed, brought back, taken in or made again."""
-        chosen = self._hands.chosen()
+        chosen = self._port.settings().speech.voice
         if name and name.casefold() == chosen.casefold():
             if not now:
                 self._removed_chosen = name
             if now != chosen:
-                self._hands.change(VOICE, now)
+                self._port.change(VOICE, now)
             if not now:
-                self._hands.emit(
+                self._port.emit(
                     Notice.of("{name} was removed; the default voice speaks now.", name=name)
                 )
         elif not name and now and now == self._removed_chosen:
             self._removed_chosen = ""
-            self._hands.change(VOICE, now)
+            self._port.change(VOICE, now)
         # the list of choices has changed, and with it perhaps the voice
-        self._workers.speaker.post(SelectVoice(self._hands.chosen()))
+        self._workers.speaker.post(SelectVoice(self._port.settings().speech.voice))
 
-    def _note(self, message: object) -> None:
-        """What is for others, and of interest here."""
-        match message:
-            case StopReply() | PressTalk() if self.hearing or self._waiting:
-                self._stop_preview()
-            case VoicesListed(voices):
-                self._paces = {v.name.casefold(): v.pace for v in voices if v.pace is not None}
-                self._listed = True
-            case VoicesChanged(selected=selected):
-                self._known(selected)
-            case h.VoiceAdopted():
-                self._workers.recorder.post(DropClip())  # it is kept with the voice
-                self._workers.background.post(ListVoices())
-            case h.ReplyAudible() if self._noted != (self._status.voice, self._hands.today()):
-                self._noted = (self._status.voice, self._hands.today())
-                self._workers.background.post(NoteUse(*self._noted))
-            case ClipRecording(on=False) if self._recording:
-                self._recording = False
-                self._hands.attend()
-            case Failed(part=Part.MICROPHONE) if self._recording:
-                self._workers.recorder.post(RecordClip(on=False))
+    def listed(self, listed: VoicesListed) -> None:
+        """Which voices there are."""
+        self._paces = {v.name.casefold(): v.pace for v in listed.voices if v.pace is not None}
 
-    def _known(self, selected: str) -> None:
+    def adopted(self) -> None:
+        """The clip has become a voice, which keeps it."""
+        self._workers.recorder.post(DropClip())
+        self._workers.background.post(ListVoices())
+
+    def spoke(self) -> None:
+        """The chosen voice is heard: note the day."""
+        spoke = (self._status.voice, date.today().isoformat())
+        if self._noted != spoke:
+            self._noted = spoke
+            self._workers.background.post(NoteUse(*spoke))
+
+    def recorded(self, clip: ClipRecording) -> None:
+        """How far a clip is; whoever speaks is answered again once it has ended."""
+        if self._recording and not clip.on:
+            self._recording = False
+            self._port.attend()
+
+    def failed(self, fault: Failed) -> None:
+        """Without a microphone nothing more comes of a clip."""
+        if self._recording and fault.part is Part.MICROPHONE:
+            self._workers.recorder.post(RecordClip(on=False))
+
+    def known(self, selected: str) -> None:
         """Note whose voice speaks."""
         pace = self._paces.get(selected.casefold())
         if self._chosen_anew and pace is not None:
-            self._hands.change("speech.rate", pace)
+            self._port.change("speech.rate", pace)
         self._chosen_anew = False
         self._workers.background.post(ListVoices())

@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.devices.portaudio import Devices
-from engine.audio.vad import SpeechEvent
+from engine.audio.vad import SpeechEnded, SpeechResumed, SpeechStarted
 from engine.export.conversation import Conversation
 from engine.llm.base import Action
 from engine.messages.words import Ending
@@ -47,7 +47,9 @@ class Glanced:
 
 @dataclass(frozen=True)
 class Drafted:
-    """The words of the turn so far: all of them if the pause at sample `pause` is its end."""
+    """The words of the turn so far: all of them if the pause at sample `pause` is its end. The
+    ears wait as long as these words need, and tell the conductor while the pause lasts.
+    """
 
     turn: int
     pause: int
@@ -209,7 +211,9 @@ Progress = ReplyGrew | ReplyRetracted | WordsReady | AudioQueued | WordBegan
 Noted = Progress | Transcribed | ReplyAudible  # in the log
 
 Fact = (
-    SpeechEvent
+    SpeechStarted
+    | SpeechResumed
+    | SpeechEnded
     | SpeechGoesOn
     | EchoCancelled
     | Glanced

@@ -1,7 +1,6 @@
 """What is to be done: by the turn rules, and to the ears.
 
-Invariant: an order about a turn carries its number. Those of an utterance go to the ears and on to
-the recogniser as they are.
+Invariant: an order about a turn carries its number.
 """
 
 from dataclasses import dataclass
@@ -10,13 +9,13 @@ from engine.asr.base import Transcript
 from engine.audio.echo.canceller import Cleaning
 from engine.messages.events import PhaseChanged
 from engine.messages.words import Ending
-from engine.runtime.turn.facts import Drafted, ReplayAsked
+from engine.runtime.turn.facts import ReplayAsked
 from engine.settings import RecogniserSettings, WakeSettings
 
 
 @dataclass(frozen=True)
 class OpenUtterance:
-    """Hear from `from_sample` on (the listener's count); None = the talk key was pressed: from a
+    """Hear from `from_sample` on (the ears' count); None = the talk key was pressed: from a
     moment ago, for as long as it is held.
     """
 
@@ -33,9 +32,16 @@ class JoinUtterance:
 
 
 @dataclass(frozen=True)
+class HoldUtterance:
+    """The talk key was pressed in the middle of it: it goes on for as long as the key is held."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
 class CloseUtterance:
-    """All was said: write it down. `aside`: it was said into a reply. `ended_at` is when the person
-    fell silent; None = just now.
+    """All was said: write it down, unless that was done when a silence ended it. `aside`: it was
+    said into a reply. `ended_at` is when the person fell silent; None = just now.
     """
 
     turn: int
@@ -51,7 +57,7 @@ class DropUtterance:
     aside: bool = False
 
 
-UtteranceOrder = OpenUtterance | JoinUtterance | CloseUtterance | DropUtterance
+UtteranceOrder = OpenUtterance | JoinUtterance | HoldUtterance | CloseUtterance | DropUtterance
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,6 @@ class Attend:
     busy: bool = False
 
 
-# A device, what to tell of, what to take out of the microphone from now on, how patient to be and
-# how to be called; and, in a pause, how complete the words are.
-EarOrder = UseDevice | Attend | Cleaning | RecogniserSettings | WakeSettings | Drafted
+# A device, what to tell of, what to take out of the microphone from now on, how to recognise
+# speech, how to be called, and what becomes of an utterance.
+EarOrder = UseDevice | Attend | Cleaning | RecogniserSettings | WakeSettings | UtteranceOrder

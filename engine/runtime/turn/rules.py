@@ -30,6 +30,7 @@ from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
     EndTurn,
+    HoldUtterance,
     JoinUtterance,
     OpenUtterance,
     Order,
@@ -113,7 +114,7 @@ def _talk_pressed(floor: Floor) -> Outcome:
     if floor.talk_held:
         return Outcome(floor)
     if floor.phase is Phase.LISTENING:
-        return Outcome(replace(floor, talk_held=True))
+        return Outcome(replace(floor, talk_held=True), (HoldUtterance(floor.turn),))
     opened = _begin(
         floor,
         lambda turn: OpenUtterance(turn, None),

@@ -15,13 +15,13 @@ from engine.audio.devices.portaudio import Devices
 from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
 from engine.export.files import write
-from engine.messages.commands import AddVoice
-from engine.messages.events import ClipInspected, Event, Failed, Notice
+from engine.messages.commands import AddVoice, CancelClip
+from engine.messages.events import ClipInspected, Event, Notice
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
-from engine.runtime.workers.worker import Worker
 from engine.tts.casting import Stretch
 
 DEVICE_LOOK_S = 1.0
@@ -36,7 +36,7 @@ class WriteConversation:
 BackgroundJob = AddVoice | WriteConversation | ShelfJob
 
 
-class Background:
+class Background(Actor[BackgroundJob]):
     """One thread for jobs in the background."""
 
     def __init__(
@@ -45,35 +45,30 @@ class Background:
         tell: Callable[[Fact | Event], None],
         voice: LoadedVoice,
     ) -> None:
+        super().__init__("background", tell)
         self._factories = factories
-        self._tell = tell
         self._voice = voice
         self._keeper = VoiceKeeper(tell, voice.roster, voice.remake)
         self._inspected: AddVoice | None = None  # asked for last; None = no file is wanted
-        self._worker: Worker[BackgroundJob] = Worker(
-            "background", handle=self._handle, tick=self._look_for_devices, report=self._report
-        )
 
-    def start(self) -> None:
-        self._worker.start()
-
-    def post(self, job: BackgroundJob) -> None:
-        """Queue a job; looking at a file takes the place of looking at the one before."""
+    def post(self, job: BackgroundJob | CancelClip) -> None:
+        """Queue a job; looking at a file takes the place of looking at the one before, which
+        CancelClip gives up.
+        """
+        if isinstance(job, CancelClip):
+            self._inspected = None
+            return
         if isinstance(job, AddVoice) and not job.consent:
             self._inspected = job
-        self._worker.post(job)
-
-    def cancel_clip(self) -> None:
-        """Give up looking at a file."""
-        self._inspected = None
+        super().post(job)
 
     def stop(self, timeout_s: float) -> bool:
-        """End the thread and release what watches the devices."""
-        self.cancel_clip()
-        ended = self._worker.stop(timeout_s)
-        if ended:
-            self._factories.devices.close()
-        return ended
+        """See Actor; looking at a file is given up."""
+        self._inspected = None
+        return super().stop(timeout_s)
+
+    def _release(self) -> None:
+        self._factories.devices.close()
 
     def _handle(self, job: BackgroundJob) -> None:
         match job:
@@ -105,15 +100,13 @@ class Background:
             better=report.better,
         )
 
-    def _look_for_devices(self) -> float | None:
+    def _tick(self) -> float | None:
         devices: Devices | None = self._factories.devices.poll()
         if devices:
             self._tell(devices)
         return DEVICE_LOOK_S
 
-    def _report(self, error: Exception) -> None:
-        if not isinstance(error, EngineError):
-            error = UnreadableClip(
-                "The file could not be read: {error}", hint="Try another one.", error=error
-            )
-        self._tell(Failed.of(error))
+    def _unknown(self, error: Exception) -> EngineError:
+        return UnreadableClip(
+            "The file could not be read: {error}", hint="Try another one.", error=error
+        )

@@ -32,8 +32,8 @@ from engine.messages.conversations import (
 )
 from engine.messages.events import Event, Failed, Notice
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.orders import PREVIEW
-from engine.runtime.workers.worker import Worker
 from engine.settings import HistorySettings
 from engine.translatable import Translatable
 
@@ -104,7 +104,7 @@ class _Notes:
         del self.unwritten[number]
 
 
-class Historian:
+class Historian(Actor[Order]):
     """Owns the file at `path`; None = nothing can be kept."""
 
     def __init__(
@@ -116,8 +116,8 @@ class Historian:
         now: Callable[[], float] = time.time,
     ) -> None:
         """`clock` is the engine's, in seconds; `now` is in seconds since 1970."""
+        super().__init__("historian", tell)
         self._path = path
-        self._tell = tell
         self._clock = clock
         self._now = now
         self._store: Store | None = None  # None = not open
@@ -127,30 +127,18 @@ class Historian:
         self._earlier: list[_Notes] = []  # of which something waits to be written
         self._failures = 0  # writes since one went well; the first was told
         self._retry_at = 0.0
-        self._worker: Worker[Order] = Worker(
-            "historian", handle=self._handle, tick=self._tick, report=self._report
-        )
 
     # -------------------------------------------------------------- from any thread
 
-    def start(self) -> None:
-        self._worker.start()
-
-    def post(self, order: Order) -> None:
-        self._worker.post(order)
-
     def keep(self, began: datetime, turn: Turn) -> None:
         """See KeepTurn."""
-        self._worker.post(KeepTurn(began, turn))
+        self.post(KeepTurn(began, turn))
 
-    def stop(self, timeout_s: float) -> bool:
-        """End the thread and close the file; a last attempt is made to write what waits."""
-        ended = self._worker.stop(timeout_s)
-        if ended:
-            self._retry_at = 0.0
-            self._worker.guarded(self._write_all)
-            self._close()
-        return ended
+    def _release(self) -> None:
+        """Close the file; a last attempt is made to write what waits."""
+        self._retry_at = 0.0
+        self._worker.guarded(self._write_all)
+        self._close()
 
     # ------------------------------------------------------------------ orders
 
@@ -291,7 +279,7 @@ class Historian:
         try:
             self._write()
         except HistoryError as error:
-            self._fail(error)
+            self._put_off(error)
             return
         if self._failures:
             self._failures = 0
@@ -305,11 +293,11 @@ class Historian:
                 self._with_file(partial(notes.write_next, now=self._now()))
         self._earlier.clear()
 
-    def _fail(self, error: HistoryError) -> None:
+    def _put_off(self, error: HistoryError) -> None:
         self._retry_at = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
         self._failures += 1
         if self._failures == 1:
-            self._tell(Failed(error.code, error.message, error.hint))
+            self._tell(Failed.of(error))
 
     def _forget_old(self) -> None:
         """Delete what is older than the person wants."""
@@ -325,12 +313,10 @@ class Historian:
             return None
         return max(0.05, self._retry_at - self._clock())
 
-    def _report(self, error: Exception) -> None:
-        if not isinstance(error, EngineError):
-            error = HistoryError(
-                "Keeping conversations failed: {error}", hint="Please report this.", error=error
-            )
-        self._tell(Failed(error.code, error.message, error.hint))
+    def _unknown(self, error: Exception) -> EngineError:
+        return HistoryError(
+            "Keeping conversations failed: {error}", hint="Please report this.", error=error
+        )
 
 
 def numbered_below_zero(kept: Conversation) -> Conversation:

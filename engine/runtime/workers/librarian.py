@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from engine.errors import Cancelled, EngineError
-from engine.messages.events import Event, Failed, Notice
+from engine.messages.events import Event, Notice
 from engine.messages.models import (
     Activity,
     AddModel,
@@ -36,6 +36,7 @@ from engine.models.machine import this_machine
 from engine.models.recommended import recommendation
 from engine.models.servers import Served, find_served
 from engine.runtime.turn.facts import Fact, ModelChosen
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings
 from engine.settings_file import data_folder
@@ -51,28 +52,25 @@ class _Fetch:
 _Job = _Fetch | VerifyModel
 
 
-class Librarian:
+class Librarian(Actor[ModelCommand]):
     """Knows which models are wanted; the rest lies on the disk."""
 
     def __init__(
         self, tell: Callable[[Fact | Event], None], settings: Callable[[], Settings]
     ) -> None:
         """`settings` are those in force: which models are in use. Any thread may ask for them."""
-        self._tell = tell
+        super().__init__("librarian", tell)
         self._settings = settings
         # Names: to be fetched or verified, and to be used then. One call a change, so no lock.
         self._wanted: set[str] = set()
         self._to_use: set[str] = set()
         self._served: tuple[Served, ...] = ()  # by servers, when they were last looked for
-        self._moments: Worker[ModelCommand] = Worker(
-            "librarian", handle=self._handle, tick=_no_tick, report=self._report
-        )
         self._minutes: Worker[_Job] = Worker(
-            "fetching", handle=self._carry_out, tick=_no_tick, report=self._report
+            "fetching", handle=self._carry_out, tick=self._tick, report=self._report
         )
 
     def start(self) -> None:
-        self._moments.start()
+        super().start()
         self._minutes.start()
 
     def post(self, command: ModelCommand) -> None:
@@ -88,12 +86,12 @@ class Librarian:
             case PauseFetch(name):
                 self._wanted.intersection_update(self._wanted - {name} if name else ())
             case _:
-                self._moments.post(command)
+                super().post(command)
 
     def stop(self, timeout_s: float) -> bool:
         """Give up what is going on, and end both threads."""
         self._wanted.clear()
-        ended = self._moments.stop(timeout_s)
+        ended = super().stop(timeout_s)
         return self._minutes.stop(timeout_s) and ended
 
     def _want(self, job: _Job) -> None:
@@ -152,7 +150,7 @@ class Librarian:
                 else:
                     self._fetch(name)
         finally:
-            self._moments.post(ListModels())
+            self.post(ListModels())
 
     @contextmanager
     def _wanting(self, name: str) -> Iterator[None]:
@@ -208,15 +206,9 @@ class Librarian:
             self._tell(ModelSettled(name, "Paused: it goes on where it stopped."))
         except EngineError as error:
             self._tell(ModelSettled(name, str(error), failed=True))
-            self._report(error)
+            self._fail(error)
 
-    def _report(self, error: Exception) -> None:
-        if not isinstance(error, EngineError):
-            error = EngineError(
-                "Something went wrong with a model: {error}", hint="Try again.", error=error
-            )
-        self._tell(Failed(error.code, error.message, error.hint))
-
-
-def _no_tick() -> None:
-    """Nothing to do between messages."""
+    def _unknown(self, error: Exception) -> EngineError:
+        return EngineError(
+            "Something went wrong with a model: {error}", hint="Try again.", error=error
+        )

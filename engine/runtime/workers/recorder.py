@@ -19,8 +19,8 @@ from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.messages.commands import Export, NewConversation, Record
 from engine.messages.events import Event, Failed, Notice, RecordingChanged
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
-from engine.runtime.turn.facts import ClipTaken
-from engine.runtime.workers.worker import Worker
+from engine.runtime.turn.facts import ClipTaken, Fact
+from engine.runtime.workers.actor import Actor
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 
@@ -51,17 +51,17 @@ class _Block:
 Order = Record | NewConversation | Export | RecordClip | DropClip | _Block
 
 
-class Recorder:
+class Recorder(Actor[Order]):
     """One thread that writes. `overhear` begins and (with None) ends that offer() is called."""
 
     def __init__(
         self,
-        tell: Callable[[Event | ClipTaken], None],
+        tell: Callable[[Fact | Event], None],
         overhear: Callable[[Sink | None], None],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._tell = tell
+        super().__init__("recorder", tell)
         self._overhear = overhear
         self._clock = clock
         self._recording: Recording | None = None  # None = nothing is recorded
@@ -71,17 +71,8 @@ class Recorder:
         self._offered = 0  # blocks; each counted by one thread
         self._taken = 0
         self.recorded: tuple[Recorded, ...] = ()  # with what goes on; replaced whole
-        self._worker: Worker[Order] = Worker(
-            "recorder", handle=self._handle, tick=lambda: None, report=self._report
-        )
 
     # -------------------------------------------------------------- from any thread
-
-    def start(self) -> None:
-        self._worker.start()
-
-    def post(self, order: Order) -> None:
-        self._worker.post(order)
 
     def offer(self, heard: Pcm, rate: int, played: Played) -> None:
         """What the microphone heard (mono, `rate` Hz) and what the loudspeaker played since the
@@ -89,16 +80,13 @@ class Recorder:
         """
         if self._offered - self._taken < LATE_BLOCKS:
             self._offered += 1
-            self._worker.post(_Block(heard, rate, played, self._clock()))
+            self.post(_Block(heard, rate, played, self._clock()))
 
-    def stop(self, timeout_s: float) -> bool:
-        """End the thread and give the file its name."""
-        ended = self._worker.stop(timeout_s)
-        if ended:
-            self._end()
-            self._end_take(keep=False)
-            forget(_takes())
-        return ended
+    def _release(self) -> None:
+        """Give the file its name."""
+        self._end()
+        self._end_take(keep=False)
+        forget(_takes())
 
     # ------------------------------------------------------------------ orders
 
@@ -231,12 +219,8 @@ class Recorder:
             )
             self._end()
 
-    def _report(self, error: Exception) -> None:
-        if not isinstance(error, EngineError):
-            error = DeviceError(
-                "Recording failed: {error}", hint="Switch it on again.", error=error
-            )
-        self._tell(Failed.of(error))
+    def _unknown(self, error: Exception) -> EngineError:
+        return DeviceError("Recording failed: {error}", hint="Switch it on again.", error=error)
 
 
 def _free_name(folder: Path, name: str) -> Path:

@@ -32,9 +32,9 @@ from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted, WordsReady
 from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
-from engine.runtime.workers.worker import Worker
 from engine.settings import LanguageModelSettings, load_key
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER
@@ -66,7 +66,7 @@ _OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what of it is shown, noted and 
 Task = LanguageModelSettings | Reply | GetReady | Rest
 
 
-class Thinker:
+class Thinker(Actor[Task]):
     """Owns the language model."""
 
     def __init__(
@@ -76,8 +76,8 @@ class Thinker:
         say: Callable[[Order], None],
         situation: Callable[[], Situation],
     ) -> None:
+        super().__init__("thinker", tell)
         self._factories = factories
-        self._tell = tell
         self._say = say
         self._situation = situation
         self._model: LoadedPart[LanguageModelSettings, LanguageModel] = LoadedPart(
@@ -100,27 +100,21 @@ class Thinker:
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
         self._private = False  # whether something of the reply stays on this computer
-        self._worker: Worker[Task] = Worker(
-            "thinker", handle=self._handle, tick=self._tick, report=self._report
-        )
-
-    def start(self) -> None:
-        self._worker.start()
 
     def post(self, task: Task) -> None:
         if isinstance(task, LanguageModelSettings):
             self._choices += load_key(task) != load_key(self._chosen)
             self._chosen = task
-        self._worker.post(task)
+        super().post(task)
 
     def stop(self, timeout_s: float) -> bool:
-        """End the thread, release the model; the conductor has ended the reply."""
+        """See Actor; the conductor has ended the reply."""
         self._choices += 1
-        ended = self._worker.stop(timeout_s)
-        if ended:
-            self._rest()
-            self._model.close()
-        return ended
+        return super().stop(timeout_s)
+
+    def _release(self) -> None:
+        self._rest()
+        self._model.close()
 
     def _handle(self, task: Task) -> None:
         match task:
@@ -272,15 +266,16 @@ class Thinker:
             for passing_on in held:
                 passing_on()
 
-    def _report(self, error: Exception) -> None:
+    def _unknown(self, error: Exception) -> EngineError:
+        return LanguageModelError(
+            "The language model failed: {error}",
+            hint="Ask again, or choose another model.",
+            error=error,
+        )
+
+    def _fail(self, error: EngineError) -> None:
         """Tell the fault; what was already written is spoken to its end."""
         reply = self._open
-        if not isinstance(error, EngineError):
-            error = LanguageModelError(
-                "The language model failed: {error}",
-                hint="Ask again, or choose another model.",
-                error=error,
-            )
         turn = None if reply is None or reply.ending is not None else reply.turn
         failed = partial(self._tell, Failed.of(error, Part.LANGUAGE_MODEL, turn))
         if reply is None or turn is None:

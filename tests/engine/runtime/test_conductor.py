@@ -896,7 +896,6 @@ DRAFTED = 0.4  # of confidence; FakeRecogniser has another
 
 def fall_silent(host: Host, text: str, *, turn: int = 1, pause: int = 9_000) -> None:
     """The person pauses after these words."""
-    host.post(vad.SpeechPaused(pause))
     transcript = Transcript(text, DRAFTED, "fake")
     draft = h.Drafted(turn, pause, transcript, Completeness.WHOLE, time.monotonic())
     host.post(draft)
@@ -938,22 +937,6 @@ def test_a_reply_prepared_in_vain_is_neither_heard_nor_recorded_nor_done() -> No
         assert [len(history) for history in parts.model.histories] == [1, 1]
 
 
-def test_a_draft_that_comes_after_the_person_went_on_prepares_nothing() -> None:
-    with hosting(None, FREE) as host:
-        host.post(vad.SpeechStarted(0, time.monotonic()))
-        host.post(vad.SpeechPaused(9_000))
-        host.post(vad.SpeechResumed(0))
-        fall_silent(host, "hello", pause=20_000)
-        host.wait(lambda: bool(host.parts.model.histories))
-        late = h.Drafted(
-            1, 9_000, Transcript("hel", 0.9, "fake"), Completeness.WHOLE, time.monotonic()
-        )
-        host.post(late)
-        host.post(vad.SpeechEnded(0, time.monotonic()))
-        host.wait_ended(1)
-        assert [said[-1].text for said in host.parts.model.histories] == ["hello", "hello there"]
-
-
 def test_a_draft_that_comes_after_the_end_of_speech_is_answered_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -969,7 +952,6 @@ def test_a_draft_that_comes_after_the_end_of_speech_is_answered_once(
     with hosting(None, FREE) as host:
         began = time.monotonic()
         host.post(vad.SpeechStarted(0, began))
-        host.post(vad.SpeechPaused(9_000))
         host.post(vad.SpeechEnded(0, time.monotonic()))
         assert drafting.wait(1.0)
         fall_silent(host, "hello there")  # too late to prepare anything

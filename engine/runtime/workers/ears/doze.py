@@ -17,7 +17,7 @@ from engine.settings import WakeSettings
 
 
 class Doze:
-    """Told on the listener's count of samples."""
+    """Told on the ears' count of samples."""
 
     def __init__(
         self, spotter: Callable[[WakeSettings], Spotter], tell: Callable[[Fact | Event], None]

@@ -25,7 +25,7 @@ class Ducking:
         return self._until is not None
 
     def look(self, trace: bool, now: int) -> None:
-        """Whether there is a trace at sample `now` of the listener's count."""
+        """Whether there is a trace at sample `now` of the ears' count."""
         if trace:
             if self._until is None:
                 self._duck(True)

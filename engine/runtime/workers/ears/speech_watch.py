@@ -1,4 +1,4 @@
-"""Who speaks when, on the listener's count of samples: starts, pauses and ends of speech.
+"""Who speaks when, on the ears' count of samples: starts, pauses and ends of speech.
 
 Invariant: positions are those of the microphone, even after the detector was started again. A pause
 is named by the sample where it began; a silence set for one pause never ends another. Speech that
@@ -79,10 +79,16 @@ class SpeechWatch:
         self._end, self._whole_from = 0, _MIDWAY if midway else 0
         self._began = None if self._began is None else 0
 
-    def judge(self, drafted: Drafted) -> None:
-        """How complete the words are, if it is still the same pause."""
-        if drafted.pause == self._pause:
+    def hold(self) -> None:
+        """The talk key is down: no silence ends the utterance any more."""
+        self._speech = replace(self._speech, key_held=True)
+
+    def judge(self, drafted: Drafted) -> bool:
+        """Wait for as long as the words need. False when the pause they are of is over."""
+        judged = drafted.pause == self._pause
+        if judged:
             self._speech = replace(self._speech, completeness=drafted.completeness)
+        return judged
 
     def push(
         self, pcm: Pcm, end: int, *, plausible: bool = True

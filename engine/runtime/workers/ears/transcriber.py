@@ -20,21 +20,15 @@ from engine.messages.events import Event, Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.nn.memory import return_freed_memory
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import (
-    Drafted,
-    Fact,
-    Glanced,
-    Transcribed,
-)
+from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
     JoinUtterance,
     OpenUtterance,
-    UtteranceOrder,
 )
-from engine.runtime.workers.loaded_part import LoadedPart, Progress
-from engine.runtime.workers.worker import Worker
+from engine.runtime.workers.actor import Actor
+from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
@@ -49,37 +43,39 @@ class HearAudio:
 
 
 # A recogniser to have; what is heard of an utterance, and where the person paused and went on.
-Job = RecogniserSettings | UtteranceOrder | HearAudio | SpeechPaused | SpeechResumed | SpeechStarted
+Speech = OpenUtterance | JoinUtterance | HearAudio | SpeechPaused | SpeechResumed | SpeechStarted
+Job = RecogniserSettings | Speech | CloseUtterance | DropUtterance
 
 
-class Transcriber:
+class Transcriber(Actor[Job]):
     """Owns the recogniser."""
 
-    def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
+    def __init__(
+        self,
+        factories: Factories,
+        tell: Callable[[Fact | Event], None],
+        judge: Callable[[Drafted], None],
+    ) -> None:
+        """`judge` gets the draft of every pause, which may be over by then."""
+        super().__init__("transcriber", tell)
         self._factories = factories
-        self._tell = tell
+        self._judge = judge
         self._recogniser: LoadedPart[RecogniserSettings, Recogniser] = LoadedPart(
             Part.RECOGNISER,
             tell,
-            load=self._load,
+            load=lambda settings, _: factories.recogniser(settings, factories.phrases()),
             use=self._use,
             size_bytes=factories.size_bytes,
             stand_in=RecogniserSettings(engine=BUILT_IN),
         )
         self._wanted: RecogniserSettings | None = None  # None = the one that was chosen is there
-        self._judge: Callable[[str], Completeness] = _unjudged
+        self._completeness: Callable[[str], Completeness] = _unsure
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
         self._partial = self._glance = ""
         self._pause: int | None = None  # the pause a draft is wanted of; None = of none
         self._draft: tuple[Transcript, float] | None = None  # and when it was made
         self._ended = False
-        self._worker: Worker[Job] = Worker(
-            "transcriber", handle=self._handle, tick=self._tick, report=self._report
-        )
-
-    def start(self) -> None:
-        self._worker.start()
 
     def post(self, job: Job) -> None:
         """Queue a job; a draft in progress that it makes worthless is given up at once."""
@@ -87,17 +83,13 @@ class Transcriber:
             self._pause = job.sample
         elif isinstance(job, OpenUtterance | SpeechResumed | SpeechStarted | DropUtterance):
             self._pause = None
-        self._worker.post(job)
+        super().post(job)
 
-    def stop(self, timeout_s: float) -> bool:
-        """End the thread and release the recogniser."""
-        ended = self._worker.stop(timeout_s)
-        if ended:
-            self._drop()
-            self._recogniser.close()
-        return ended
+    def _release(self) -> None:
+        self._drop()
+        self._recogniser.close()
 
-    def _handle(self, job: Job) -> None:
+    def _handle(self, job: Job) -> None:  # noqa: C901, PLR0912 - one case per kind
         match job:
             case RecogniserSettings():
                 self._wanted = job
@@ -113,8 +105,10 @@ class Transcriber:
                 self._draft = None
             case CloseUtterance(turn, aside):
                 self._end(turn, aside=aside)
-            case JoinUtterance(before, turn):
-                self._continue(before, turn)
+            case JoinUtterance(before, turn) if before == self._turn and self._recognition:
+                self._turn, self._draft, self._ended = turn, None, False
+            case JoinUtterance(turn=turn):
+                self._begin(turn)
             case DropUtterance(turn):
                 if turn == self._turn:
                     self._drop()
@@ -128,12 +122,9 @@ class Transcriber:
             self._drop()
             self._recogniser.take(resolve(wanted), why(wanted))
 
-    def _load(self, settings: RecogniserSettings, progress: Progress) -> Recogniser:
-        return self._factories.recogniser(settings, self._factories.phrases())
-
     def _use(self, recogniser: Recogniser, settings: RecogniserSettings) -> str:
         recogniser.adjust(settings)
-        self._judge = self._factories.completeness(settings)
+        self._completeness = self._factories.completeness(settings)
         return recogniser.info.detail
 
     def _begin(self, turn: int) -> None:
@@ -153,13 +144,9 @@ class Transcriber:
         if transcript is not None:
             at = time.monotonic()
             self._draft = (transcript, at)
-            self._tell(Drafted(turn, pause, transcript, self._completeness(transcript), at))
-
-    def _completeness(self, transcript: Transcript) -> Completeness:
-        """The rules are those of one language."""
-        if transcript.language not in ("", "en"):
-            return Completeness.UNSURE
-        return self._judge(transcript.text)
+            english = transcript.language in ("", "en")  # the rules are those of one language
+            completeness = (self._completeness if english else _unsure)(transcript.text)
+            self._judge(Drafted(turn, pause, transcript, completeness, at))
 
     def _end(self, turn: int, *, aside: bool) -> None:
         """All was said: the draft is final if nothing was said since."""
@@ -175,12 +162,6 @@ class Transcriber:
         wish = aside and self._factories.pace_wish(transcript.text, True)
         self._tell(Transcribed(turn, transcript, at, wish))
         return_freed_memory()
-
-    def _continue(self, before: int, turn: int) -> None:
-        if before != self._turn or self._recognition is None:
-            self._begin(turn)
-            return
-        self._turn, self._draft, self._ended = turn, None, False
 
     def _drop(self) -> None:
         if self._recognition:
@@ -206,16 +187,17 @@ class Transcriber:
                 self._tell(PartialTranscript(self._turn, partial))
         return None
 
-    def _report(self, error: Exception) -> None:
+    def _unknown(self, error: Exception) -> EngineError:
+        return RecogniserError(
+            "The speech recogniser failed: {error}", hint="Say it again, or type.", error=error
+        )
+
+    def _fail(self, error: EngineError) -> None:
         turn = self._turn
         self._drop()
-        if not isinstance(error, EngineError):
-            error = RecogniserError(
-                "The speech recogniser failed: {error}", hint="Say it again, or type.", error=error
-            )
         self._tell(Failed.of(error, Part.RECOGNISER, turn))
 
 
-def _unjudged(text: str) -> Completeness:
-    """Until a judge is loaded."""
+def _unsure(text: str) -> Completeness:
+    """Where no rules know."""
     return Completeness.UNSURE

@@ -23,12 +23,12 @@ from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnde
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
 from engine.runtime.workers.voice.orders import Audition, Order, SayWords, SelectVoice, Unsay
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.unspoken import Unspoken
-from engine.runtime.workers.worker import Worker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
@@ -54,14 +54,14 @@ class _Utterance:
     ended: bool = False  # no more words will come
 
 
-class Speaker:
+class Speaker(Actor[Order]):
     """Owns the synthesiser and the loudspeaker."""
 
     def __init__(
         self, factories: Factories, tell: Callable[[Fact | Event], None], dials: Dials
     ) -> None:
+        super().__init__("speaker", tell)
         self._factories = factories
-        self._tell = tell
         self._dials = dials
         self._voice = LoadedVoice(factories, tell)
         self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
@@ -69,17 +69,8 @@ class Speaker:
         self._reply: Reply | None = None  # the reply a fault would belong to; None = none
         self._utterance: _Utterance | None = None  # None = nothing is being said
         self._reserve = Reserve()
-        self._worker: Worker[Order] = Worker(
-            "speaker", handle=self._handle, tick=self._tick, report=self._report
-        )
 
     # -------------------------------------------------------------- from any thread
-
-    def start(self) -> None:
-        self._worker.start()
-
-    def post(self, order: Order) -> None:
-        self._worker.post(order)
 
     @property
     def voice(self) -> LoadedVoice:
@@ -87,15 +78,15 @@ class Speaker:
         return self._voice
 
     def stop(self, timeout_s: float) -> bool:
-        """End the thread, then release the device and the model."""
+        """See Actor; inaudible at once."""
         self._dials.hush(True)
-        ended = self._worker.stop(timeout_s)
-        if ended:
-            self._drop()
-            with suppress(DeviceError):  # one that is gone may not even close
-                self._dials.loudspeaker.close()
-            self._voice.close()
-        return ended
+        return super().stop(timeout_s)
+
+    def _release(self) -> None:
+        self._drop()
+        with suppress(DeviceError):  # one that is gone may not even close
+            self._dials.loudspeaker.close()
+        self._voice.close()
 
     # ------------------------------------------------------------------ orders
 
@@ -355,12 +346,13 @@ class Speaker:
         self._drop()
         self._voice.warm()  # for a voice that was chosen meanwhile
 
-    def _report(self, error: Exception) -> None:
+    def _unknown(self, error: Exception) -> EngineError:
+        return SynthesisError(
+            "The voice failed: {error}", hint="Ask again; it was restarted.", error=error
+        )
+
+    def _fail(self, error: EngineError) -> None:
         reply, self._reply = self._reply, None
-        if not isinstance(error, EngineError):
-            error = SynthesisError(
-                "The voice failed: {error}", hint="Ask again; it was restarted.", error=error
-            )
         self._tell(Failed.of(error, Part.SYNTHESISER, reply.turn if reply else None))
         if reply is not None:
             self._end(reply, Ending.FAILED)

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,13 +18,19 @@ from engine.llm.base import (
 from engine.llm.skills.control.pace import STEP
 from engine.messages.timers import CancelTimers
 from engine.runtime.host.actions import Actions, carry_out
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
+
+
+def port(change: Callable[[str, object], object], situation: Situation) -> ConductorPort:
+    """One that changes settings, and knows the situation."""
+    return SimpleNamespace(change=change, situation=lambda: situation)
 
 
 def test_a_wish_about_the_pace_of_the_reply_is_granted_and_nothing_else() -> None:
     changed: dict[str, Any] = {}
     situation = Situation(4.0, 0.5, "Ada", ("Ada",))
-    wishes = Actions(changed.__setitem__, Timers(clock=lambda: 1.0), lambda: situation)
+    wishes = Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, situation))
     assert not wishes.grant_said("louder")
     assert changed == {}
     assert wishes.grant_said("Slow down, please.")
@@ -34,7 +42,7 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over() -> N
     alarm = Timers(clock=lambda: 1.0)
     alarm.start(StartTimer(60.0, "eggs", "Eggs."))
     situation = Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Actions(lambda key, value: changed.append((key, value)), alarm, lambda: situation)
+    wishes = Actions(alarm, port(lambda key, value: changed.append((key, value)), situation))
     wishes.grant(ChangeRate(by=-1.0), turn=1)
     wishes.grant(StartTimer(9.0, "tea", "Tea."), turn=1)
     wishes.undo(2)

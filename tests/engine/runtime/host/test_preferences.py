@@ -69,7 +69,7 @@ class Inbox:
         self.got.append(message)
 
 
-WORKERS = ("listener", "transcriber", "thinker", "speaker", "historian")
+WORKERS = ("ears", "thinker", "speaker", "historian")
 
 
 def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]], SimpleNamespace]:
@@ -84,15 +84,15 @@ def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]]
 @pytest.mark.parametrize(
     ("key", "value", "worker", "message"),
     [
-        ("audio.microphone", "USB", "listener", UseDevice("USB")),
-        ("audio.muted", True, "listener", UseDevice("", closed=True)),
+        ("audio.microphone", "USB", "ears", UseDevice("USB")),
+        ("audio.muted", True, "ears", UseDevice("", closed=True)),
         ("audio.loudspeaker", "USB", "speaker", UseDevice("USB")),
-        ("audio.headset", True, "listener", Cleaning(False, False, False)),
-        ("audio.hands_free", False, "listener", Cleaning(False, False, False)),
-        ("audio.gain_control", True, "listener", Cleaning(True, False, True)),
-        ("recogniser.patience", "quick", "listener", RecogniserSettings(patience="quick")),
-        ("recogniser.language", "de", "transcriber", RecogniserSettings(language="de")),
-        ("wake.on", True, "listener", WakeSettings(on=True)),
+        ("audio.headset", True, "ears", Cleaning(False, False, False)),
+        ("audio.hands_free", False, "ears", Cleaning(False, False, False)),
+        ("audio.gain_control", True, "ears", Cleaning(True, False, True)),
+        ("recogniser.patience", "quick", "ears", RecogniserSettings(patience="quick")),
+        ("recogniser.language", "de", "ears", RecogniserSettings(language="de")),
+        ("wake.on", True, "ears", WakeSettings(on=True)),
         ("language_model.temperature", 0.1, "thinker", LanguageModelSettings(temperature=0.1)),
         ("speech.voice", "Ada", "speaker", SelectVoice("Ada")),
         ("speech.seed", 3, "speaker", SpeechSettings(seed=3)),
@@ -130,8 +130,7 @@ def test_what_is_read_while_sound_is_made_is_a_dial(key: str, value: float, dial
 def test_at_the_start_everyone_is_told_his_part_once() -> None:
     told, _ = told_by(Preferences.load_all)
     assert {name: len(got) for name, got in told.items()} == {
-        "listener": 4,  # microphone, cleaning, patience, wake phrase
-        "transcriber": 1,
+        "ears": 4,  # microphone, cleaning, recogniser, wake phrase
         "thinker": 1,
         "speaker": 2,  # loudspeaker, synthesiser with its voice
         "historian": 1,

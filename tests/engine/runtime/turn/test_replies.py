@@ -1,5 +1,6 @@
 """Replies prepared before it is certain that the person has finished, on a thinker run by hand."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +12,7 @@ from engine.messages.words import Ending
 from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
 from engine.runtime.turn.replies import Replies
-from engine.runtime.workers import thinker as thinker_module
+from engine.runtime.workers import actor
 from engine.runtime.workers.thinker import Thinker
 from engine.runtime.workers.voice.orders import Order, SayWords
 from engine.settings import LanguageModelSettings
@@ -64,7 +65,7 @@ class Mind:
 
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thinker_module, "Worker", HandWorker)
+    monkeypatch.setattr(actor, "Worker", HandWorker)
 
 
 def asked(text: str) -> tuple[Message, ...]:
@@ -89,7 +90,7 @@ def test_what_was_prepared_keeps_the_time_it_was_ready_at() -> None:
     mind = Mind("Slower it is.")
     mind.replies.prepare(1, asked("slower"))
     mind.run()
-    ready_at = thinker_module.time.monotonic()
+    ready_at = time.monotonic()
     mind.replies.answer(1, asked("slower"))
     mind.run()
     grown = [event for event in mind.told if isinstance(event, ReplyGrew)]

@@ -27,6 +27,7 @@ from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
     EndTurn,
+    HoldUtterance,
     JoinUtterance,
     OpenUtterance,
     Order,
@@ -103,6 +104,15 @@ def test_talk_key_opens_and_closes_the_utterance_and_voice_activity_does_not() -
         PressTalk(), SpeechStarted(5), ENDED, ReleaseTalk(), floor=Floor(hands_free=False)
     )
     assert without_phases(outcome.orders) == [OpenUtterance(1, None), CloseUtterance(1)]
+
+
+def test_talk_key_in_the_middle_of_an_utterance_holds_it_until_it_is_let_go() -> None:
+    outcome = play(SpeechStarted(800), PressTalk(), ENDED, ReleaseTalk())
+    assert without_phases(outcome.orders) == [
+        OpenUtterance(1, 800),
+        HoldUtterance(1),
+        CloseUtterance(1),
+    ]
 
 
 def test_talk_key_during_a_reply_stops_it() -> None:

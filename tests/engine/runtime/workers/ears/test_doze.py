@@ -1,19 +1,18 @@
 """Asleep between turns: nothing is told but that the phrase was heard; and the closed stream."""
 
 import numpy as np
-import pytest
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm
 from engine.audio.vad import SpeechEnded, SpeechStarted
-from engine.errors import DeviceError, InvalidInput
+from engine.errors import InvalidInput
 from engine.messages.events import Failed, Ready, SleepChanged
 from engine.runtime.turn.orders import Attend, OpenUtterance, UseDevice
 from engine.runtime.workers.ears.doze import Doze
 from engine.runtime.workers.ears.transcriber import HearAudio
 from engine.settings import WakeSettings
 from tests.end_to_end.spoken import silence, spoken
-from tests.engine.runtime.workers.ears.test_listener import Ears
+from tests.engine.runtime.workers.ears.test_ears import Listening
 from tests.fakes import FakeSpotter
 
 STAY_S = 4.0
@@ -28,96 +27,96 @@ def call() -> Pcm:
     return pcm
 
 
-def asleep() -> Ears:
+def asleep() -> Listening:
     """Ears that have just fallen asleep."""
-    ears = Ears()
-    ears.listener._handle(ON)
-    ears.hear(silence(STAY_S + 0.1))
-    assert ears.told.count(SleepChanged(True, "hey rubato")) == 1
-    ears.told.clear()
-    return ears
+    room = Listening()
+    room.do(ON)
+    room.hear(silence(STAY_S + 0.1))
+    assert room.told.count(SleepChanged(True, "hey rubato")) == 1
+    room.told.clear()
+    return room
 
 
-def of_speech(ears: Ears) -> list[object]:
-    return [event for event in ears.told if isinstance(event, SpeechStarted | SpeechEnded)]
+def of_speech(room: Listening) -> list[object]:
+    return [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
 
 
 def test_it_is_off_unless_asked_for() -> None:
-    ears = Ears()
-    ears.hear(silence(60.0))
-    assert not [event for event in ears.told if isinstance(event, SleepChanged)]
+    room = Listening()
+    room.hear(silence(60.0))
+    assert not [event for event in room.told if isinstance(event, SleepChanged)]
     assert not WakeSettings().on
 
 
 def test_asleep_nothing_is_told_nor_transcribed() -> None:
-    ears = asleep()
-    ears.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
-    assert of_speech(ears) == []
-    assert ears.jobs == []
+    room = asleep()
+    room.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
+    assert of_speech(room) == []
+    assert room.jobs == []
 
 
 def test_nobody_speaks_and_the_spotter_is_not_even_asked() -> None:
-    ears = asleep()
-    ears.hear(silence(5.0))
-    assert ears.spotter.heard == 0
+    room = asleep()
+    room.hear(silence(5.0))
+    assert room.spotter.heard == 0
 
 
 def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own() -> None:
-    ears = asleep()
+    room = asleep()
     phrase, request = call(), spoken("what time is it")
-    ears.hear(phrase)
-    assert SleepChanged(False, "hey rubato") in ears.told
-    ears.hear(silence(0.4))
-    ears.hear(request)
-    started = [event for event in ears.told if isinstance(event, SpeechStarted)]
+    room.hear(phrase)
+    assert SleepChanged(False, "hey rubato") in room.told
+    room.hear(silence(0.4))
+    room.hear(request)
+    started = [event for event in room.told if isinstance(event, SpeechStarted)]
     assert len(started) == 1
     woken_at = round((STAY_S + 0.1) * SAMPLE_RATE) + len(phrase)
     assert started[0].sample >= woken_at
-    ears.listener._handle(OpenUtterance(1, started[0].sample))
-    heard = np.concatenate([job.pcm for job in ears.jobs if isinstance(job, HearAudio)])
+    room.do(OpenUtterance(1, started[0].sample))
+    heard = np.concatenate([job.pcm for job in room.jobs if isinstance(job, HearAudio)])
     assert np.abs(heard).max() < 0.9, "of the phrase nothing is transcribed"
 
 
 def test_it_falls_asleep_again_if_nobody_says_more() -> None:
-    ears = asleep()
-    ears.hear(np.concatenate((call(), silence(STAY_S + 3.0))))
-    assert ears.told[-1] != SleepChanged(False, "hey rubato")
-    assert [e.asleep for e in ears.told if isinstance(e, SleepChanged)] == [False, True]
+    room = asleep()
+    room.hear(np.concatenate((call(), silence(STAY_S + 3.0))))
+    assert room.told[-1] != SleepChanged(False, "hey rubato")
+    assert [e.asleep for e in room.told if isinstance(e, SleepChanged)] == [False, True]
 
 
 def test_after_a_turn_it_stays_awake_for_what_is_said_next() -> None:
-    ears = asleep()
-    ears.listener._handle(Attend(hands_free=True, deaf=False, busy=True))
-    ears.hear(silence(20.0))
-    ears.listener._handle(Attend(hands_free=True, deaf=False, busy=False))
-    ears.hear(silence(STAY_S - 1.0))
-    ears.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
-    assert [event for event in ears.told if isinstance(event, SpeechStarted)]
-    assert SleepChanged(True, "hey rubato") not in ears.told
+    room = asleep()
+    room.do(Attend(hands_free=True, deaf=False, busy=True))
+    room.hear(silence(20.0))
+    room.do(Attend(hands_free=True, deaf=False, busy=False))
+    room.hear(silence(STAY_S - 1.0))
+    room.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
+    assert [event for event in room.told if isinstance(event, SpeechStarted)]
+    assert SleepChanged(True, "hey rubato") not in room.told
 
 
 def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_deaf() -> None:
-    ears = asleep()
-    ears.listener._handle(Attend(hands_free=True, deaf=True, busy=True))
-    ears.hear(np.concatenate((call(), call())))
-    ears.listener._handle(Attend(hands_free=True, deaf=False, busy=False))
-    ears.hear(silence(STAY_S + 1.0))
-    assert ears.spotter.heard == 0
-    assert of_speech(ears) == []
+    room = asleep()
+    room.do(Attend(hands_free=True, deaf=True, busy=True))
+    room.hear(np.concatenate((call(), call())))
+    room.do(Attend(hands_free=True, deaf=False, busy=False))
+    room.hear(silence(STAY_S + 1.0))
+    assert room.spotter.heard == 0
+    assert of_speech(room) == []
 
 
 def test_with_the_talk_key_alone_there_is_nothing_to_be_woken_for() -> None:
-    ears = asleep()
-    ears.listener._handle(Attend(hands_free=False, deaf=False))
-    ears.hear(silence(0.1))
-    assert SleepChanged(False, "hey rubato") in ears.told
+    room = asleep()
+    room.do(Attend(hands_free=False, deaf=False))
+    room.hear(silence(0.1))
+    assert SleepChanged(False, "hey rubato") in room.told
 
 
 def test_switched_off_it_hears_everything_again() -> None:
-    ears = asleep()
-    ears.listener._handle(WakeSettings())
-    ears.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
-    assert of_speech(ears)
+    room = asleep()
+    room.do(WakeSettings())
+    room.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
+    assert of_speech(room)
 
 
 def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on() -> None:
@@ -134,23 +133,24 @@ def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on() -> None:
 
 
 def test_muted_the_stream_is_closed_and_nothing_is_kept() -> None:
-    ears = Ears()
-    ears.hear(spoken("what time"))
-    ears.listener._handle(UseDevice("", closed=True))
-    assert ears.microphone.closed
-    assert any(isinstance(event, SpeechEnded) for event in ears.told)
-    assert Ready in {type(event) for event in ears.told}
-    assert len(ears.listener._since(0)) == 0
-    with pytest.raises(DeviceError, match="muted"):
-        ears.listener._handle(OpenUtterance(1, None))
+    room = Listening()
+    room.hear(spoken("what time"))
+    room.do(UseDevice("", closed=True))
+    assert room.microphone.closed
+    assert any(isinstance(event, SpeechEnded) for event in room.told)
+    assert Ready in {type(event) for event in room.told}
+    assert len(room.ears._since(0)) == 0
+    room.do(OpenUtterance(1, None))
+    assert [fault.turn for fault in room.told if isinstance(fault, Failed)] == [1]
+    assert "muted" in room.told[-1].message
 
 
 def test_opened_again_it_hears() -> None:
-    ears = asleep()
-    ears.listener._handle(UseDevice("", closed=True))
-    ears.listener._handle(UseDevice("", closed=False))
-    ears.hear(np.concatenate((silence(0.5), call())))
-    assert SleepChanged(False, "hey rubato") in ears.told
+    room = asleep()
+    room.do(UseDevice("", closed=True))
+    room.do(UseDevice("", closed=False))
+    room.hear(np.concatenate((silence(0.5), call())))
+    assert SleepChanged(False, "hey rubato") in room.told
 
 
 def test_the_same_settings_again_listen_anew_and_wake_nobody() -> None:

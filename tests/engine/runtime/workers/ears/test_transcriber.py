@@ -12,21 +12,21 @@ from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.messages.events import Event, PartialTranscript
 from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
-from engine.runtime.workers.ears import transcriber as transcriber_module
+from engine.runtime.workers import actor
 from engine.runtime.workers.ears.transcriber import (
     HearAudio,
     Transcriber,
 )
 from engine.settings import RecogniserSettings
 from tests.engine.runtime.turn.test_replies import HandWorker
-from tests.fakes import FakeParts
+from tests.fakes import FakeParts, FakeRecognition
 
 
 class Scribe:
     def __init__(self) -> None:
         self.parts = FakeParts()
         self.told: list[Fact | Event] = []
-        self.transcriber = Transcriber(self.parts.factories(), self.told.append)
+        self.transcriber = Transcriber(self.parts.factories(), self.told.append, self.told.append)
         self.do(RecogniserSettings(), OpenUtterance(1, None))
         self.hear(1)
         self.told.clear()
@@ -45,12 +45,14 @@ class Scribe:
 
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcriber_module, "Worker", HandWorker)
+    monkeypatch.setattr(actor, "Worker", HandWorker)
 
 
 def test_what_is_said_while_the_recogniser_loads_is_heard_whole() -> None:
     scribe = Scribe()
-    scribe.transcriber = Transcriber(scribe.parts.factories(), scribe.told.append)
+    scribe.transcriber = Transcriber(
+        scribe.parts.factories(), scribe.told.append, scribe.told.append
+    )
     said = [HearAudio(2, np.ones(1_600, np.float32)) for _ in range(5)]
     scribe.do(RecogniserSettings(), OpenUtterance(2, 0), *said, CloseUtterance(2))
     assert scribe.parts.recogniser.samples == 5 * 1_600
@@ -131,7 +133,7 @@ def test_another_language_applies_without_loading() -> None:
         return factories.completeness(settings)
 
     parts_counted = replace(factories, recogniser=load, completeness=completeness)
-    transcriber = Transcriber(parts_counted, lambda told: None)
+    transcriber = Transcriber(parts_counted, lambda told: None, lambda drafted: None)
     whisper = RecogniserSettings(engine="whisper", model="a folder")
     for settings in (whisper, replace(whisper, language="de")):
         transcriber.post(settings)
@@ -150,10 +152,15 @@ def test_a_glance_is_told_before_the_text_so_far() -> None:
     assert scribe.told == [Glanced(2, "stop"), PartialTranscript(2, "stop")]
 
 
-def test_rules_of_english_do_not_judge_another_language() -> None:
+@pytest.mark.parametrize(
+    ("language", "completeness"), [("de", Completeness.UNSURE), ("en", Completeness.OPEN)]
+)
+def test_rules_of_english_do_not_judge_another_language(
+    monkeypatch: pytest.MonkeyPatch, language: str, completeness: Completeness
+) -> None:
     scribe = Scribe()
-    scribe.transcriber._judge = lambda text: Completeness.OPEN
-    german = Transcript("wie spät ist es und", 0.9, "whisper", "de")
-    assert scribe.transcriber._completeness(german) is Completeness.UNSURE
-    english = Transcript("what time is it and", 0.9, "whisper", "en")
-    assert scribe.transcriber._completeness(english) is Completeness.OPEN
+    scribe.transcriber._completeness = lambda text: Completeness.OPEN
+    said = Transcript("wie spät ist es und", 0.9, "whisper", language)
+    monkeypatch.setattr(FakeRecognition, "draft", lambda *_: said)
+    scribe.do(SpeechPaused(800))
+    assert [draft.completeness for draft in scribe.of(Drafted)] == [completeness]

@@ -1,7 +1,9 @@
 """The ears: microphone samples become 16 kHz audio, voice activity and utterances.
 
-Invariant: positions count 16 kHz samples since the microphone was opened. The last PREROLL_S are
-always kept, so an utterance begins before the moment it was noticed.
+Whether an utterance begins, or goes on with an earlier one, is the turn rules' decision; when it is
+over is heard here, so the recogniser has it written down while the rules are told. Invariant:
+positions count 16 kHz samples since the microphone was opened. The last PREROLL_S are always kept,
+so an utterance begins before the moment it was noticed.
 """
 
 import time
@@ -15,7 +17,7 @@ import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio import vad
-from engine.audio.base import Microphone, Pcm, Played
+from engine.audio.base import Microphone, Pcm
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
@@ -23,31 +25,26 @@ from engine.errors import DeviceError, EngineError
 from engine.messages.events import Event, Failed, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
+from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.endpointing import strategies
-from engine.runtime.turn.facts import (
-    Drafted,
-    EchoCancelled,
-    Fact,
-    MicrophoneLevel,
-    SpeechGoesOn,
-)
+from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, MicrophoneLevel, SpeechGoesOn
 from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
     DropUtterance,
     EarOrder,
+    HoldUtterance,
     JoinUtterance,
     OpenUtterance,
     UseDevice,
-    UtteranceOrder,
 )
+from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.ears.doze import Doze
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
-from engine.runtime.workers.ears.transcriber import HearAudio, Job
+from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
-from engine.runtime.workers.worker import Worker
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
 
@@ -67,29 +64,24 @@ NO_CANCELLER = Translatable(
     "'livekit', or wear a headset and say so in the settings."
 )
 
+Order = EarOrder | Overhear | Drafted
 
-Order = EarOrder | UtteranceOrder | Overhear
 
-
-class Listener:
-    """Owns the microphone and the voice-activity detector."""
+class Ears(Actor[Order]):
+    """Owns the microphone and the voice-activity detector, and has a transcriber."""
 
     def __init__(
-        self,
-        factories: Factories,
-        tell: Callable[[Fact | Event], None],
-        recognise: Callable[[Job], None],
-        played: Callable[[], Played],
-        ducking: Ducking,
+        self, factories: Factories, tell: Callable[[Fact | Event], None], dials: Dials
     ) -> None:
+        super().__init__("listener", tell)
         self._factories = factories
-        self._tell = tell
-        self._recognise = recognise
+        self._transcriber = Transcriber(factories, tell, self.post)
+        self._recognise = self._transcriber.post
         self._microphone: Microphone | None = None  # None: none could be opened
         self._flaps = FlapGuard()
         self._sink: Sink | None = None  # None: nothing is recorded
-        self._played = played  # what left the loudspeaker since it was last asked
-        self._ducking = ducking
+        self._played = dials.take_played  # what left the loudspeaker since it was last asked
+        self._ducking = Ducking(dials.duck)
         self._muted = False
         self._was_opened = False  # any microphone so far
         self._doze = Doze(factories.spotter, tell)
@@ -101,32 +93,27 @@ class Listener:
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
-        self._closed_at = 0  # sample up to which the last utterance was fed
+        self._closed: int | None = None  # turn of the utterance before; None = there was none
+        self._closed_at = 0  # sample up to which it was fed
         self._attending = Attend(hands_free=False, deaf=False)
         self._deaf_until = 0
         self._next_level = 0
-        self._worker: Worker[Order] = Worker(
-            "listener", handle=self._handle, tick=self._tick, report=self._report
-        )
-
-    # -------------------------------------------------------------- from any thread
 
     def start(self) -> None:
-        self._worker.start()
-
-    def post(self, order: Order) -> None:
-        self._worker.post(order)
+        self._transcriber.start()
+        super().start()
 
     def stop(self, timeout_s: float) -> bool:
-        """End the thread and release the microphone."""
-        ended = self._worker.stop(timeout_s)
-        if ended and self._microphone:
-            self._microphone.close()
-        return ended
+        """See Actor; each of the two threads gets so long."""
+        ended = super().stop(timeout_s)
+        return self._transcriber.stop(timeout_s) and ended
+
+    def _release(self) -> None:
+        self._lose()
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: Order) -> None:  # noqa: C901, PLR0912 - one case per kind
         match order:
             case UseDevice(name, closed):
                 self._muted = closed
@@ -139,14 +126,18 @@ class Listener:
                 self._attend(order)
             case RecogniserSettings(patience=patience):
                 self._watch.strategies = strategies(patience)
+                self._recognise(order)
             case WakeSettings():
                 self._doze.use(order, self._position)
             case Drafted():
-                self._watch.judge(order)
+                if self._watch.judge(order):
+                    self._tell(order)
             case OpenUtterance():
                 self._open(order)
             case JoinUtterance():
                 self._join(order)
+            case HoldUtterance():
+                self._hold(order)
             case CloseUtterance() | DropUtterance():
                 self._close(order)
             case _:
@@ -205,11 +196,6 @@ class Listener:
             self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()
 
-    def _look_again(self) -> None:
-        """See whether a microphone is there now; that there was none has been told already."""
-        with suppress(DeviceError):
-            self._adopt(self._factories.microphone(""))
-
     def _attend(self, order: Attend) -> None:
         if self._attending.deaf and not order.deaf:
             self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
@@ -237,7 +223,8 @@ class Listener:
                 "The microphone is muted.", hint="Unmute it at the top of the window, or type."
             )
         if self._microphone is None:
-            self._look_again()
+            with suppress(DeviceError):  # that there is none has been told already
+                self._adopt(self._factories.microphone(""))
         if self._microphone is None:
             raise DeviceError(
                 "There is no microphone.",
@@ -251,10 +238,17 @@ class Listener:
 
     def _close(self, order: CloseUtterance | DropUtterance) -> None:
         if self._utterance == order.turn:
-            self._utterance = None
+            self._closed, self._utterance = self._utterance, None
             self._closed_at = self._position
             self._watch.follow(None)
             self._recognise(order)
+
+    def _hold(self, order: HoldUtterance) -> None:
+        """It may have ended a moment before the key was down: then it goes on."""
+        if self._utterance is None and self._closed == order.turn:
+            self._join(JoinUtterance(order.turn, order.turn))
+        if self._utterance == order.turn:
+            self._watch.hold()
 
     def _join(self, order: JoinUtterance) -> None:
         turn = self._utterance = order.turn
@@ -355,21 +349,23 @@ class Listener:
         return level_db(pcm) < QUIET_DB
 
     def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
-        """Tell of speech; in a pause, which may be its end, have the words so far recognised."""
+        """Tell of speech. Of an utterance, have the words so far recognised in a pause, which may
+        be its end, and all of them at its end.
+        """
+        turn = self._utterance
         match event:
-            case vad.SpeechPaused() | vad.SpeechResumed() if self._utterance is None:
+            case vad.SpeechPaused():
+                pass  # the draft of what was said before it will be told
+            case vad.SpeechResumed() if turn is None:
                 pass  # nobody listens to this speech
-            case vad.SpeechPaused() | vad.SpeechResumed():
-                self._tell(event)
-                self._recognise(event)
-            case vad.SpeechStarted():
-                if self._utterance is not None:  # by the key, after a pause as long as an end
-                    self._recognise(event)
-                self._tell(event)
-            case vad.SpeechEnded() | SpeechGoesOn():
-                self._tell(event)
             case _:
-                assert_never(event)
+                self._tell(event)
+        if turn is None or isinstance(event, SpeechGoesOn):
+            return
+        if isinstance(event, vad.SpeechEnded):
+            self._close(CloseUtterance(turn, aside=self._attending.wary))
+        else:
+            self._recognise(event)
 
     def _timed(self, event: vad.SpeechEvent) -> vad.SpeechEvent:
         """The same at its time on the engine's clock."""
@@ -391,9 +387,12 @@ class Listener:
             if not relapsed:
                 self._use("", instead=True)
             return
-        turn = self._give_up()
-        if not isinstance(error, EngineError):
-            error = DeviceError(
-                "Listening failed: {error}", hint="Choose another microphone.", error=error
-            )
-        self._tell(Failed.of(error, Part.MICROPHONE, turn))
+        super()._report(error)
+
+    def _unknown(self, error: Exception) -> EngineError:
+        return DeviceError(
+            "Listening failed: {error}", hint="Choose another microphone.", error=error
+        )
+
+    def _fail(self, error: EngineError) -> None:
+        self._tell(Failed.of(error, Part.MICROPHONE, self._give_up()))

@@ -1,0 +1,308 @@
+"""The ears, ticked by hand: speech is found where it is, however quiet the room was before."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from engine.asr.base import SAMPLE_RATE, Transcript
+from engine.asr.completeness import Completeness
+from engine.audio.base import Pcm, Played
+from engine.audio.echo.near_end import NearEnd
+from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
+from engine.errors import DeviceError
+from engine.messages.events import Event, Failed, Notice
+from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
+from engine.runtime.turn.facts import Drafted, Fact, MicrophoneLevel
+from engine.runtime.turn.orders import (
+    Attend,
+    CloseUtterance,
+    HoldUtterance,
+    JoinUtterance,
+    OpenUtterance,
+    UseDevice,
+)
+from engine.runtime.workers import actor
+from engine.runtime.workers.ears.ears import TOO_SOON, Ears, Order
+from engine.runtime.workers.ears.transcriber import HearAudio, Job
+from tests.end_to_end.spoken import silence, spoken
+from tests.engine.runtime.turn.test_replies import HandWorker
+from tests.fakes import FakeParts
+
+QUIET_S = 2.0
+BLOCK = SAMPLE_RATE // 20
+
+
+def drafted(pause: int, completeness: Completeness) -> Drafted:
+    return Drafted(1, pause, Transcript("set a timer for", 0.9, "fake"), completeness, 0.0)
+
+
+def paused_at(room: "Listening") -> int:
+    return next(job.sample for job in room.jobs if isinstance(job, SpeechPaused))
+
+
+class Listening:
+    """Ears with a hand-fed microphone at 16 kHz, hands free, run by hand; nothing is being played.
+    What they would have recognised is in `jobs`.
+    """
+
+    def __init__(self, *, midway: bool = False) -> None:
+        self.told: list[Fact | Event] = []
+        self.ducked: list[bool] = []
+        self._stage = FakeParts()
+        self._stage.microphones[""].joins_midway = midway
+        nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
+        dials = SimpleNamespace(duck=self.ducked.append, take_played=lambda: nothing)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(actor, "Worker", HandWorker)
+            self.ears = Ears(self._stage.factories(), self.told.append, dials)
+        self.jobs: list[Job] = self.ears._transcriber._worker._inbox
+        self.do(UseDevice(""), Attend(hands_free=True, deaf=False))
+        self.microphone = self._stage.microphones[""]
+        self.spotter = self._stage.spotter
+
+    def do(self, *orders: Order) -> None:
+        for order in orders:
+            self.ears.post(order)
+        self.ears._worker.run()
+
+    def hear(self, pcm: Pcm) -> None:
+        for first in range(0, len(pcm), BLOCK):
+            self._stage.microphones[""].hear(pcm[first : first + BLOCK])
+            self.do()
+
+
+def test_the_level_is_told_ten_times_a_second() -> None:
+    room = Listening()
+    room.hear(np.zeros(2 * SAMPLE_RATE, np.float32))
+    assert sum(isinstance(event, MicrophoneLevel) for event in room.told) == 20
+
+
+@pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
+def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
+    speech = spoken("what time is it")
+    quiet = np.zeros(int(QUIET_S * SAMPLE_RATE), np.float32)
+    pcm = np.concatenate((quiet, speech, quiet))
+    pcm += noise * np.random.default_rng(1).standard_normal(len(pcm)).astype(np.float32)
+    room = Listening()
+    room.hear(pcm)
+    started = [event for event in room.told if isinstance(event, SpeechStarted)]
+    assert len(started) == 1
+    assert abs(started[0].sample - QUIET_S * SAMPLE_RATE) < 0.3 * SAMPLE_RATE
+    assert len([event for event in room.told if isinstance(event, SpeechEnded)]) == 1
+
+
+def test_a_pause_has_the_utterance_drafted_and_ends_when_it_was_asked_to() -> None:
+    room = Listening()
+    room.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
+    room.do(OpenUtterance(1, 8_000))
+    room.hear(silence(0.3))
+    draft = drafted(paused_at(room), Completeness.WHOLE)
+    room.do(draft)
+    assert room.told[-1] == draft
+    assert not [event for event in room.told if isinstance(event, SpeechEnded)]
+    room.hear(silence(0.2))
+    assert [event for event in room.told if isinstance(event, SpeechEnded)]
+
+
+def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
+    room = Listening()
+    room.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
+    room.do(OpenUtterance(1, 8_000))
+    room.hear(silence(0.3))
+    pause = paused_at(room)
+    room.hear(spoken("ten minutes"))
+    assert any(isinstance(job, SpeechResumed) for job in room.jobs)
+    room.do(drafted(pause, Completeness.SETTLED))
+    assert not [event for event in room.told if isinstance(event, Drafted)]
+    room.hear(silence(0.4))
+    assert not [event for event in room.told if isinstance(event, SpeechEnded)]
+    room.hear(silence(1.5))
+    assert [event for event in room.told if isinstance(event, SpeechEnded)]
+
+
+def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
+    room = Listening()
+    speech = np.arange(SAMPLE_RATE, dtype=np.float32) / SAMPLE_RATE
+    room.do(OpenUtterance(1, 0))
+    room.hear(speech[:8_000])
+    room.do(CloseUtterance(1))
+    room.hear(speech[8_000:12_000])
+    room.do(JoinUtterance(1, 2))
+    room.hear(speech[12_000:])
+    fed = [job.pcm for job in room.jobs if isinstance(job, HearAudio)]
+    np.testing.assert_array_equal(np.concatenate(fed), speech)
+    assert JoinUtterance(1, 2) in room.jobs
+
+
+@pytest.mark.parametrize("heard_s", [0.0, 0.3])  # of quiet before: between two words
+def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_s: float) -> None:
+    question = spoken("convert ten miles to kilometers")
+    room = Listening(midway=True)
+    room.hear(np.concatenate((silence(heard_s), question[len(question) // 3 :])))
+    room.do(Attend(hands_free=False, deaf=False))  # forgets what was heard so far
+    room.do(Attend(hands_free=True, deaf=False))
+    room.hear(np.concatenate((question[len(question) // 2 :], silence(2.0))))
+    assert not [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
+    assert [event for event in room.told if isinstance(event, Notice)] == [Notice(TOO_SOON)]
+    room.hear(np.concatenate((question, silence(2.0))))
+    assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
+
+
+def test_after_a_moment_of_quiet_it_is_heard_whole() -> None:
+    room = Listening(midway=True)
+    room.hear(np.concatenate((silence(1.0), spoken("what time is it"), silence(2.0))))
+    assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
+    assert not [event for event in room.told if isinstance(event, Notice)]
+
+
+def test_who_speaks_while_another_microphone_takes_over_goes_on() -> None:
+    room = Listening(midway=True)
+    room.hear(silence(1.0))
+    room.do(UseDevice(""))
+    room.hear(np.concatenate((spoken("what time is it"), silence(2.0))))
+    assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
+
+
+def test_a_quiet_room_is_not_looked_at() -> None:
+    room = Listening()
+    room.hear(np.zeros(SAMPLE_RATE, np.float32))
+    assert room.ears._watch.resting
+    room.hear(np.full(SAMPLE_RATE, 0.01, np.float32))
+    assert not room.ears._watch.resting
+
+
+def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(NearEnd, "double_talk", True)
+    room = Listening()
+    room.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
+    assert room.ducked == []
+    room.do(Attend(hands_free=True, deaf=False, wary=True))
+    room.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
+    assert room.ducked == [True]
+    room.do(Attend(hands_free=True, deaf=False))
+    room.hear(np.zeros(int(0.5 * SAMPLE_RATE), np.float32))
+    assert room.ducked == [True, False]
+
+
+def ends(room: Listening) -> int:
+    return sum(isinstance(told, SpeechEnded) for told in room.told)
+
+
+def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
+    room = Listening()
+    talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
+    room.hear(talk[: SAMPLE_RATE // 2])
+    room.do(OpenUtterance(1, 0))
+    room.ears._watch.strategies = (Length(), Silence(10_000))  # they pause, but never so long
+    while room.ears._position < (LONGEST_S + 2) * SAMPLE_RATE and not ends(room):
+        room.hear(talk)
+    assert ends(room) == 1
+    assert LONGEST_S <= room.ears._position / SAMPLE_RATE < LONGEST_S + 8
+
+
+def test_the_talk_key_may_be_held_for_longer_than_a_minute() -> None:
+    room = Listening()
+    room.do(OpenUtterance(1, None))
+    room.hear(silence(LONGEST_S + 2))
+    assert ends(room) == 0
+
+
+@pytest.mark.parametrize(
+    "order", [UseDevice(""), Attend(hands_free=False, deaf=False), Attend(True, deaf=True)]
+)
+def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
+    room = Listening()
+    room.hear(spoken("what time is it in tokyo")[:SAMPLE_RATE])
+    assert any(isinstance(told, SpeechStarted) for told in room.told)
+    room.do(order)
+    assert ends(room) == 1
+
+
+def test_what_is_said_after_a_long_pause_with_the_key_held_is_no_part_of_the_draft() -> None:
+    room = Listening()
+    room.do(OpenUtterance(1, None))
+    room.hear(spoken("what time is it"))
+    room.hear(silence(3.0))
+    assert ends(room) == 0
+    room.jobs.clear()
+    room.hear(spoken("in tokyo"))
+    assert any(isinstance(job, SpeechResumed) for job in room.jobs)
+
+
+def test_the_silence_after_the_key_is_let_go_counts_again() -> None:
+    room = Listening()
+    room.do(OpenUtterance(1, None))
+    room.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
+    room.do(CloseUtterance(1))
+    room.hear(silence(0.1))
+    assert ends(room) == 1
+
+
+def test_a_microphone_that_cannot_be_replaced_ends_the_turn_it_was_heard_for() -> None:
+    room = Listening()
+    room.do(OpenUtterance(1, None))
+    del room._stage.microphones[""]
+    room.ears._report(DeviceError("The microphone is gone."))
+    failed = [told.turn for told in room.told if isinstance(told, Failed)]
+    assert failed == [None, 1]
+
+
+def closes(room: Listening) -> list[CloseUtterance]:
+    return [job for job in room.jobs if isinstance(job, CloseUtterance)]
+
+
+@pytest.mark.parametrize("wary", [False, True])
+def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(wary: bool) -> None:
+    room = Listening()
+    room.do(Attend(hands_free=True, deaf=False, wary=wary))
+    room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
+    room.do(OpenUtterance(1, 8_000))
+    room.hear(silence(3.0))
+    assert closes(room) == [CloseUtterance(1, aside=wary)]
+    room.do(CloseUtterance(1, ended_at=1.0))
+    assert len(closes(room)) == 1
+
+
+def test_what_had_ended_before_the_rules_opened_it_is_written_down_when_they_close_it() -> None:
+    room = Listening()
+    room.hear(np.concatenate((spoken("stop"), silence(3.0))))
+    assert ends(room) == 1
+    room.do(OpenUtterance(1, 0), CloseUtterance(1))
+    assert closes(room) == [CloseUtterance(1)]
+
+
+def test_with_the_key_pressed_in_the_middle_of_it_no_silence_ends_an_utterance() -> None:
+    room = Listening()
+    room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
+    room.do(OpenUtterance(1, 8_000), HoldUtterance(1))
+    room.hear(silence(5.0))
+    assert (ends(room), closes(room)) == (0, [])
+    room.do(CloseUtterance(1))
+    assert closes(room) == [CloseUtterance(1)]
+
+
+def test_an_utterance_that_ended_just_before_the_key_was_down_goes_on() -> None:
+    room = Listening()
+    room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
+    room.do(OpenUtterance(1, 8_000))
+    room.hear(silence(3.0))
+    assert len(closes(room)) == 1
+    room.jobs.clear()
+    room.do(HoldUtterance(1))
+    tokyo = spoken("in tokyo")
+    room.hear(tokyo)
+    room.do(CloseUtterance(1))
+    assert (room.jobs[0], room.jobs[-1]) == (JoinUtterance(1, 1), CloseUtterance(1))
+    fed = [job.pcm for job in room.jobs if isinstance(job, HearAudio)]
+    np.testing.assert_array_equal(np.concatenate(fed)[-len(tokyo) :], tokyo)
+
+
+def test_of_an_utterance_that_is_over_the_key_holds_nothing() -> None:
+    room = Listening()
+    room.do(OpenUtterance(1, None), CloseUtterance(1), OpenUtterance(2, None), CloseUtterance(2))
+    room.jobs.clear()
+    room.do(HoldUtterance(1))
+    assert room.jobs == []
