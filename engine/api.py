@@ -182,7 +182,9 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"engine.api has no {name!r}")
-    return resolve_name(_LATER[name])
+if not TYPE_CHECKING:  # else every name would be right to a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"engine.api has no {name!r}")
+        return resolve_name(_LATER[name])

@@ -133,7 +133,7 @@ def _window(options: argparse.Namespace) -> int:
     raised = remote.raise_running(hidden=options.start_hidden)
     if raised is not None:
         return raised
-    settings, notes = api.loadown_settings()
+    settings, notes = api.load_settings()
     api.preload(settings.language_model)
     from app import program
 
