@@ -10,7 +10,7 @@ XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 # A run that hangs behind a test or at its end is told to abort (a test has a limit of its own, see
 # pyproject.toml). The limit is three times what all of it takes.
 LIMIT = $(shell command -v timeout >/dev/null && \
-	echo timeout --foreground --signal=ABRT --kill-after=60 1800)
+	echo timeout --foreground --signal=ABRT --kill-after=60 2700)
 
 # Two processes on two cores, each with one thread of torch (tests/conftest.py has how they share).
 PYTEST = $(LIMIT) $(BIN)/pytest -n 2 --dist loadgroup

