@@ -83,8 +83,6 @@ def install(home: Home, given: Path, choice: making.Choice, view: progress.View)
         raise
     finally:
         watched.close_window()
-    if not choice.switch:
-        return name
     try:
         desktop.put(home, name)
     except OSError as error:
