@@ -42,13 +42,15 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast one network is trained."""
+    """How long and how fast one network is trained: it ends with its steps or, if it has them, with
+    its seconds, whichever come first."""
 
     steps: int
     batch: int  # over all processes
     learning_rate: float
     warmup: int = 200
-    decay_from: float = 0.3  # share of the steps after which the rate falls to its end
+    seconds: float = 0.0  # on the machine that trains, 0 = by steps alone
+    decay_from: float = 0.3  # share of the schedule after which the rate falls to its end
     last_rate: float = 0.02  # share of the learning rate at the end
     weight_decay: float = 0.02
     clip: float = 1.0

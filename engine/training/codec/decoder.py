@@ -33,7 +33,7 @@ from engine.training.codec.stage import CODING, alike, decoder_input, encoded, s
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
 from engine.training.encoded import read, shard_file
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
@@ -117,7 +117,7 @@ class DecoderLearner(Learner):
         self._distance = SpectralDistance().to(ranks.device)
         self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         pcm, output, losses = self._losses(self._training, moment.draw)
         report = self._criticism.descend(losses, pcm, output, moment)
         if self._reading is not None:

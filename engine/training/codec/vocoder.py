@@ -28,7 +28,7 @@ from engine.training.codec.sound_losses import Criticism, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import alike
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run, file_hash
 from engine.tts import packs
@@ -112,7 +112,7 @@ class VocoderLearner(Learner):
         self._distance = SpectralDistance().to(ranks.device)
         self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         pcm, output, losses = self._losses(self._training, moment.draw)
         return self._criticism.descend(losses, pcm, output, moment)
 

@@ -20,6 +20,7 @@ from engine.training.llmvox.encode import Encoded, Sides, read_encoded
 from engine.training.llmvox.tokens import read_tokeniser
 from engine.training.loop import (
     Learner,
+    Losses,
     Moment,
     in_bf16,
     mean_losses,
@@ -148,7 +149,7 @@ class LlmVoxLearner(Learner):
         self._model = fresh_model(shape_of(recipe), vectors)
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe = self._recipe
         seconds = recipe.longest_seconds
         if moment.share < recipe.long_from:

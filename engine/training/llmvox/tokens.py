@@ -22,7 +22,7 @@ from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
 from engine.training.codec.stage import forget_codebooks
 from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.tts.llmvox.config import ENTRY, TOKEN_SAMPLES
@@ -111,7 +111,7 @@ class TokenLearner(Learner):
         super().__init__(recipe.schedule, ranks, **parts)
         self._distance = SpectralDistance().to(ranks.device)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         return self._descend(self._losses(self._speech.training, moment.draw), moment)
 
     @torch.no_grad()

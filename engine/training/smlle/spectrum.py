@@ -24,6 +24,7 @@ from engine.training import recipe as recipes
 from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.loop import (
     Learner,
+    Losses,
     Moment,
     in_bf16,
     mean_losses,
@@ -93,7 +94,7 @@ class SpectrumLearner(Learner):
         _measure(self._model, sides)
         super().__init__(recipe.schedule, ranks, spectrum=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe = self._recipe
         lessons = self._lessons(self._sides.training, moment.draw)
         losses = self._losses([self._corrupted(each, moment.draw) for each in lessons], lessons)

@@ -18,6 +18,7 @@ from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.guide import Watch, around
 from engine.training.loop import (
     Learner,
+    Losses,
     Moment,
     in_bf16,
     mean_losses,
@@ -111,7 +112,7 @@ class SpeakStreamLearner(Learner):
         self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width))
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe = self._recipe
         batch = self._batch(self._sides.training, moment.draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)

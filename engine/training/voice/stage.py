@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, on_device, train
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, on_device, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -83,7 +83,7 @@ class VoiceLearner(Learner):
             self._model.load_state_dict(fine_tuning.weights(recipe, self._model.state_dict()))
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe, draw = self._recipe, moment.draw
         batch = self._batch(self._sides.training, draw, long=moment.share >= recipe.long_from)
         look_ahead = recipe.look_ahead
