@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
-from safetensors.torch import load_file
 
+from engine.nn import stored_weights
 from engine.training.comparison.delays import Frame, Trace, trace
 from engine.training.comparison.systems import EQUAL_BUDGET, System
 from engine.training.corpus import grammar
@@ -184,7 +184,7 @@ def _extent(system: System) -> tuple[int | None, float | None]:
     if system.folder is None:
         return (0, 0.0) if system.source == FORMANT else (None, None)
     folder = system.folder
-    tensors = [load_file(file) for file in folder.glob("*.safetensors")]
+    tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]
     parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return parameters, size / _MEGABYTE
