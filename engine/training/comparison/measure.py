@@ -14,7 +14,6 @@ from typing import Any, Final
 import psutil
 
 from engine.nn import stored_weights
-from engine.training.comparison.delays import Frame, Trace, trace
 from engine.training.comparison.systems import EQUAL_BUDGET, System
 from engine.training.corpus import grammar
 from engine.training.corpus.speakers import cast
@@ -28,6 +27,7 @@ from engine.training.recipe import QUICK, Evaluate, read_recipe
 from engine.training.run import fingerprint
 from engine.training.tasks import Place, Task, result
 from engine.training.teachers import synthesisers
+from engine.tts.delays import Frame, Trace, trace
 
 SIZE: Final = Evaluate(
     sentences=40, short_replies=36, rates=(1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5), rate_sentences=12,
