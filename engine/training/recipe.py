@@ -58,6 +58,7 @@ class Schedule:
     average: float = 0.999  # of the weights, per step; 0 = none
     checkpoint_every: int = 250
     validate_every: int = 500
+    best: str = ""  # name of the loss with whose lowest the weights are kept; "" = those of the end
     bf16: bool = False  # multiply in bfloat16 where the machine can; the weights stay fp32
 
 
