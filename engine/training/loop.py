@@ -123,8 +123,8 @@ def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, T
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
                 )
-        kept = load_file(folder / BEST) if schedule.best else state.mean
-        return {key: value.cpu() for key, value in kept.items()}
+        weights = load_file(folder / BEST) if schedule.best else state.mean
+        return {key: value.cpu() for key, value in weights.items()}
 
 
 def train_and_save(
