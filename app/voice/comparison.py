@@ -55,6 +55,7 @@ class ComparisonPage(Page):
         self.delay.setSingleStep(_STEP_MS)
         self.delay.setSuffix(tr(" ms"))
         self.delay.setValue(_DELAY_MS)
+        self.delay.setAlignment(Qt.AlignmentFlag.AlignCenter)
         between = Label(tr("&Between two words:"), self)
         between.setBuddy(self.delay)
         self.aloud = QCheckBox(tr("&Play them"), self)

@@ -16,7 +16,6 @@ from app.look.layout import Spring, card, column, fill, row, wide
 from app.look.page import Page, Returning, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.voice.comparison import ComparisonPage
 from app.voice.mixer import VoiceMixer
 from app.voice.papers import Papers
 from app.voice.recorder import VoiceRecorder
@@ -56,8 +55,6 @@ class VoicesPage(Page):
         self.mix.hide()
         self._list, self._bin = column(), column()
         self.papers = Papers(post, theme, self)
-        self.comparison = ComparisonPage(post, self)
-        self.compare = button(tr("&Compare voices…"), self, self.comparison.open_beside)
         fill(self.head, self.text, self.notice)
         fill(
             self.body,
@@ -68,7 +65,7 @@ class VoicesPage(Page):
             self.papers,
             Spring(),
         )
-        fill(self.foot, self.record, self.take_in, self.mix, self.compare, Spring())
+        fill(self.foot, self.record, self.take_in, self.mix, Spring())
         # `rubato voices` may have changed them meanwhile
         Returning(self).returned.connect(self._ask_for_lists)
 

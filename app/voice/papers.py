@@ -1,5 +1,5 @@
-"""The voices of the papers: the systems whose small packs come with the program, on the page of
-voices.
+"""The voices of the papers, on the page of voices: the systems whose small packs come with the
+program, and the way to compare them.
 
 Invariant: it shows what the engine has listed; using a system is using its voices.
 """
@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
 from app.language.words import tr
-from app.look.label import Label
-from app.look.layout import column
+from app.look.button import button
+from app.look.label import WrappingLabel
+from app.look.layout import column, row, wide
 from app.look.theme import Theme
 from app.models.row import ModelRow
+from app.voice.comparison import ComparisonPage
 from engine import api
 
 # The built-in voice is a small VoXtream2.
@@ -25,9 +27,10 @@ class Papers(QWidget):
         super().__init__(parent)
         self._made = (post, theme, self)
         self.rows: dict[str, ModelRow] = {}
-        self._list = column(Label(tr("Voices of the papers"), self, strong=True), on=self)
-        self._list.setSpacing(8)
-        self.hide()
+        self.comparison = ComparisonPage(post, self)
+        self.compare = button(tr("Com&pare voices…"), self, self.comparison.open_beside)
+        heading = WrappingLabel(tr("Voices of the papers"), self, strong=True)
+        self._list = column(row(wide(heading), self.compare), on=self, spacing=8)
 
     def on_event(self, event: api.Event) -> None:
         match event:
@@ -45,4 +48,3 @@ class Papers(QWidget):
                 self.rows[name] = ModelRow(entries[name], post, theme, parent)
                 self._list.addWidget(self.rows[name])
             self.rows[name].show_entry(entries[name])
-        self.setVisible(bool(self.rows))

@@ -1,6 +1,6 @@
 """The voices of the papers on the page of voices: listed in order, and used as a model is."""
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
@@ -26,10 +26,9 @@ def test_they_are_listed_and_chosen(qtbot: QtBot, theme: Theme, posted: list[Com
     qtbot.addWidget(parent)
     page = VoicesPage(posted.append, theme, parent)
     page.open_beside()
-    assert not page.papers.isVisible()
+    assert not page.papers.rows
     page.takes(listed(in_use="starter"))
     assert tuple(page.papers.rows) == NAMES
-    assert page.papers.isVisible()
     row = page.papers.rows["smlle"]
     posted.clear()
     row.act.click()
@@ -38,5 +37,6 @@ def test_they_are_listed_and_chosen(qtbot: QtBot, theme: Theme, posted: list[Com
     page.takes(listed(in_use="smlle"))
     assert row.said.text() == "SMLLE speaks from now on."
     assert "in use" in row.title.text()
+    QApplication.processEvents()  # it is laid out
     assert page.papers.rows["starter"].act.isVisible()
     page.close()
