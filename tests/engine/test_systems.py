@@ -40,8 +40,8 @@ def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) ->
     recipe = read_recipe(RECIPES / f"{system.name}.toml")
     assert recipe.name == recipe.export.name == system.name
     assert system.command.endswith(f"{system.name}.toml --install")
-    row = next(each for each in COMPARED if each.pack == system.name)
-    assert (row.headline, row.command) == (system.headline, system.command)
+    row = next(each for each in COMPARED if each.source == system.name)
+    assert (row.name, row.headline) == (system.title, system.headline)
 
 
 def test_what_is_not_made_names_its_command(system: System, data: Path) -> None:

@@ -172,5 +172,5 @@ def test_a_row_survives_json_with_its_note_still_translatable() -> None:
     assert again == list(ROWS)
     assert isinstance(again[1].note, Translatable)
     for broken in (None, {}, {**ROWS[0].document(), "state": "lost"}):
-        with pytest.raises(ValueError, match="no row|not a valid"):
+        with pytest.raises(ValueError, match=r"no row|not a valid"):
             Compared.of(broken)
