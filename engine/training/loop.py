@@ -251,7 +251,7 @@ def learning_rate(schedule: Schedule, step: int, share: float) -> float:
 def share_of(schedule: Schedule, reached: checkpoints.Reached) -> float:
     """How much of a schedule is over: of its steps or, where it has them, of its seconds."""
     timed = reached.seconds / schedule.seconds if schedule.seconds else 0.0
-    return max(reached.step / schedule.steps, timed)
+    return max(reached.step / schedule.steps, timed) if schedule.steps else 1.0
 
 
 class _Clock:

@@ -92,6 +92,7 @@ class Decoder:
 
     schedule: Schedule = UNTRAINED
     pack: str = ""  # the vocoder of this pack of this machine is taken, and none is trained
+    fresh: bool = False  # a vocoder of other columns begins with new weights, not with begin_with's
     kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory
@@ -307,6 +308,7 @@ class Export:
     highest_rate: float = UNBOUNDED
     frames_heard: int = 0
     frames_in_word: int = NEVER
+    reached: tuple[str, ...] = ()  # for the card: what was measured
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 

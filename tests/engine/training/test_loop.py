@@ -98,6 +98,10 @@ def test_a_schedule_ends_with_its_steps_or_its_seconds_whichever_come_first(
     assert share_of(TIMED, reached) == share
 
 
+def test_a_schedule_without_steps_is_over_at_once() -> None:
+    assert share_of(Schedule(steps=0, batch=1, learning_rate=0.1), Reached(0)) == 1.0
+
+
 @pytest.mark.usefixtures("clock")
 def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
     tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
