@@ -253,6 +253,8 @@ class Spectrum:
     masked_prompts: float = 0.5  # share of lessons that do not know their prompt's text
     without_prompt: float = 0.1
     wrong_tokens: float = 0.1  # share of tokens that are others: in use they are drawn
+    drawn: float = 0.0  # share of lessons whose tokens the transducer draws, which is trained first
+    drawn_from: float = 0.0  # share of the schedule
     shifted: float = 0.2  # share of lessons whose phones come a step early or late
     dropout: float = 0.5  # of the pre-net
 
