@@ -36,7 +36,7 @@ _LEFT_OUT: Final = (
     "speech at 1.5, 3, 5 and 6.5 syllables a second, moves of the slider, minutes of text, an open "
     "recogniser, sounds skipped or repeated, clones, resident memory"
 )
-_DELAYS_S: Final = (0.0, 0.2, 0.5)
+_DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _TIMES: Final[Mapping[str, tuple[Callable[[Timing], float], str]]] = {
     "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
     "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
