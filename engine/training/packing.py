@@ -19,12 +19,12 @@ from engine.nn import stored_weights
 from engine.training import checkpoints
 from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
-from engine.training.recipe import Recipe, Weights
+from engine.training.recipe import Recipe
 from engine.training.run import Run, read_json
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import PHONES_FILE, config_json
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more

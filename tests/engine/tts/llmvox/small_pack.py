@@ -8,11 +8,10 @@ import torch
 from engine.codec.vocoder import fresh_decoder
 from engine.nn.weights_file import shape_metadata
 from engine.training.packing import save_weights
-from engine.training.recipe import Weights
 from engine.tts import voices
 from engine.tts.llmvox.config import NAME, PackConfig
 from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, VOICE_FILE, config_json
-from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from tests.engine.tts.llmvox.small_model import (
