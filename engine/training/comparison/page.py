@@ -185,7 +185,8 @@ def _cell(row: Row, system: System, figures: Figures) -> str:
     """The figure, or why this system has none."""
     if row.part == "rates" and not system.rate:
         return "no rate"
-    return row.cell(figures) if system.source else system.remark
+    cell = row.cell(figures)
+    return system.remark if system.remark and cell == UNMEASURED else cell
 
 
 def _known(amount: float | None, unit: float = 1.0) -> str:

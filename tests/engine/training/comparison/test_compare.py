@@ -41,6 +41,9 @@ def test_a_page_says_what_a_system_cannot_do_and_who_is_not_heard(tmp_path: Path
     text = write_page(tmp_path, dict.fromkeys(systems, NOTHING), "").read_text(encoding="utf-8")
     assert f"| speaking rate, error | rates | no rate | {UNMEASURED} | - |" in text
     assert f"| ends by itself | sentences | {UNMEASURED} | {UNMEASURED} | - |" in text
+    heard = {System("far", "far", remark="-"): Figures(Results((verdict(),)))}
+    text = write_page(tmp_path, heard, "").read_text(encoding="utf-8")
+    assert "| ends by itself | sentences | 100.0% / 100.0% |" in text
 
 
 def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
@@ -92,10 +95,9 @@ def test_of_a_voice_that_is_fetched_some_voices_speak_once_it_is_here(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kokoro = next(system for system in SYSTEMS if system.name == "Kokoro")
-    for here in (True, False):
-        monkeypatch.setattr("engine.training.comparison.systems.is_fetched", lambda here=here: here)
+    for here in (False, True):
+        monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda here=here: here)
         assert kokoro.present is here
-    monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda: True)
     assert len(kokoro.talkers()) == MOST_VOICES
     assert {talker.source for talker in kokoro.talkers()} == {"kokoro"}
 
