@@ -28,7 +28,7 @@ FFT: Final = 1280  # also the window's length
 # What the convolutions around a token reach is 49 tokens; attention and the norms hear a window.
 BEHIND: Final = 50
 AHEAD: Final = 8  # 107 ms of latency
-AHEAD_MS: Final = AHEAD * HOP * 1000 // SAMPLE_RATE
+AHEAD_MS: Final = round(AHEAD * HOP * 1000 / SAMPLE_RATE)
 FADE: Final = HOP // 2  # samples in which a window gives way to the next, 7 ms
 _GROUPS: Final = 32
 _NORM_EPS: Final = 1e-6

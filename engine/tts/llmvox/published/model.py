@@ -64,8 +64,11 @@ class PublishedModel(nn.Module):
         return functional.normalize(halves, dim=-1, eps=_NORM_EPS) + placed
 
     def pack(self, precision: Precision, *, threads: int) -> None:
-        """Keep the products in few bits from now on; on the processor only."""
-        if precision is Precision.FLOAT:
+        """Keep the products in few bits from now on, where they fill whole blocks; on the processor
+        only.
+        """
+        widths = (self.shape.stack.width, self.shape.stack.hidden)
+        if precision is Precision.FLOAT or any(width % precision.block for width in widths):
             return
         stack, leave = self.stack, self.leave
         assert isinstance(stack, Gpt)
