@@ -61,7 +61,7 @@ def their_units(size: Size, table: Tensor) -> Tensor:
     return model.encoder.embed_tokens(torch.tensor(ids))
 
 
-def their_codec(size: Size, tensors: dict[str, Tensor]) -> Any:
+def their_codec(size: Size, tensors: dict[str, Tensor], device: str = "cpu") -> Any:
     """Codes [T] -> samples [320 T]."""
     from decoder.heads import ISTFTHead
     from decoder.models import VocosBackbone
@@ -77,14 +77,19 @@ def their_codec(size: Size, tensors: dict[str, Tensor]) -> Any:
     for module, name in ((backbone.eval(), "backbone."), (head.eval(), "head.")):
         own = {key.removeprefix(name): t for key, t in tensors.items() if key.startswith(name)}
         module.load_state_dict(own)
-    book = tensors["feature_extractor.encodec.quantizer.vq.layers.0._codebook.embed"]
+        module.to(device)
+    book = their_codebook(tensors).to(device)
 
     def decode(codes: Tensor) -> Tensor:
         features = functional.embedding(codes, book).t()[None]
-        samples: Tensor = head(backbone(features, bandwidth_id=torch.tensor([0])))[0]
+        samples: Tensor = head(backbone(features, bandwidth_id=torch.tensor([0], device=device)))[0]
         return samples
 
     return decode
+
+
+def their_codebook(tensors: dict[str, Tensor]) -> Tensor:
+    return tensors["feature_extractor.encodec.quantizer.vq.layers.0._codebook.embed"]
 
 
 def their_network(size: Size, content: dict[str, Any]) -> Any:
@@ -103,9 +108,7 @@ def theirs(size: Size) -> Said:
     units = their_units(size, content[place.TEXT]["shared.weight"])
     network = their_network(size, content[place.NETWORK])
     decode = their_codec(size, content[place.CODEC]["state_dict"])
-    book = content[place.CODEC]["state_dict"][
-        "feature_extractor.encodec.quantizer.vq.layers.0._codebook.embed"
-    ]
+    book = their_codebook(content[place.CODEC]["state_dict"])
     heard, cache, logits, codes = torch.zeros(1, 0, size.width), None, [], []
     for unit in units:
         before = book[codes[-1]] if codes else torch.zeros(size.entry)

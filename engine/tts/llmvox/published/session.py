@@ -19,7 +19,8 @@ from engine.tts.llmvox.replicas import Lane, Parts, ReplicaSession
 from engine.tts.llmvox.units import ByteUnits, UnitWord
 
 REPLICAS: Final = 2
-LONGEST_SENTENCE: Final = 1000  # bytes; behind it a word ends the sentence, for places are counted
+# That there is a place for; the word behind the last byte that has so many ends the sentence.
+TOKENS_PER_BYTE: Final = 8
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,15 @@ class Machine:
 class SentenceBytes(ByteUnits):
     """Bytes of words, whose sentences do not go on for ever."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int) -> None:
+        """`longest`: bytes of a sentence; the word that exceeds them ends it."""
+        self._longest = longest
         self._length = 0  # of the sentence
 
     def push(self, text: str) -> list[UnitWord]:
         (word,) = super().push(text)
         self._length += len(word.units)
-        closes = word.closes or self._length > LONGEST_SENTENCE
+        closes = word.closes or self._length > self._longest
         if closes:
             self._length = 0
         return [UnitWord(word.units, closes)]
@@ -54,13 +57,13 @@ class PublishedSession(ReplicaSession):
         super().__init__(
             Parts(
                 machine.generation,
-                SentenceBytes(),
+                SentenceBytes(model.shape.positions // TOKENS_PER_BYTE),
                 tuple(PublishedReplica(model) for _ in range(REPLICAS)),
                 model.codebook.weight,
                 self._windows,
                 TOKEN_SAMPLES,
                 torch.Generator(),  # nothing is drawn
-                model.shape.positions,
+                model.shape.positions - 1,
             )
         )
 

@@ -47,6 +47,7 @@ PRECISIONS: Final = {
     "int8": Precision.INT8,
     "int4": Precision.INT4,
 }
+FEWEST_POSITIONS: Final = 256  # room for the longest word
 THREADS: Final = 2  # the window and the audio devices need the other cores
 _LARGEST: Final = {"tokens": 65_536, "positions": 65_536, "entry": 4096, "text": 4096}
 
@@ -135,6 +136,8 @@ def _model_of(text: str) -> PublishedModel:
     """ValueError for a shape that cannot be built."""
     shape = read_shape(Shape, text, _LARGEST)
     check_numbers(shape, STACK)
+    if shape.positions < FEWEST_POSITIONS:
+        raise ValueError(f"a shape of {shape}")
     return PublishedModel(shape)
 
 

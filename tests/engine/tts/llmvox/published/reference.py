@@ -54,7 +54,7 @@ def said(size: Size) -> Said:
     """STEPS steps, and all of their tokens as one window."""
     with loaded(size) as synthesiser:
         machine = synthesiser._machine
-        replica, reader = PublishedReplica(machine.model), SentenceBytes()
+        replica, reader = PublishedReplica(machine.model), SentenceBytes(STEPS)
         units = [unit for word in WORDS for each in reader.push(word) for unit in each.units]
         units = [*units, TEXT_END, *[NOTHING] * STEPS][:STEPS]
         before = machine.model.shape.tokens

@@ -18,7 +18,7 @@ from engine.tts.llmvox.published.synthesiser import (
 SHAPE = Shape(
     TransformerConfig(layers=1, width=32, heads=2, kv_heads=2, hidden=64),
     tokens=24,
-    positions=1500,
+    positions=256,
     entry=16,
     text=16,
 )
