@@ -18,7 +18,7 @@ KEPT = Path(__file__).parents[4] / "parity" / "llmvox.json"
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("small", SMALL), pytest.param("full", FULL, marks=pytest.mark.slow)]
+    ("name", "size"), [("small", SMALL), pytest.param("full", FULL, marks=pytest.mark.long)]
 )
 def test_it_says_what_its_authors_code_says(name: str, size: Size) -> None:
     theirs = json.loads(KEPT.read_text(encoding="utf-8"))[name]
