@@ -121,7 +121,8 @@ SYSTEMS: Final = (
     System(
         "LLMVoX (published weights)",
         command=f"rubato models get {llmvox.NAME}",
-        headline="38 million parameters and a codec of 63 million, as they were published; 3.7 % of the words wrong, 475 ms to the first sound",
+        headline="38 million parameters and a codec of 63 million, as they were published; 3.7 % "
+        "of the words wrong, 475 ms to the first sound",
         ours="windows of the codec that overlap",
         rate="",
         source=llmvox.NAME,
