@@ -9,7 +9,9 @@ from torch.nn import ModuleList, functional
 
 from engine.nn.transformer import (
     NORM_EPS,
+    Attention,
     Block,
+    Heads,
     Linear,
     Mlp,
     RmsNorm,
@@ -34,8 +36,18 @@ class GptBlock(Block):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
         self.attention_norm = CentredNorm(config.width)
+        self.attention = UnturnedAttention(config)
         self.mlp_norm = CentredNorm(config.width)
         self.mlp = GeluMlp(config)
+
+
+class UnturnedAttention(Attention):
+    """Attention whose queries and keys are not turned by their places."""
+
+    def project(self, x: Tensor, rotation: Rotation) -> Heads:
+        config = self.config
+        heads = self.qkv(x).view(*x.shape[:2], -1, config.head_width).transpose(1, 2)
+        return Heads(*heads.split((config.heads, config.kv_heads, config.kv_heads), dim=1))
 
 
 class CentredNorm(RmsNorm):
@@ -58,6 +70,6 @@ class GeluMlp(Mlp):
 
 
 def unturned(config: TransformerConfig, device: torch.device) -> Rotation:
-    """What leaves the queries and keys of a position as they are."""
+    """What leaves the queries and keys of a position as they are, for graphs that turn them."""
     half = config.head_width // 2
     return Rotation(torch.ones(1, half, device=device), torch.zeros(1, half, device=device))

@@ -13,6 +13,7 @@ from torch import nn
 
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.wavtokenizer import (
+    AHEAD,
     AHEAD_MS,
     WavTokenizer,
     WavTokenizerConfig,
@@ -36,11 +37,18 @@ from engine.tts.synthesiser import Synthesiser, check_made_for
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
 RANDOM_NAME: Final = f"{NAME} with RANDOM weights (noise, not speech)"
-# The public server's first chunk, the paper's growth, and the longest chunk of its Figure 6, 2.1 s:
-# a step must not take seconds. A token that is repeated for 2 s is no pause.
+# The public server's first chunk of 10 tokens, with those that the windows keep, and the paper's
+# growth. Behind 80 tokens (1.1 s) chunks need not grow: windows hear what is around them, and a step
+# must not take long. A token that is repeated for 2 s is no pause.
 GENERATION: Final = Generation(
-    first_chunk=10, growth=2, largest_chunk=160, longest_unit=20, most_repeats=150, dropout=0.0
+    first_chunk=10 + AHEAD,
+    growth=2,
+    largest_chunk=80,
+    longest_unit=20,
+    most_repeats=150,
+    dropout=0.0,
 )
+LEAD_MS: Final = 1000  # the longest chunk takes half of that on two cores, in 8 bits
 PRECISIONS: Final = {
     "auto": Precision.INT8,
     "full": Precision.FLOAT,
@@ -60,7 +68,7 @@ class PublishedSynthesiser(Synthesiser[Voice]):
             "Its codec hears {ms} ms ahead: so much later its speech begins.", ms=AHEAD_MS
         )
         device = machine.model.position.weight.device.type
-        info = TtsInfo(name, SAMPLE_RATE, None, can_clone=False, device=device, note=note)
+        info = TtsInfo(name, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
         super().__init__(info, (Voice(VOICE, info.voice_model),), lambda voice: voice)
         self._machine = machine
 
