@@ -38,8 +38,8 @@ from engine.tts.synthesiser import Synthesiser, check_made_for
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
 RANDOM_NAME: Final = f"{NAME} with RANDOM weights (noise, not speech)"
 # The public server's first chunk of 10 tokens, with those that the windows keep, and the paper's
-# growth. Behind 80 tokens (1.1 s) chunks need not grow: windows hear what is around them, and a step
-# must not take long. A token that is repeated for 2 s is no pause.
+# growth. Behind 80 tokens (1.1 s) chunks need not grow: windows hear what is around them, and a
+# step must not take long. A token that is repeated for 2 s is no pause.
 GENERATION: Final = Generation(
     first_chunk=10 + AHEAD,
     growth=2,
