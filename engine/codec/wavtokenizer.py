@@ -196,4 +196,4 @@ def load_wavtokenizer(file: Path, entry: int, hint: str) -> WavTokenizerDecoder:
             raise ValueError(f"a decoder of {config} for vectors of {entry} numbers")
         return WavTokenizerDecoder(config)
 
-    return load_network(file, decoder_of, Translatable("The codec"), hint)
+    return load_network(file, decoder_of, Translatable("The codec file"), hint)

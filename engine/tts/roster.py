@@ -83,12 +83,7 @@ def of_settings(settings: SpeechSettings) -> Roster:
             return _kokoro()
         case llmvox.NAME:
             if not llmvox.is_fetched():
-                raise ModelError(
-                    "{name} is not on this machine.",
-                    hint="Fetch it with: {command}",
-                    name="LLMVoX",
-                    command=f"rubato models get {llmvox.NAME}",
-                )
+                raise llmvox.not_fetched()
             return Roster(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
         case name if system := systems.find(name):
             files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)

@@ -19,10 +19,10 @@ from safetensors.torch import save
 from torch import Tensor
 
 from engine.assets.catalogue import find
+from engine.assets.pickle_file import read_pickle
 from engine.assets.store import Store
 from engine.codec.wavtokenizer import WavTokenizerConfig
 from engine.errors import ModelError
-from engine.nn.pickle_file import read_pickle
 from engine.nn.transformer import TransformerConfig
 from engine.nn.weights_file import shape_metadata
 from engine.translatable import Translatable
@@ -32,9 +32,7 @@ from engine.tts.llmvox.published import place
 from engine.tts.llmvox.published.model import UNITS, Shape
 from engine.whole_file import replace_file
 
-AGAIN: Final = Translatable(
-    "Fetch it again with: {command}", command=f"rubato models get {place.NAME}"
-)
+AGAIN: Final = Translatable("Fetch the model again.")
 END: Final = 453  # the entry of the codebook that ends the speech
 SOURCES_KEY: Final = "sources"
 _BYTES, _BEFORE_BYTES, _WORD_END = 256, 3, 1  # ids of ByT5: a byte is 3 more than it is
@@ -126,13 +124,8 @@ def _check(source: str, store: Store, progress: Progress) -> None:
     progress(f"Verifying {source}", None)
     for verdict in store.verify(find(source), lambda shown: None, lambda: False):
         if verdict.fault:
-            raise ModelError(
-                "{file} of {name} {fault}.",
-                hint=AGAIN,
-                file=verdict.file,
-                name=source,
-                fault=verdict.fault,
-            )
+            file = place.models_folder() / source / verdict.file
+            raise ModelError("{file} is not as it was fetched.", hint=AGAIN, file=file)
 
 
 # -------------------------------------------------------------------- the network
@@ -154,9 +147,7 @@ def _network() -> tuple[Tensors, Shape]:
         tensors["unit.weight"] = _unit_rows()
         return tensors, _shape(tensors, heads)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ModelError(
-            "{file} is no LLMVoX of a known shape: {error}.", hint=AGAIN, file=file, error=error
-        ) from error
+        raise _strange(file, "LLMVoX", error) from error
 
 
 def _shape(tensors: Mapping[str, Tensor], heads: Any) -> Shape:
@@ -220,12 +211,7 @@ def _codec() -> tuple[Tensors, WavTokenizerConfig]:
             sum(key.endswith(".depthwise.weight") for key in named),
         )
     except (KeyError, IndexError) as error:
-        raise ModelError(
-            "{file} is no WavTokenizer of a known shape: {error}.",
-            hint=AGAIN,
-            file=file,
-            error=error,
-        ) from error
+        raise _strange(file, "WavTokenizer", error) from error
 
 
 def _joined(named: Tensors) -> Tensors:
@@ -249,7 +235,7 @@ def _joined(named: Tensors) -> Tensors:
 
 
 def _table(asset: str) -> dict[str, Any]:
-    return read_pickle(place.pickle_of(asset), Translatable("The model file"), AGAIN)
+    return read_pickle(place.pickle_of(asset), Translatable("The voice file"), AGAIN)
 
 
 def _part(file: Path, content: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -257,6 +243,16 @@ def _part(file: Path, content: Mapping[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(part, dict):
         raise _lacking(file, key)
     return part
+
+
+def _strange(file: Path, name: str, error: Exception) -> ModelError:
+    return ModelError(
+        "{file} is no {name} of a known shape: {error}.",
+        hint=AGAIN,
+        file=file,
+        name=name,
+        error=error,
+    )
 
 
 def _lacking(file: Path, key: str) -> ModelError:

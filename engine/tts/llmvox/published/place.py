@@ -6,6 +6,7 @@ Invariant: imports no torch, so that listing voices stays quick.
 from pathlib import Path
 from typing import Final
 
+from engine.errors import ModelError
 from engine.settings_file import data_folder
 
 NAME: Final = "llmvox-published"  # of the synthesiser, and of its asset
@@ -32,3 +33,13 @@ def pickle_of(asset: str) -> Path:
 def is_fetched() -> bool:
     """Whether all files are here; loading looks closer."""
     return all(pickle_of(asset).is_file() for asset in PICKLES)
+
+
+def not_fetched() -> ModelError:
+    """What to say where they are not."""
+    return ModelError(
+        "{name} is not on this machine.",
+        hint="Fetch it with: {command}",
+        name="LLMVoX",
+        command=f"rubato models get {NAME}",
+    )

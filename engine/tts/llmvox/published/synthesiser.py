@@ -30,7 +30,7 @@ from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
 from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
-from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched
+from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched, not_fetched
 from engine.tts.llmvox.published.session import Machine, PublishedSession
 from engine.tts.pack_files import STACK, check_numbers
 from engine.tts.synthesiser import Synthesiser, check_made_for
@@ -76,7 +76,7 @@ class PublishedSynthesiser(Synthesiser[Voice]):
         """ModelError: it has one voice."""
         raise ModelError(
             "LLMVoX has one voice and learns no other.",
-            hint="Choose another synthesiser to speak like a recording.",
+            hint="Choose a neural voice to speak like a recording.",
         )
 
     def open(self, voice: Voice, *, seed: int) -> PublishedSession:
@@ -94,7 +94,7 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
         progress(f"Loading {RANDOM_NAME}", None)
         return load_random(device=device, precision=precision)
     if not is_fetched():
-        raise ModelError("{name} is not on this machine.", hint=AGAIN, name="LLMVoX")
+        raise not_fetched()
     network, codec = converted_network(progress), converted_codec(progress)
     progress("Loading LLMVoX", None)
     model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)

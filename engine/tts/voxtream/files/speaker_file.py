@@ -11,9 +11,9 @@ from typing import Any
 
 from torch import Tensor
 
+from engine.assets.pickle_file import read_pickle
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
-from engine.nn.pickle_file import read_pickle
 from engine.translatable import Translatable
 from engine.tts.speaker.redimnet import (
     FFT,

@@ -96,7 +96,7 @@ def test_a_file_that_is_not_what_was_fetched_is_not_read(
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     monkeypatch.setattr(conversion, "read_pickle", None)
-    with pytest.raises(ModelError, match=f"{file.name} of {asset} has changed"):
+    with pytest.raises(ModelError, match=f"{file.name} is not as it was fetched"):
         loaded()
 
 

@@ -20,13 +20,14 @@ def read_pickle(file: Path, what: Translatable, hint: str) -> dict[str, Any]:
     """
     if not file.is_file():
         raise ModelError("{what} {file} is not there.", hint=hint, what=what, file=file)
+    refusal = ModelError(
+        "{what} {file} is damaged or holds more than weights.", hint=hint, what=what, file=file
+    )
     try:
         in_place = zipfile.is_zipfile(file)
         content = torch.load(file, map_location="cpu", weights_only=True, mmap=in_place)
     except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise ModelError(
-            "{what} {file} is damaged or holds more than weights.", hint=hint, what=what, file=file
-        ) from error
+        raise refusal from error
     if not isinstance(content, dict):
-        raise ModelError("{what} {file} holds no table.", hint=hint, what=what, file=file)
+        raise refusal
     return content
