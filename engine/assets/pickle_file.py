@@ -3,14 +3,21 @@ runs nothing of what is in them.
 """
 
 import pickle
+import struct
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from engine.errors import ModelError
 from engine.translatable import Translatable
+
+# What the loader meets in bytes that are no pickle, or one that was cut off or changed.
+_FAULTS: Final = (
+    *(OSError, RuntimeError, EOFError, pickle.UnpicklingError, struct.error),
+    *(LookupError, ValueError, TypeError, AttributeError, AssertionError),
+)
 
 
 def read_pickle(file: Path, what: Translatable, hint: str) -> dict[str, Any]:
@@ -26,7 +33,7 @@ def read_pickle(file: Path, what: Translatable, hint: str) -> dict[str, Any]:
     try:
         in_place = zipfile.is_zipfile(file)
         content = torch.load(file, map_location="cpu", weights_only=True, mmap=in_place)
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+    except _FAULTS as error:
         raise refusal from error
     if not isinstance(content, dict):
         raise refusal

@@ -6,13 +6,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.nn.packed.modules import PackedGpt
+from engine.nn.packed.quantise import Precision
+from engine.nn.transformer import TransformerConfig
 from engine.tts.base import AudioFrame, Starved
 from engine.tts.llmvox.config import WORD, Generation
 from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedReplica
 from engine.tts.llmvox.published.session import PublishedSession, SentenceBytes
-from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser
+from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, load_random
 from tests.engine.tts import laws
-from tests.engine.tts.llmvox.published.small_model import SHORT, small
+from tests.engine.tts.llmvox.published.small_model import CODEC, SHAPE, SHORT, small
 
 FIRST, SECOND, THIRD = ["The", "old", "boat", "left."], ["Did", "it?"], ["Nobody", "saw!"]
 
@@ -143,3 +146,13 @@ def test_a_sentence_never_has_more_positions_than_the_weights() -> None:
 def test_word_by_word_equals_all_at_once_with_both_replicas(words: list[str]) -> None:
     model = small()
     laws.assert_same(laws.say(model, [[word] for word in words]), laws.say(model, (words,)))
+
+
+def test_low_bit_products_obey_it_too() -> None:
+    stack = TransformerConfig(layers=1, width=64, heads=2, kv_heads=2, hidden=128)
+    shape = replace(SHAPE, stack=stack, text=32, entry=32)
+    codec = replace(CODEC, entry=32)
+    made = load_random(1, shape=shape, codec=codec, precision=Precision.INT8)._machine
+    assert isinstance(made.model.stack, PackedGpt)
+    model = PublishedSynthesiser(replace(made, generation=SHORT))
+    laws.assert_same(laws.say(model, [[word] for word in FIRST]), laws.say(model, (FIRST,)))
