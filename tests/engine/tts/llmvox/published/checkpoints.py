@@ -93,16 +93,16 @@ def pickles(size: Size = SMALL) -> dict[str, Table]:
 def network(size: Size) -> dict[str, Tensor]:
     """Of the public GPT."""
     draw, width = _Draw(4), size.width
-    tensors = {"transformer.wpe.weight": draw(size.positions, width, deviation=0.05)}
+    tensors = {"transformer.wpe.weight": draw(size.positions, width, deviation=0.02)}
     for layer in range(size.layers):
         start = f"transformer.h.{layer}."
         tensors |= {
             start + "ln_1.weight": draw.near_one(width),
             start + "attn.c_attn.weight": draw(3 * width, width),
-            start + "attn.c_proj.weight": draw(width, width),
+            start + "attn.c_proj.weight": draw(width, width, deviation=0.1 * width**-0.5),
             start + "ln_2.weight": draw.near_one(width),
             start + "mlp.c_fc.weight": draw(4 * width, width),
-            start + "mlp.c_proj.weight": draw(width, 4 * width),
+            start + "mlp.c_proj.weight": draw(width, 4 * width, deviation=0.1 * width**-0.5),
         }
     return tensors | {
         "transformer.ln_f.weight": draw.near_one(width),
