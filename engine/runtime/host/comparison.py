@@ -39,6 +39,7 @@ from engine.tts.delays import (
 TITLES: Final = {
     "starter": "VoXtream2",
     **{system.name: system.title for system in SYSTEMS},
+    "llmvox-published": "LLMVoX, published weights",
     "espeak": "eSpeak NG",
     "kokoro": "Kokoro",
 }

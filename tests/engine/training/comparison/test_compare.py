@@ -37,7 +37,11 @@ def test_a_page_says_what_was_measured_and_what_was_not(tmp_path: Path) -> None:
 
 
 def test_a_page_says_what_a_system_cannot_do_and_who_is_not_heard(tmp_path: Path) -> None:
-    systems = (System("mute", "mute", rate=""), System("rated", "rated"), System("far", remark="-"))
+    systems = (
+        System("mute", "mute", rate=""),
+        System("rated", "rated"),
+        System("far", "far", remark="-"),
+    )
     text = write_page(tmp_path, dict.fromkeys(systems, NOTHING), "").read_text(encoding="utf-8")
     assert f"| speaking rate, error | rates | no rate | {UNMEASURED} | - |" in text
     assert f"| ends by itself | sentences | {UNMEASURED} | {UNMEASURED} | - |" in text
@@ -100,6 +104,16 @@ def test_of_a_voice_that_is_fetched_some_voices_speak_once_it_is_here(
         assert kokoro.present is here
     assert len(kokoro.talkers()) == MOST_VOICES
     assert {talker.source for talker in kokoro.talkers()} == {"kokoro"}
+
+
+def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (published,) = (system for system in SYSTEMS if "published" in system.name)
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    assert not published.present
+    text = write_page(tmp_path, {published: NOTHING}, "").read_text(encoding="utf-8")
+    assert "| ends by itself | sentences | loads, not heard here |" in text
 
 
 @pytest.mark.slow
