@@ -40,8 +40,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def _reports(item: pytest.Item) -> Iterator[pytest.TestReport]:
     config = item.config
     command = [sys.executable, "-m", "pytest", "-m", "", "-o", f"timeout={LIMIT_S}"]
-    name = item.nodeid.partition("::")[2].rpartition("@")  # behind it xdist writes the group
-    command += [f"--rootdir={config.rootpath}", f"{item.path}::{name[0] or name[2]}"]
+    name = item.nodeid.partition("::")[2]
+    command += [f"--rootdir={config.rootpath}", f"{item.path}::{name}"]
     for _ in range(TRIES):
         with tempfile.TemporaryDirectory(prefix="own-process-") as folder:
             file = Path(folder) / "reports"
