@@ -14,16 +14,20 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+# Folders whose files share what takes many seconds to make.
+_TOGETHER = ("tests/engine/training/", "tests/engine/asr/")
 _NEEDS_CARD = re.compile(r"\bmark\.(device|own_process)\b")
 _SLOW = re.compile(r"\bmark\.slow\b")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives out files whole, in the order of collection."""
+    """Gives out files whole, some with others, in the order of collection."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return "card" if needs_card(self.config.rootpath / file) else file
+        if needs_card(self.config.rootpath / file):
+            return "card"
+        return next((folder for folder in _TOGETHER if file.startswith(folder)), file)
 
 
 @pytest.hookimpl(optionalhook=True)

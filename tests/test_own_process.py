@@ -27,13 +27,14 @@ def outcome(folder: Path, body: str) -> str:
     """What pytest prints of a file of tests, and the exit code behind it."""
     file = folder / "test_elsewhere.py"
     file.write_text(HEAD + body)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.own_process"]
-    command += ["-c", str(ROOT / "pyproject.toml"), f"--rootdir={ROOT}", str(file)]
+    folder.joinpath("pytest.ini").write_text("[pytest]\nmarkers =\n    own_process\n")
     environment = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of a process's start
+    environment["PYTEST_ADDOPTS"] = "-ra -p no:cacheprovider -p pytest_timeout -p tests.own_process"
     ended = subprocess.run(
-        command,
+        [sys.executable, "-m", "pytest", str(file)],
         cwd=ROOT,
-        env={**environment, "PYTEST_ADDOPTS": "-p tests.own_process"},
+        env=environment,
         capture_output=True,
         text=True,
         check=False,

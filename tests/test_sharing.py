@@ -25,9 +25,13 @@ class Process:
         self.shutting_down = True
 
 
-def test_a_file_stays_in_one_process_and_so_do_all_that_need_the_sound_card(tmp_path: Path) -> None:
-    texts = {"b.py": CARD, "d.py": CARD, "a.py": "", "c.py": ""}
+def test_a_file_stays_in_one_process_and_so_do_those_that_share_what_is_made(
+    tmp_path: Path,
+) -> None:
+    corpus, voice = "tests/engine/training/corpus.py", "tests/engine/training/voice/voice.py"
+    texts = {"b.py": CARD, corpus: "", "c.py": "", "d.py": CARD, voice: ""}
     for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     tests = [f"{name}::test[{number}]" for name in texts for number in range(4)]
     config = Namespace(option=Namespace(), rootpath=tmp_path, getvalue=lambda name: ["popen"] * 2)
@@ -37,7 +41,9 @@ def test_a_file_stays_in_one_process_and_so_do_all_that_need_the_sound_card(tmp_
         scheduler.add_node(process)
         scheduler.add_node_collection(process, tests)
     scheduler.schedule()
-    for number in range(8, 12):  # of the second process's first file
-        scheduler.mark_test_complete(processes[1], number)
     assert processes[0].files == ["b.py"] * 4 + ["d.py"] * 4
-    assert processes[1].files == ["a.py"] * 4 + ["c.py"] * 4
+    assert processes[1].files == [corpus] * 4 + [voice] * 4
+    for name in (corpus, voice):
+        for number in range(4):
+            scheduler.mark_test_complete(processes[1], tests.index(f"{name}::test[{number}]"))
+    assert processes[1].files[8:] == ["c.py"] * 4
