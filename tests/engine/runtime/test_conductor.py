@@ -496,7 +496,7 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_every_word_is_heard(
 
 
 def test_a_loudspeaker_that_comes_back_goes_on_speaking(monkeypatch) -> None:
-    monkeypatch.setattr("engine.runtime.workers.voice.speaker.RETRY_S", 0.0)
+    monkeypatch.setattr("engine.runtime.workers.voice.speech_worker.RETRY_S", 0.0)
     parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
     with hosting(parts) as host:
         host.engine.post(SendText("count"))
