@@ -32,23 +32,19 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 
 def _compare(options: argparse.Namespace) -> int:
     only = tuple(name for name in options.only.split(",") if name)
-    recital = Recital(options.word_delay, options.aloud, options.out, only)
+    recital = Recital(options.word_delay, options.aloud, options.out, options.csv, only)
     if options.json:
         return _compare_for_json(options, recital)
     rows = api.compare(options.text, own_settings(), recital, _show_row)
     redraw(" " * _LINE)
     redraw("")
     write(api.comparison_table(rows))
-    if options.csv is not None:
-        api.write_comparison(rows, options.csv)
     return _status(rows)
 
 
 def _compare_for_json(options: argparse.Namespace, recital: Recital) -> int:
     try:
         rows = api.compare(options.text, own_settings(), recital, _tell_row)
-        if options.csv is not None:
-            api.write_comparison(rows, options.csv)
     except EngineError as error:
         texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
         write_json({"message": error.message, "hint": error.hint, "texts": texts})

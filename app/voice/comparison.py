@@ -4,7 +4,7 @@ Invariant: a process of its own speaks and measures, so that nothing of it slows
 while it is heard, the assistant takes nothing that it hears for something said to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ _STATES = {
     ComparisonState.SPEAKING: mark("speaking…"),
     ComparisonState.ABSENT: mark("not here"),
 }
+Form = Callable[[str], str]
 _DELAY_MS, _LONGEST_MS, _STEP_MS = 200, 2000, 50
 
 
@@ -200,12 +201,13 @@ class Line:
 def figures(told: Compared) -> tuple[str, ...]:
     """What is known, as shown, in the order of the columns; empty = not known yet."""
 
-    def known(value: float | None, places: int, text: str = "{value}") -> str:
-        return "" if value is None else text.format(value=decimal(value, places))
+    def known(value: float | None, places: int, form: Form = lambda written: written) -> str:
+        return "" if value is None else form(decimal(value, places))
 
+    share = None if told.share is None else 100 * told.share
     return (
-        known(told.first_sound_ms, 0, tr("{value} ms")),
+        known(told.first_sound_ms, 0, lambda written: tr("{value} ms", value=written)),
         known(told.words_before, 0),
-        known(None if told.share is None else 100 * told.share, 0, tr("{value} %")),
+        known(share, 0, lambda written: tr("{value} %", value=written)),
         known(told.rate, 1),
     )

@@ -36,7 +36,7 @@ _LEFT_OUT: Final = (
     "speech at 1.5, 3, 5 and 6.5 syllables a second, moves of the slider, minutes of text, an open "
     "recogniser, sounds skipped or repeated, clones, resident memory"
 )
-_DELAYS_S: Final = (0.0, 0.2, 0.5)
+_DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _TIMES: Final[Mapping[str, tuple[Callable[[Timing], float], str]]] = {
     "first packet": (lambda t: 1000 * t.first_packet_s, "{:.0f} ms"),
     "first audible sound": (lambda t: 1000 * t.first_audible_s, "{:.0f} ms"),
@@ -185,7 +185,8 @@ def _cell(row: Row, system: System, figures: Figures) -> str:
     """The figure, or why this system has none."""
     if row.part == "rates" and not system.rate:
         return "no rate"
-    return row.cell(figures) if system.source else system.remark
+    cell = row.cell(figures)
+    return system.remark if system.remark and cell == UNMEASURED else cell
 
 
 def _known(amount: float | None, unit: float = 1.0) -> str:

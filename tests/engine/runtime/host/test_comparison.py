@@ -140,6 +140,7 @@ def test_a_loudspeaker_that_is_gone_ends_it() -> None:
         (TEXT, Recital(word_delay_ms=float("nan")), "from 0 to 5 seconds"),
         (TEXT, Recital(only=("gramophone",)), "no synthesiser called 'gramophone'"),
         (TEXT, Recital(folder=Path("/no/such/folder")), "cannot be written"),
+        (TEXT, Recital(table=Path("/no/such/folder/table.csv")), "cannot be written"),
     ],
 )
 def test_what_will_not_do_is_refused_before_anything_loads(

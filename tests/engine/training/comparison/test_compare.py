@@ -37,10 +37,17 @@ def test_a_page_says_what_was_measured_and_what_was_not(tmp_path: Path) -> None:
 
 
 def test_a_page_says_what_a_system_cannot_do_and_who_is_not_heard(tmp_path: Path) -> None:
-    systems = (System("mute", "mute", rate=""), System("rated", "rated"), System("far", remark="-"))
+    systems = (
+        System("mute", "mute", rate=""),
+        System("rated", "rated"),
+        System("far", "far", remark="-"),
+    )
     text = write_page(tmp_path, dict.fromkeys(systems, NOTHING), "").read_text(encoding="utf-8")
     assert f"| speaking rate, error | rates | no rate | {UNMEASURED} | - |" in text
     assert f"| ends by itself | sentences | {UNMEASURED} | {UNMEASURED} | - |" in text
+    heard = {System("far", "far", remark="-"): Figures(Results((verdict(),)))}
+    text = write_page(tmp_path, heard, "").read_text(encoding="utf-8")
+    assert "| ends by itself | sentences | 100.0% / 100.0% |" in text
 
 
 def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
@@ -92,12 +99,21 @@ def test_of_a_voice_that_is_fetched_some_voices_speak_once_it_is_here(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kokoro = next(system for system in SYSTEMS if system.name == "Kokoro")
-    for here in (True, False):
-        monkeypatch.setattr("engine.training.comparison.systems.is_fetched", lambda here=here: here)
+    for here in (False, True):
+        monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda here=here: here)
         assert kokoro.present is here
-    monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda: True)
     assert len(kokoro.talkers()) == MOST_VOICES
     assert {talker.source for talker in kokoro.talkers()} == {"kokoro"}
+
+
+def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (published,) = (system for system in SYSTEMS if "published" in system.name)
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    assert not published.present
+    text = write_page(tmp_path, {published: NOTHING}, "").read_text(encoding="utf-8")
+    assert "| ends by itself | sentences | loads, not heard here |" in text
 
 
 @pytest.mark.slow
