@@ -230,6 +230,7 @@ class Transducer:
     reach: int = 4  # phones to either side of the known alignment that the loss sums over
     path_from: float = 0.06  # share of the steps on the known path alone
     longest_seconds: float = 8.0
+    lengths: float = 1.0  # in use: how much of what is learnt of phones' lengths is drawn
     dropout: float = 0.1
 
 
