@@ -33,8 +33,8 @@ def loudness(pcm: Pcm, sample_rate: int) -> float:
 
 
 def brought_to(pcm: Pcm, sample_rate: int, target: float) -> Pcm:
-    """The recording at `target` LUFS, or quieter where its peak would be beyond full scale; as it is
-    where it has no loudness.
+    """The recording at `target` LUFS, or quieter where its peak would be beyond full scale; where
+    it has no loudness, as it is.
     """
     found = loudness(pcm, sample_rate)
     if not np.isfinite(found):

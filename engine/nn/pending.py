@@ -1,11 +1,13 @@
 """Results that are still pending, perhaps computed in parallel with the caller.
 
-ONNX Runtime's own worker computes them; this file creates no thread.
+ONNX Runtime's own worker computes them. It is a session's only one: what lasts for many runs of the
+session has a thread of its own, which ends with it.
 Invariant: what a computation reads stays alive until it is over; its error is raised in `wait()`.
 """
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -41,6 +43,18 @@ def beside(
     run = _Run(feeds)
     session.run_async(outputs, feeds, run.end, None)
     return Pending(run.wait, run.settle)
+
+
+def on_a_thread(work: Callable[[], T]) -> Pending[T]:
+    """Do something on a thread of its own; wait() raises what it raises."""
+    executor = ThreadPoolExecutor(1, thread_name_prefix="beside")
+    future = executor.submit(work)
+    executor.shutdown(wait=False)  # the thread ends with the work
+
+    def settle() -> None:
+        wait((future,))
+
+    return Pending(future.result, settle)
 
 
 class _Run:

@@ -4,9 +4,9 @@ frames step by step.
 Invariant: `step()` never sleeps, never waits, reads no clock. "Not ready" is the value Starved,
 "the end" is the value Finished. Same voice, seed, words and trace of rates on the same device give
 the same samples, however the calls to push_word and step are interleaved between starvations. Where
-a model reads ahead (TtsInfo.reads_ahead), the trace also says which words, and whether the end, were
-known before every step: a model knows at most so much of what was pushed as it can use. All text
-known before the first step is one trace.
+a model reads ahead (TtsInfo.reads_ahead), the trace also says which words, and whether the end,
+were known before every step: of what was pushed, so much as it can use. All text known before the
+first step is one trace.
 """
 
 import math

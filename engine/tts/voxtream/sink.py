@@ -1,21 +1,29 @@
 """The temporal transformer's memory of one utterance: always the prompt, and what was said last.
 
 When the window is full the released implementation recomputes prompt and recent columns at once,
-an audible stall. Here the same memory is prepared in slices over the frames before it is needed.
-Invariant: the hidden state of every step equals that of rebuilding at once.
+an audible stall. Here the same memory is prepared in a few batches beside the frames before it is
+needed: a batch reads the weights once for all its columns.
+Invariant: the hidden state of every step equals that of rebuilding at once, and which columns are
+computed together depends on the number of frames alone.
 """
 
 from collections import deque
+from functools import partial
+from typing import Final
 
 import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
-from engine.nn.pending import Pending
+from engine.nn.pending import Pending, on_a_thread
 from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-SLICE = 2  # columns prepared per frame: 312 of them within the 156 frames before they are needed
+# So many frames before the window is full, what is known of the next one is prepared: 312 columns
+# in batches of 216, 72, 18 and 5, and one at the end. On one core int8 takes 8 ms for a column, a
+# third of the time that the frames of its batch last.
+LEADS: Final = (96, 24, 6, 1)
+PIECE: Final = 32  # columns; between two of them a batch can be given up
 
 
 class TemporalMemory:
@@ -56,14 +64,15 @@ class TemporalMemory:
         return hidden
 
     def settle(self) -> None:
-        """Give up the column that was begun, if any; returns once it is no longer computed."""
+        """Give up what was begun, if anything; returns once nothing is computed any more."""
         if self._started is not None:
             self._started[1].settle()
+        self._next.give_up()
 
 
 class NextWindow:
     """The cache that follows when the window is full: the prompt and the last half window of
-    columns, at new positions. Prepared column by column while the old one is still in use.
+    columns, at new positions. Prepared beside the frames while the old one is still in use.
     """
 
     def __init__(
@@ -77,37 +86,61 @@ class NextWindow:
         self._keep = min(window // 2, max(0, window - prompt.length - 1))
         self._recent: deque[Tensor] = deque(maxlen=self._keep)
         self._cache: KvCache | None = None
+        self._batch: Pending[None] | None = None  # what is being added to that cache
+        self._given_up = False
 
     def see(self, column: Tensor, length: int) -> None:
         """A column [B, D] was spoken; the window in use holds `length` columns now."""
         self._recent.append(column)
         frames_left = self._window - length
-        if self._keep - self._prepared <= SLICE * frames_left:
-            return
-        if self._cache is None:
-            self._cache = self._prompt.copy(self._columns)
-        ready = self._surviving(length)[self._prepared : self._prepared + SLICE]
-        if ready:
-            forward(self._model, self._table, self._cache, torch.stack(ready, dim=1))
+        if frames_left in LEADS or (self._cache is None and frames_left < max(LEADS)):
+            self._prepare(length, apart=column.device.type == "cpu")
 
     def take(self) -> KvCache:
         """The finished cache, once the window in use is full."""
+        self._prepare(self._window, apart=False)
         cache = self._cache or self._prompt.copy(self._columns)
-        rest = self._surviving(self._window)[cache.length - self._columns :]
-        if rest:
-            forward(self._model, self._table, cache, torch.stack(rest, dim=1))
         self._prompt, self._cache = cache, None
         return cache
 
-    @property
-    def _prepared(self) -> int:
-        """Columns behind the prompt that the cache holds."""
-        return 0 if self._cache is None else self._cache.length - self._columns
+    def give_up(self) -> None:
+        """Nothing is computed any more when this returns."""
+        self._given_up = True
+        if self._batch is not None:
+            self._batch.settle()
+            self._batch = None
 
-    def _surviving(self, length: int) -> list[Tensor]:
-        """Of the columns the cache will hold behind the prompt, those known by now."""
-        count = max(0, length - (self._window - self._keep))
-        return list(self._recent)[len(self._recent) - count :]
+    def _prepare(self, length: int, *, apart: bool) -> None:
+        """Add all that is known of the columns the cache will hold and that it does not hold yet.
+        `apart`: by a thread of its own; what is queued on a card runs beside the caller anyway.
+        """
+        self._settle()
+        surviving = max(0, length - (self._window - self._keep))
+        if not surviving:
+            return
+        if self._cache is None:
+            self._cache = self._prompt.copy(self._columns)
+        held = self._cache.length - self._columns
+        columns = list(self._recent)[len(self._recent) - surviving + held :]
+        if not columns:
+            return
+        mode = torch.is_inference_mode_enabled()  # which a thread does not inherit
+        work = partial(self._add, self._cache, torch.stack(columns, dim=1), inference=mode)
+        if apart:
+            self._batch = on_a_thread(work)
+        else:
+            work()
+
+    def _add(self, cache: KvCache, columns: Tensor, *, inference: bool) -> None:
+        with torch.inference_mode(inference):
+            for piece in torch.split(columns, PIECE, dim=1):
+                if not self._given_up:
+                    forward(self._model, self._table, cache, piece)
+
+    def _settle(self) -> None:
+        if self._batch is not None:
+            self._batch.wait()
+            self._batch = None
 
 
 def forward(model: VoxtreamModel, table: RotaryTable, cache: KvCache, columns: Tensor) -> Tensor:

@@ -201,8 +201,9 @@ class GraphFrames:
         self._steering.copy_(self._controls, non_blocking=True)
         (out,) = self._graph()
         self._length += 1
-        self._next.see(self._column.clone(), self._length)
         host = out.cpu()  # the frame's only sync
+        # Behind it, so that what is prepared of the next window runs while the host goes on.
+        self._next.see(self._column.clone(), self._length)
         self._pcm = host[:FRAME_SAMPLES].clone()
         return int(host[FRAME_SAMPLES])
 
@@ -210,6 +211,8 @@ class GraphFrames:
         return self._pcm
 
     def close(self) -> None:
+        if self._next is not None:
+            self._next.give_up()
         self._prompt, self._next = None, None
         self._hand_back(self)
 

@@ -1,14 +1,21 @@
-"""A window that turns over in slices equals one rebuilt at once, and a plain one before that."""
+"""A window that turns over in batches equals one rebuilt at once, and a plain one before that."""
 
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
+from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
+from engine.tts.voxtream import sink
 from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.sink import SLICE, TemporalMemory, causal_mask
+from engine.tts.voxtream.sink import LEADS, TemporalMemory, causal_mask
 from tests.engine.tts.voxtream.small_model import CPU, SMALL, TARGET
 
 PROMPT, WINDOW = 10, 64
@@ -58,18 +65,46 @@ def test_every_step_equals_its_window_computed_at_once() -> None:
     assert turned == 5
 
 
-def test_no_step_prepares_more_than_a_slice() -> None:
+def test_the_frame_loop_itself_computes_two_columns_at_most() -> None:
+    """Where the window turns over: the last column of the window before, and the new one."""
     weights = model()
     columns = torch.randn(2, PROMPT + 120, 64, generator=torch.Generator().manual_seed(0))
-    lengths: list[int] = []
-    advance = weights.advance
-    weights.advance = lambda columns, *rest: (  # type: ignore[method-assign]
-        lengths.append(columns.shape[1]) or advance(columns, *rest)  # type: ignore[func-returns-value]
-    )
+    here: list[int] = []
+    beside: list[int] = []
+    loop, advance = threading.get_ident(), weights.advance
+
+    def counted(columns: Tensor, *rest: Any) -> Tensor:
+        (here if threading.get_ident() == loop else beside).append(columns.shape[1])
+        return advance(columns, *rest)
+
+    weights.advance = counted  # type: ignore[method-assign]
     table = RotaryTable(SMALL.temporal.head_width, CPU)
     memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :PROMPT]), WINDOW)
-    lengths.clear()
+    here.clear()
     for at in range(PROMPT, columns.shape[1]):
         memory.start(columns[:, at])
         memory.finish()
-    assert max(lengths) <= SLICE
+    assert max(here) == 1
+    assert max(beside) < KEPT
+    assert sum(beside) // (KEPT - 1) == len(here) - 120  # windows that are whole
+
+
+def test_an_utterance_that_is_given_up_is_no_longer_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late: list[Any] = []  # what the thread still does once the utterance is given up
+
+    def delayed(work: Callable[[], None]) -> Pending[None]:
+        return Pending(work, lambda: late.append(work()))
+
+    monkeypatch.setattr(sink, "on_a_thread", delayed)
+    weights = model()
+    columns = torch.randn(2, WINDOW, 64, generator=torch.Generator().manual_seed(0))
+    table = RotaryTable(SMALL.temporal.head_width, CPU)
+    memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :PROMPT]), WINDOW)
+    for at in range(PROMPT, WINDOW - max(lead for lead in LEADS if lead < KEPT)):
+        memory.start(columns[:, at])
+        memory.finish()
+    weights.advance = None  # type: ignore[method-assign,assignment]
+    memory.settle()
+    assert len(late) == 1
