@@ -1,6 +1,5 @@
 """A window that turns over in batches equals one rebuilt at once, and a plain one before that."""
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -65,28 +64,37 @@ def test_every_step_equals_its_window_computed_at_once() -> None:
     assert turned == 5
 
 
-def test_the_frame_loop_itself_computes_two_columns_at_most() -> None:
-    """Where the window turns over: the last column of the window before, and the new one."""
-    weights = model()
-    columns = torch.randn(2, PROMPT + 120, 64, generator=torch.Generator().manual_seed(0))
-    here: list[int] = []
+def test_the_frame_loop_itself_computes_one_column_of_the_next_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns, between = 3, WINDOW - PROMPT - KEPT
+    frames = WINDOW - PROMPT + (turns - 1) * between
+    weights, columns = model(), torch.randn(2, PROMPT + frames + 1, 64)
+    computed: list[int] = []
     beside: list[int] = []
-    loop, advance = threading.get_ident(), weights.advance
+    advance = weights.advance
 
     def counted(columns: Tensor, *rest: Any) -> Tensor:
-        (here if threading.get_ident() == loop else beside).append(columns.shape[1])
+        computed.append(columns.shape[1])
         return advance(columns, *rest)
 
-    weights.advance = counted  # type: ignore[method-assign]
+    def at_once(work: Callable[[], None]) -> Pending[None]:
+        before = len(computed)
+        work()
+        beside.extend(computed[before:])
+        del computed[before:]
+        return Pending(lambda: None)
+
+    monkeypatch.setattr(sink, "on_a_thread", at_once)
     table = RotaryTable(SMALL.temporal.head_width, CPU)
     memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :PROMPT]), WINDOW)
-    here.clear()
-    for at in range(PROMPT, columns.shape[1]):
+    weights.advance = counted  # type: ignore[method-assign]
+    for at in range(PROMPT, PROMPT + frames):
         memory.start(columns[:, at])
         memory.finish()
-    assert max(here) == 1
-    assert max(beside) < KEPT
-    assert sum(beside) // (KEPT - 1) == len(here) - 120  # windows that are whole
+    assert computed == [1] * (frames + turns - 1)
+    assert sum(beside) == turns * (KEPT - 1)
+    assert len(beside) <= turns * len(LEADS)
 
 
 def test_an_utterance_that_is_given_up_is_no_longer_computed(
