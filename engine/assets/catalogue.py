@@ -5,7 +5,7 @@ without `weights_only`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from engine.assets.packages import Member, Package, Registry
 from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
+from engine.translatable import Translatable, joined
 from engine.typed_values import WrongValue, build, toml_table
 
 
@@ -58,7 +59,8 @@ class AssetFile:
 @dataclass(frozen=True)
 class Asset:
     """One thing a person can fetch. `needs` names assets it does not work without; what is
-    `superseded` is for those who have it."""
+    `superseded` is for those who have it. `readme_licence`: of another licence than that of its
+    card; empty = its authors name one."""
 
     name: str
     title: str
@@ -69,6 +71,34 @@ class Asset:
     files: tuple[AssetFile, ...]
     needs: tuple[str, ...] = ()
     superseded: bool = False
+    readme_licence: str = ""
+
+    @property
+    def terms(self) -> str:
+        """The licence, or both."""
+        return " / ".join(filter(None, (self.licence, self.readme_licence)))
+
+    @property
+    def notice(self) -> str:
+        """What a person is to know before it is fetched; usually empty."""
+        return joined([*self._contradiction(), *self._looseness()])
+
+    def _contradiction(self) -> Iterator[str]:
+        if self.readme_licence:
+            yield Translatable(
+                "Its authors name two licences: {card} on its card, {readme} in their README. Until"
+                " they say which one holds, keep to the stricter.",
+                card=self.licence,
+                readme=self.readme_licence,
+            )
+
+    def _looseness(self) -> Iterator[str]:
+        source = self.source
+        if isinstance(source, HubSource) and not re.fullmatch("[0-9a-f]{40}", source.revision):
+            yield Translatable(
+                "Its files were not at hand when this list was made: what is fetched first is"
+                " pinned."
+            )
 
     @property
     def megabytes(self) -> int:
@@ -133,6 +163,7 @@ class _Entry:
     release: str = ""
     needs: tuple[str, ...] = ()
     superseded: bool = False
+    readme_licence: str = ""
 
 
 def _asset(name: str, table: object) -> Asset:
@@ -151,7 +182,7 @@ def _asset(name: str, table: object) -> Asset:
         source = ReleaseSource(entry.release, entry.revision)
     files = tuple(_file(name, file) for file in entry.files)
     about = (entry.title, entry.kind, source, entry.licence, entry.attribution)
-    return Asset(name, *about, files, entry.needs, entry.superseded)
+    return Asset(name, *about, files, entry.needs, entry.superseded, entry.readme_licence)
 
 
 def _file(name: str, entry: _FileEntry) -> AssetFile:

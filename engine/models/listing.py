@@ -25,10 +25,11 @@ from engine.translatable import Translatable
 from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
+from engine.tts.voxtream.files.place import PUBLISHED
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
 KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
-NEURAL, NATURAL = "voxtream2", "kokoro"
+NATURAL = "kokoro"
 _BUILT_IN = (
     ("sphinx", RECOGNISER, "Sphinx: knows the built-in skills' sentences, English only", "MIT"),
     ("skills", LANGUAGE_MODEL, "Built-in skills: no language model, certain answers", "GPL-3.0"),
@@ -158,12 +159,13 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
             megabytes_here=sum(store.bytes_here(each) for each in whole) // 1_000_000,
             memory_mb=memory_mb,
             fits=machine.has_memory_for(memory_mb),
-            licence=asset.licence,
+            licence=asset.terms,
             attribution=asset.attribution,
             folder=str(store.path(asset)),
             measured=_measured(asset),
             in_use=used.has(asset.name, usable_path(asset, store)),
             obstacle=_part_of(asset) or _obstacle(asset.kind),
+            notice=asset.notice,
         )
 
 
@@ -241,6 +243,6 @@ def _measured(asset: Asset) -> str:
         found = ears.find_pick(data_folder())
     elif asset.name == speech.KOKORO:
         found = speech.find_pick(data_folder())
-    elif asset.name == NEURAL:
+    elif asset.name in PUBLISHED:
         found = voices.last_pick(data_folder())
     return found.reason if found else ""

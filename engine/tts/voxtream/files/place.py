@@ -13,7 +13,7 @@ from engine.settings_file import data_folder
 
 NAME: Final = "starter"
 VOXTREAM2, VOXTREAM2_1 = "voxtream2", "voxtream2-1"
-PUBLISHED: Final = (VOXTREAM2_1, VOXTREAM2)  # names of the published editions, the best one first
+PUBLISHED: Final = {VOXTREAM2_1: "VoXtream2.1", VOXTREAM2: "VoXtream2"}  # the best one first
 
 
 def own_folder() -> Path:
