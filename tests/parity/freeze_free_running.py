@@ -3,8 +3,8 @@
     PYTHONPATH=. python tests/parity/freeze_free_running.py PATH_OF_THE_REFERENCE FILE SIZE...
 
 PATH: see reference.py. SIZE is small or full (462 million weights in fp32: about 6 GB, and ten
-minutes). Compares ours with it at once; exit status 1 where a code or token differs, a logit by more
-than 1e-5 of the largest, or a sample of the louder prompt by more than 1e-6.
+minutes). Compares ours with it at once: exit status 1 where a code or token differs, a logit by
+more than 1e-5 of the largest, or a sample of the louder prompt by more than 1e-6.
 tests/engine/tts/voxtream/test_free_running.py compares ours with what is kept every time.
 """
 
