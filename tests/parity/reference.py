@@ -54,6 +54,7 @@ class Reference:
             package.helpers,
             package.sampling,
         )
+        self.edition = edition
         self.config, self.rates = settings(package, path, shape, edition)
         for name, stack in zip(STACKS, (shape.phone, shape.temporal, shape.depth), strict=True):
             self.sampling.MODEL_POOL[name] = self.sampling.get_llama3_2(**_arguments(stack))
