@@ -24,7 +24,6 @@ from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import PhoneTable, own_table
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import (
-    Recording,
     SpeakerEncoder,
     checked_speaker,
     making,
@@ -87,8 +86,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
         machine, made_for = self._machine, self.info.voice_model
-        recording = recordings.read(pcm, sample_rate, machine.loudness)
-        voice = encode(recording, machine.mimi, self._speaker, made_for)
+        voice = encode(pcm, sample_rate, machine.mimi, self._speaker, made_for, machine.loudness)
         return_freed_memory()  # the codec's encoding half was loaded for it
         return voice
 
@@ -187,12 +185,12 @@ def load_published(
     mimi = load_mimi(files.mimi, shape.codebooks, target.device)
     speaker = load_speaker_encoder(files.speaker)
     clip = fallback()
-    recording = recordings.read(clip.pcm, clip.sample_rate, edition.loudness)
-    voice = encode(recording, mimi, speaker, edition.name)
+    name, loudness = edition.name, edition.loudness
+    voice = encode(clip.pcm, clip.sample_rate, mimi, speaker, name, loudness)
     mimi.tune(profile.codec)
     return_freed_memory()
     machine = _machine(edition, model, mimi, published.table, espeak)
-    return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),), edition.name)
+    return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),), name)
 
 
 def _machine(
@@ -236,9 +234,19 @@ def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
     )
 
 
-def encode(recording: Recording, mimi: Mimi, speaker: SpeakerEncoder, model: str) -> Voice:
-    """A voice from what was read of a recording."""
-    clean = resampled(recording.clean, recording.sample_rate, SAMPLE_RATE)
+def encode(
+    pcm: Pcm,
+    sample_rate: int,
+    mimi: Mimi,
+    speaker: SpeakerEncoder,
+    model: str,
+    loudness: float | None = None,
+) -> Voice:
+    """A voice from mono samples, brought to `loudness` (LUFS) first. UnreadableClip with the reason
+    when they cannot become one.
+    """
+    recording = recordings.read(pcm, sample_rate, loudness)
+    clean = resampled(recording.clean, sample_rate, SAMPLE_RATE)
     codes = mimi.encode(torch.from_numpy(clean)[None, None])
     tensors: dict[str, npt.NDArray[np.generic]] = {
         "codes": codes[0].cpu().numpy().astype(np.int16),

@@ -41,6 +41,7 @@ _CONSTANTS: Final = {
     "spk_proj_weight": "speaker_weight",
     "min_look_ahead_phones": "min_look_ahead",
     "frame_repeat_counter": "repeats_before_push",
+    "audio_delay_frames": "acoustic_delay",
 }
 
 
@@ -66,6 +67,7 @@ class _Settings:
     spk_proj_weight: float | None = None
     min_look_ahead_phones: int | None = None
     frame_repeat_counter: int | None = None
+    audio_delay_frames: int | None = None
     spk_rate_window_sec: float | None = None
     normalize_prompt_loudness: bool | None = None
     prompt_loudness_lufs: float | None = None

@@ -145,6 +145,7 @@ def test_a_checkpoint_of_another_shape_is_refused_by_name(
         ({"generator": {"topk": 2.5}}, r"generator\.json: 'topk' is 2\.5, expected int"),
         ({"generator": {"spk_rate_window_sec": 1e300}}, r"'rate_window_frames' is"),
         ({"generator": {"prompt_loudness_lufs": 12}}, "'prompt_loudness_lufs' is 12"),
+        ({"generator": {"audio_delay_frames": 2}}, "'acoustic_delay' is 2"),
         ({"generator": {"phoneme_index_map": {"0": [3, 1]}}}, "'phoneme_index_map' is"),
         ({"speaking_rate": {"fast": {}}}, r"speaking_rate\.json: "),
         (
