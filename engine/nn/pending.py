@@ -1,13 +1,11 @@
 """Results that are still pending, perhaps computed in parallel with the caller.
 
-ONNX Runtime's own worker computes them. It is a session's only one: what lasts for many runs of the
-session has a thread of its own, which ends with it.
+ONNX Runtime's own worker computes them; this file creates no thread.
 Invariant: what a computation reads stays alive until it is over; its error is raised in `wait()`.
 """
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -21,18 +19,25 @@ def _nothing() -> None:
     """Nothing is being computed: there is nothing to wait for."""
 
 
+def _always() -> bool:
+    """Nobody else computes it."""
+    return True
+
+
 @dataclass(frozen=True)
 class Pending(Generic[T]):
     """`wait()`, called once, returns the result. A caller that no longer wants it calls `settle()`
-    instead, which returns once the computation is over.
+    instead, which returns once the computation is over. `done()`: whether neither would wait for
+    another thread.
     """
 
     wait: Callable[[], T]
     settle: Callable[[], None] = _nothing
+    done: Callable[[], bool] = _always
 
     def then(self, change: Callable[[T], U]) -> "Pending[U]":
         """The result passed through a function, which runs on the waiting thread."""
-        return Pending(lambda: change(self.wait()), self.settle)
+        return Pending(lambda: change(self.wait()), self.settle, self.done)
 
 
 def beside(
@@ -42,19 +47,7 @@ def beside(
     threads."""
     run = _Run(feeds)
     session.run_async(outputs, feeds, run.end, None)
-    return Pending(run.wait, run.settle)
-
-
-def on_a_thread(work: Callable[[], T]) -> Pending[T]:
-    """Do something on a thread of its own; wait() raises what it raises."""
-    executor = ThreadPoolExecutor(1, thread_name_prefix="beside")
-    future = executor.submit(work)
-    executor.shutdown(wait=False)  # the thread ends with the work
-
-    def settle() -> None:
-        wait((future,))
-
-    return Pending(future.result, settle)
+    return Pending(run.wait, run.settle, run.done)
 
 
 class _Run:
@@ -79,3 +72,6 @@ class _Run:
 
     def settle(self) -> None:
         self._over.wait()
+
+    def done(self) -> bool:
+        return self._over.is_set()

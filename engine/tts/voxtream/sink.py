@@ -1,29 +1,27 @@
 """The temporal transformer's memory of one utterance: always the prompt, and what was said last.
 
 When the window is full the released implementation recomputes prompt and recent columns at once,
-an audible stall. Here the same memory is prepared in a few batches beside the frames before it is
-needed: a batch reads the weights once for all its columns.
+an audible stall. Here the same memory is prepared in batches beside the frames before it is needed:
+a batch reads the weights once for all its columns, and has a thread of its own where there is one.
 Invariant: the hidden state of every step equals that of rebuilding at once, and which columns are
-computed together depends on the number of frames alone.
+computed together does not depend on how long anything takes.
 """
 
 from collections import deque
-from functools import partial
 from typing import Final
 
 import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
-from engine.nn.pending import Pending, on_a_thread
+from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-# So many frames before the window is full, what is known of the next one is prepared: 312 columns
-# in batches of 216, 72, 18 and 5, and one at the end. On one core int8 takes 8 ms for a column, a
-# third of the time that the frames of its batch last.
-LEADS: Final = (96, 24, 6, 1)
-PIECE: Final = 32  # columns; between two of them a batch can be given up
+BATCH: Final = 32  # columns; int8 takes 0.3 s for them on one core, in which 2.6 s are spoken
+# What a last batch lacks is prepared so many frames before the window is full; one column is left
+# for the frame that needs all.
+LAST_BATCHES: Final = (6, 1)
 
 
 class TemporalMemory:
@@ -49,8 +47,11 @@ class TemporalMemory:
         if self._cache.length >= self._window:
             self._cache = self._next.take()
         at = self._cache.length
-        rotation = self._table.slice(at, at + 1)
-        hidden = self._model.start(column[:, None], rotation, self._cache, None)
+        arguments = (column[:, None], self._table.slice(at, at + 1), self._cache, None)
+        if self._next.is_busy:  # behind the batch it would wait for all of it
+            hidden = Pending(lambda: self._model.advance(*arguments))
+        else:
+            hidden = self._model.start(*arguments)
         self._started = (column, hidden)
 
     def finish(self) -> Tensor:
@@ -87,55 +88,62 @@ class NextWindow:
         self._recent: deque[Tensor] = deque(maxlen=self._keep)
         self._cache: KvCache | None = None
         self._batch: Pending[None] | None = None  # what is being added to that cache
-        self._given_up = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the temporal transformer's second thread is taken."""
+        return self._batch is not None and not self._batch.done()
 
     def see(self, column: Tensor, length: int) -> None:
         """A column [B, D] was spoken; the window in use holds `length` columns now."""
         self._recent.append(column)
-        frames_left = self._window - length
-        if frames_left in LEADS or (self._cache is None and frames_left < max(LEADS)):
-            self._prepare(length, apart=column.device.type == "cpu")
+        if self._window - length in LAST_BATCHES:
+            self._catch_up(length)
+            self._begin(self._unprepared(length))
+        elif not self.is_busy:
+            self._settle()
+            known = self._unprepared(length)
+            if len(known) >= BATCH:
+                self._begin(known[:BATCH])
 
     def take(self) -> KvCache:
         """The finished cache, once the window in use is full."""
-        self._prepare(self._window, apart=False)
+        self._catch_up(self._window)
+        self._begin(self._unprepared(self._window))
+        self._settle()
         cache = self._cache or self._prompt.copy(self._columns)
         self._prompt, self._cache = cache, None
         return cache
 
     def give_up(self) -> None:
         """Nothing is computed any more when this returns."""
-        self._given_up = True
         if self._batch is not None:
             self._batch.settle()
             self._batch = None
 
-    def _prepare(self, length: int, *, apart: bool) -> None:
-        """Add all that is known of the columns the cache will hold and that it does not hold yet.
-        `apart`: by a thread of its own; what is queued on a card runs beside the caller anyway.
-        """
-        self._settle()
+    def _unprepared(self, length: int) -> list[Tensor]:
+        """Of the columns the cache will hold, those known by now that it does not hold yet."""
         surviving = max(0, length - (self._window - self._keep))
-        if not surviving:
+        held = 0 if self._cache is None else self._cache.length - self._columns
+        return list(self._recent)[len(self._recent) - surviving + held :]
+
+    def _catch_up(self, length: int) -> None:
+        """Finish the whole batches that a slow machine did not."""
+        self._settle()
+        while len(known := self._unprepared(length)) >= BATCH:
+            self._begin(known[:BATCH])
+            self._settle()
+
+    def _begin(self, columns: list[Tensor]) -> None:
+        if not columns:
             return
         if self._cache is None:
             self._cache = self._prompt.copy(self._columns)
-        held = self._cache.length - self._columns
-        columns = list(self._recent)[len(self._recent) - surviving + held :]
-        if not columns:
-            return
-        mode = torch.is_inference_mode_enabled()  # which a thread does not inherit
-        work = partial(self._add, self._cache, torch.stack(columns, dim=1), inference=mode)
-        if apart:
-            self._batch = on_a_thread(work)
-        else:
-            work()
-
-    def _add(self, cache: KvCache, columns: Tensor, *, inference: bool) -> None:
-        with torch.inference_mode(inference):
-            for piece in torch.split(columns, PIECE, dim=1):
-                if not self._given_up:
-                    forward(self._model, self._table, cache, piece)
+        cache, start, count = self._cache, self._cache.length, len(columns)
+        mask = causal_mask(start, count, columns[0].device) if count > 1 else None
+        rotation = self._table.slice(start, start + count)
+        batch = self._model.start(torch.stack(columns, dim=1), rotation, cache, mask)
+        self._batch = batch.then(lambda _: cache.advance(count))
 
     def _settle(self) -> None:
         if self._batch is not None:
