@@ -5,7 +5,7 @@ without `weights_only`.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -13,8 +13,9 @@ from pathlib import Path, PurePosixPath
 from engine.assets.packages import Member, Package, Registry
 from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
-from engine.translatable import Translatable, joined
 from engine.typed_values import WrongValue, build, toml_table
+
+_COMMIT = re.compile("[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -79,26 +80,10 @@ class Asset:
         return " / ".join(filter(None, (self.licence, self.readme_licence)))
 
     @property
-    def notice(self) -> str:
-        """What a person is to know before it is fetched; usually empty."""
-        return joined([*self._contradiction(), *self._looseness()])
-
-    def _contradiction(self) -> Iterator[str]:
-        if self.readme_licence:
-            yield Translatable(
-                "Its authors name two licences: {card} on its card, {readme} in their README. Until"
-                " they say which one holds, keep to the stricter.",
-                card=self.licence,
-                readme=self.readme_licence,
-            )
-
-    def _looseness(self) -> Iterator[str]:
+    def names_a_commit(self) -> bool:
+        """Whether what is fetched was known when the catalogue was written; releases are named."""
         source = self.source
-        if isinstance(source, HubSource) and not re.fullmatch("[0-9a-f]{40}", source.revision):
-            yield Translatable(
-                "Its files were not at hand when this list was made: what is fetched first is"
-                " pinned."
-            )
+        return not isinstance(source, HubSource) or bool(_COMMIT.fullmatch(source.revision))
 
     @property
     def megabytes(self) -> int:

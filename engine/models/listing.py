@@ -21,7 +21,7 @@ from engine.models.storage import default_store, size_on_disk, usable_path, with
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.systems import SYSTEMS, System
-from engine.translatable import Translatable
+from engine.translatable import Translatable, joined
 from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
@@ -165,7 +165,7 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
             measured=_measured(asset),
             in_use=used.has(asset.name, usable_path(asset, store)),
             obstacle=_part_of(asset) or _obstacle(asset.kind),
-            notice=asset.notice,
+            notice=joined(_notices(asset)),
         )
 
 
@@ -221,6 +221,21 @@ def _part_of(asset: Asset) -> str:
         if asset.name in whole.needs:
             return Translatable("A part of {name}, which brings it along.", name=short(whole.title))
     return ""
+
+
+def _notices(asset: Asset) -> Iterator[str]:
+    """What a person is to know before it is fetched."""
+    if asset.readme_licence:
+        yield Translatable(
+            "Its authors name two licences: {card} on its card, {readme} in their README. Until"
+            " they say which one holds, keep to the stricter.",
+            card=asset.licence,
+            readme=asset.readme_licence,
+        )
+    if not asset.names_a_commit:
+        yield Translatable(
+            "Its files were not at hand when this list was made: what is fetched first is pinned."
+        )
 
 
 def _obstacle(kind: str) -> str:
