@@ -16,7 +16,7 @@ from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.kokoro import place
 from engine.tts.voxtream.files import pick as profiles
-from engine.tts.voxtream.files.place import PUBLISHED
+from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "starter"
@@ -24,6 +24,7 @@ KOKORO: Final = "kokoro"
 LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
 FILE: Final = "synthesiser.json"
 
+ON_CARD: Final = Translatable("{name}: a graphics card runs it.", name=PUBLISHED[VOXTREAM2])
 NOT_FETCHED: Final = Translatable(
     "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
 )
@@ -70,8 +71,7 @@ def find_pick(folder: Path) -> Pick | None:
 def choose(settings: SpeechSettings) -> Pick:
     """What 'auto' is here on the device of these settings."""
     if edition := _on_card(settings.device):
-        reason = Translatable("{name}: a graphics card runs it.", name=PUBLISHED[edition])
-        return Pick(edition, reason)
+        return Pick(edition, Translatable(ON_CARD.template, name=PUBLISHED[edition]))
     if not place.is_fetched():
         return Pick(BUILT_IN, NOT_FETCHED)
     return find_pick(data_folder()) or Pick(KOKORO, UNMEASURED)
