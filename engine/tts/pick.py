@@ -16,7 +16,7 @@ from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.kokoro import place
 from engine.tts.voxtream.files import pick as profiles
-from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2
+from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, VOXTREAM2_1
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "starter"
@@ -24,7 +24,9 @@ KOKORO: Final = "kokoro"
 LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
 FILE: Final = "synthesiser.json"
 
-ON_CARD: Final = Translatable("{name}: a graphics card runs it.", name=PUBLISHED[VOXTREAM2])
+ON_CARD: Final = Translatable("VoXtream2: a graphics card runs it.")
+NEW_ON_CARD: Final = Translatable("VoXtream2.1: a graphics card runs it.")
+_ON_CARD: Final = {VOXTREAM2: ON_CARD, VOXTREAM2_1: NEW_ON_CARD}
 NOT_FETCHED: Final = Translatable(
     "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
 )
@@ -71,7 +73,7 @@ def find_pick(folder: Path) -> Pick | None:
 def choose(settings: SpeechSettings) -> Pick:
     """What 'auto' is here on the device of these settings."""
     if edition := _on_card(settings.device):
-        return Pick(edition, Translatable(ON_CARD.template, name=PUBLISHED[edition]))
+        return Pick(edition, _ON_CARD[edition])
     if not place.is_fetched():
         return Pick(BUILT_IN, NOT_FETCHED)
     return find_pick(data_folder()) or Pick(KOKORO, UNMEASURED)
