@@ -212,6 +212,7 @@ class SpeechSettings:
             espeak=mark("eSpeak NG (built in)"),
             **{"voxtream2-1": mark("VoXtream2.1 (fetched)")},
             voxtream2=mark("VoXtream2 (fetched)"),
+            **{"llmvox-published": mark("LLMVoX, published weights (fetched)")},
             **{system.name: system.title for system in SYSTEMS},
         ),
         Shown("Synthesiser"),
@@ -246,7 +247,12 @@ class SpeechSettings:
     ] = 7
     device: Annotated[
         str,
-        LoadedBy(("starter", *_PUBLISHED, *(system.name for system in SYSTEMS))),
+        LoadedBy(
+            (
+                *("starter", *_PUBLISHED, "llmvox-published"),
+                *(system.name for system in SYSTEMS),
+            )
+        ),
         Choice.of(
             auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
         ),
@@ -254,14 +260,14 @@ class SpeechSettings:
     ] = "auto"
     profile: Annotated[
         str,
-        LoadedBy(_PUBLISHED),
+        LoadedBy((*_PUBLISHED, "llmvox-published")),
         Choice.of(
             auto=mark("What rubato bench picked"),
             full=mark("Full"),
             int8=mark("8 bits"),
             int4=mark("4 bits"),
         ),
-        Shown("Precision", only_with=_PUBLISHED, advanced=True),
+        Shown("Precision", only_with=(*_PUBLISHED, "llmvox-published"), advanced=True),
         Help("On the processor, fewer bits are faster and lose some sound."),
     ] = "auto"
 

@@ -52,6 +52,7 @@ _LOADERS: Final[dict[str, Load]] = {
     "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
     "kokoro": _load_of("engine.tts.kokoro.synthesiser"),
     **{edition: _load_of("engine.tts.voxtream.files.loading") for edition in PUBLISHED},
+    "llmvox-published": _load_of("engine.tts.llmvox.published.synthesiser"),
     **{system.name: partial(_made_here, system) for system in SYSTEMS},
 }
 
