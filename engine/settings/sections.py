@@ -34,7 +34,7 @@ class AudioSettings:
     # names of devices; empty = the system's default
     microphone: Annotated[str, Reach.MICROPHONE, Shown("Microphone", Entry.MICROPHONE)] = ""
     loudspeaker: Annotated[str, Reach.LOUDSPEAKER, Shown("Loudspeaker", Entry.LOUDSPEAKER)] = ""
-    volume: Annotated[float, Reach.DIALS, Range(0, 1), "0 is silent, 1 is unchanged."] = 1.0
+    volume: Annotated[float, Reach.CONTROLS, Range(0, 1), "0 is silent, 1 is unchanged."] = 1.0
     hands_free: Annotated[bool, "Off: hold the talk key while you speak."] = True
     muted: Annotated[bool, Reach.MICROPHONE, "The microphone's stream is closed."] = False
     headset: Annotated[
@@ -52,7 +52,7 @@ class AudioSettings:
     # how far synthesis runs ahead of playback: also how late a new rate is heard
     lead_ms: Annotated[
         int,
-        Reach.DIALS,
+        Reach.CONTROLS,
         Range(80, 1000, 20, " ms"),  # one codec frame .. the longest wait for a new rate
         Shown("Lead", advanced=True),
         Help(
@@ -226,7 +226,7 @@ class SpeechSettings:
     # None = own pace (in the file: the key is absent)
     rate: Annotated[
         float | None,
-        Reach.DIALS,
+        Reach.CONTROLS,
         Range(SLOWEST, FASTEST),
         "Syllables per second; absent: own pace.",
     ] = None

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine import graphics_card
 from engine.assets.store import Store
-from engine.picks import read_pick, write_pick
+from engine.benchmark_choice import read_pick, write_pick
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable

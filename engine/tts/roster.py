@@ -85,7 +85,7 @@ def of_settings(settings: SpeechSettings) -> Roster:
                 raise llmvox.not_fetched()
             return Roster(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
         case name if system := systems.find(name):
-            files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
+            files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
             return Roster(system.name, tuple(file.name for file in files), system.can_clone)
         case edition:
             return _fetched(edition)
