@@ -50,7 +50,7 @@ class Mind:
         self.worker = LanguageModelWorker(
             parts.factories(), self.told.append, self.said.append, lambda: None
         )
-        workers = SimpleNamespace(worker=self.worker, controls=LiveControls(lead_ms=240))
+        workers = SimpleNamespace(language_model=self.worker, controls=LiveControls(lead_ms=240))
         self.replies = Replies(workers)
         self.worker.post(LanguageModelSettings())
         self.run()
