@@ -54,7 +54,11 @@ class Workers:
         return tuple(name for name, member in self._members().items() if not _ended(name, member))
 
     def _members(self) -> dict[str, Actor[Any]]:
-        return {name.replace("_", " "): each for name, each in vars(self).items() if isinstance(each, Actor)}
+        return {
+            name.replace("_", " "): each
+            for name, each in vars(self).items()
+            if isinstance(each, Actor)
+        }
 
 
 def _ended(name: str, member: Actor[Any]) -> bool:
