@@ -43,8 +43,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast one network is trained: it ends with its steps or, if it has them, with
-    its seconds, whichever come first."""
+    """How long and how fast one network is trained: `steps` or `seconds`, whichever end first."""
 
     steps: int
     batch: int  # over all processes
@@ -62,8 +61,7 @@ class Schedule:
     bf16: bool = False  # multiply in bfloat16 where the machine can; the weights stay fp32
 
 
-UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)
-"""The schedule of a network that is taken from the pack a run begins with."""
+UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)  # of what a pack brings along
 
 
 @dataclass(frozen=True)
@@ -371,9 +369,8 @@ def _check(recipe: Recipe) -> None:
         or recipe.fresh_voice,
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
-        "corpus.lowest_rate must be below highest_rate": 0
-        < corpus.lowest_rate
-        < corpus.highest_rate,
+        "corpus.lowest_rate must be above 0": corpus.lowest_rate > 0,
+        "corpus.lowest_rate must be below highest_rate": corpus.lowest_rate < corpus.highest_rate,
         "corpus.held_out_speakers must be fewer than speakers": corpus.held_out_speakers
         < corpus.speakers,
         "codec.decoder must be istft or seanet": recipe.codec.decoder in {"istft", "seanet"},
