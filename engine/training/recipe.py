@@ -82,6 +82,7 @@ class Codec:
     phones: float = 0.3  # cross-entropy of the phones from the first codebook
     all_phones: float = 0.3  # and from all codebooks: distances of spectra hardly notice consonants
     commitment: float = 0.25
+    kept_from: float = 0.5  # of LLMVoX: share of the schedule after which tokens stay as they are
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,16 @@ SYSTEMS: Final[Mapping[str, System]] = {
         {
             **_CORPUS,
             **_SMALL_SPEAKER,
-            "codec": Stage("llmvox.tokens:train_tokens", ("corpus", "codec"), learns="codec"),
-            "encode": Stage("llmvox.encode:encode_corpus", ("codec", *_SPEAKER)),
-            "decoder": Stage("llmvox.tokens:train_token_vocoder", _DECODER, learns="decoder"),
-            "voice": Stage(
-                "llmvox.stage:train_voice", ("codec", *_SPEAKER, "llmvox"), learns="llmvox"
+            "codec": Stage(
+                "llmvox.tokens:train_tokens", (*_DECODER, "speaker"), learns="codec"
             ),
-            "export": Stage("llmvox.stage:export_pack", (*_DECODER, *_SPEAKER, "llmvox", "export")),
+            "encode": Stage("llmvox.encode:encode_corpus", (*_DECODER, "speaker")),
+            "voice": Stage(
+                "llmvox.stage:train_voice", (*_DECODER, "speaker", "llmvox"), learns="llmvox"
+            ),
+            "export": Stage(
+                "llmvox.stage:export_pack", (*_DECODER, "speaker", "llmvox", "export")
+            ),
         },
     ),
     "smlle": System(

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from engine.training.guide import Watch, around
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
-from engine.training.llmvox.tokens import read_tokeniser
+from engine.training.llmvox.tokens import FILE, load_tokeniser
 from engine.training.loop import (
     Learner,
     Losses,
@@ -71,7 +71,8 @@ class Batch:
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
     inputs = run.require("encode", "codec")
-    sides, vectors = read_encoded(run), read_tokeniser(run).vectors()
+    tokeniser = load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
+    sides, vectors = read_encoded(run), tokeniser.vectors()
     seconds = sum(len(each.tokens) for each in sides.training) / TOKEN_RATE
     train_and_save(
         run,
@@ -204,10 +205,10 @@ class LlmVoxLearner(Learner):
 
 def export_pack(run: Run) -> None:
     """Write the pack."""
-    inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
+    inputs = run.require("corpus", "speaker", "codec", "encode", "voice")
     folder = fresh_folder(run)
-    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
-    write_networks(run, files, halved={"voice", "decoder"})
+    files = {"voice": VOICE_FILE, "codec": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    write_networks(run, files, halved={"voice", "codec"})
     export = run.recipe.export
     generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)
     write_tables(run, PackConfig(export.name, shape_of(run.recipe), generation))

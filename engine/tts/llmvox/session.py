@@ -167,7 +167,8 @@ class LlmVoxSession(Utterance):
             self._onsets.append(Onset(self._waiting.popleft(), sample))
 
     def _decoded(self) -> AudioFrame:
-        columns = self._machine.model.codebook(torch.tensor(self._chunk))
+        tokens = self._machine.model.codebook(torch.tensor(self._chunk))
+        columns = torch.cat((tokens, self._speaker.expand(len(tokens), -1)), dim=1)
         self._chunk = []
         return self._frame(self._wave.decode(columns).clamp(-1, 1))
 
