@@ -103,7 +103,7 @@ class Decoder:
     kept: float = 0.0  # weight of the original pack's weights in the result
     drawn: float = 0.0  # share of windows with codes the voice drew; above 0 it is trained first
     critic: str = "mel"  # judges mel spectra; or "spectra", with phases, at three times the cost
-    adversary_from: int = 1_000_000  # step; beyond the last one = never
+    adversary_from: float = 1_000_000  # step, below 1 share of the schedule; too many = never
     critic_windows: int = 2  # of a batch that the critic judges
     critic_rate: float = 3.0  # factor on the schedule's learning rate
     adversary: float = 1.0

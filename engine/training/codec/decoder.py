@@ -134,16 +134,16 @@ class DecoderLearner(Learner):
         """Samples [B, S], the decoder's output for their codes, and the losses by name."""
         recipe, model = self._recipe, self._model
         pcm, latents, track, slots = self._batch(side, draw)
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
-            wide = decoder_input(model, latents)
-            losses = {}
-            if isinstance(model.decoder, SourceDecoder):
-                shape = model.decoder.shape(wide)
-                error = (shape.pitch - track.log_hz).abs() * track.weight
-                losses["pitch"] = recipe.pitch * error.mean()
-                output = model.decoder.samples(shape, track.log_hz)[:, 0].float()
-            else:
-                output = model.decoder(wide)[:, 0].float()
+        losses, bf16 = {}, in_bf16(pcm.device, asked=recipe.schedule.bf16)
+        if isinstance(model.decoder, SourceDecoder):
+            with bf16:
+                shape = model.decoder.shape(decoder_input(model, latents))
+            error = (shape.pitch - track.log_hz).abs() * track.weight
+            losses["pitch"] = recipe.pitch * error.mean()
+            output = model.decoder.samples(shape, track.log_hz)[:, 0]  # exact, as in vocoder.py
+        else:
+            with bf16:
+                output = model.decoder(decoder_input(model, latents))[:, 0].float()
         losses["mel"] = recipe.mel * self._distance.mel(output, pcm)
         losses["waves"] = recipe.waves * self._distance.waves(output, pcm)
         losses |= self._misheard(output, pcm, slots)

@@ -186,7 +186,8 @@ class Criticism:
         recipe = self._recipe
         total = torch.stack(list(losses.values())).sum()
         report = {name: loss.detach() for name, loss in losses.items()}
-        if moment.step >= recipe.adversary_from:
+        since = recipe.adversary_from
+        if (moment.share if since < 1 else moment.step) >= since:
             windows = slice(recipe.critic_windows)
             report["critic"] = self._teach(pcm[windows], output[windows], moment.ranks)
             total = total + self._criticised(pcm[windows], output[windows])
