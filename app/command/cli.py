@@ -1,4 +1,4 @@
-"""The engine without a window: say, converse, demo, voices, bench, doctor.
+"""The engine without a window: say, converse, demo, voices, compare, bench, doctor.
 
 Invariant: results go to standard output, everything else to standard error; with --json standard
 output is one JSON document whose keys do not change between releases.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from app.command import history, models, voices, wake
+from app.command import compare, history, models, voices, wake
 from app.command.terminal import action, own_settings, redraw, tell, write, write_json
 from app.presence import remote
 from app.presence.remote import Message
@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     models.add_command(commands)
     history.add_command(commands)
     voices.add_command(commands)
+    compare.add_command(commands)
     wake.add_command(commands)
     bench = action(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from torch import nn
 
 from engine.errors import ModelError
+from engine.nn import stored_weights
 from engine.nn.finite import not_finite
 from engine.nn.unset import Unset
 from engine.translatable import Translatable
@@ -55,7 +56,9 @@ def load_network(
     try:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             about: dict[str, str] = handle.metadata() or {}
-            tensors = {name: handle.get_tensor(name).float() for name in handle.keys()}  # noqa: SIM118
+            tensors = {
+                name: stored_weights.read(handle, name) for name in stored_weights.names(handle)
+            }
         with Unset():
             network = network_of(about.get(SHAPE_KEY, ""))
         network.load_state_dict(tensors, assign=True)

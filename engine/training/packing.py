@@ -5,20 +5,21 @@ Invariant: a pack that is too large to ship is refused.
 
 import json
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
+from engine.nn import stored_weights
 from engine.training import checkpoints
 from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
-from engine.training.recipe import Recipe
+from engine.training.recipe import Recipe, Weights
 from engine.training.run import Run, read_json
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
@@ -27,6 +28,12 @@ from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import MARKS
 
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
+EXACT: Final = {"speaker"}  # stages whose network is small, and stays in full precision
+_STORED: Final = {
+    Weights.FLOAT32: stored_weights.full,
+    Weights.FLOAT16: stored_weights.halved,
+    Weights.INT8: stored_weights.in_int8,
+}
 
 
 class Heard(Protocol):
@@ -60,27 +67,22 @@ def install(run: Run, place: Path) -> None:
     fresh.rename(place)
 
 
-def write_networks(run: Run, files: Mapping[str, str], halved: Collection[str]) -> None:
-    """Copy files of stages into the pack: `files` names the file of each stage. Those of the stages
-    `halved` are written in half precision if the recipe asks for it.
+def write_networks(run: Run, files: Mapping[str, str]) -> None:
+    """Copy files of stages into the pack, stored as the recipe says: `files` names the file of each
+    stage.
     """
     for stage, name in files.items():
         file = run.stage(stage) / name
-        half = run.recipe.export.half and stage in halved
-        save_weights(
-            load_file(file), pack_folder(run) / name, checkpoints.metadata(file), half=half
-        )
+        weights = Weights.FLOAT32 if stage in EXACT else run.recipe.export.weights
+        tensors = stored_weights.load(file)
+        save_weights(tensors, pack_folder(run) / name, weights, checkpoints.metadata(file))
 
 
 def save_weights(
-    tensors: Mapping[str, Tensor], file: Path, about: dict[str, str], *, half: bool
+    tensors: Mapping[str, Tensor], file: Path, weights: Weights, about: dict[str, str] | None = None
 ) -> None:
-    """Write tensors, in half precision where that is asked for."""
-    weights = {
-        key: value.half().contiguous() if half and value.is_floating_point() else value.clone()
-        for key, value in tensors.items()
-    }
-    save_file(weights, file, about)
+    """Write tensors, stored in `weights`; `about` = the file's metadata, if any."""
+    save_file(_STORED[weights](tensors), file, about)
 
 
 def write_tables(run: Run, config: Any, stage: str = "encode") -> None:
@@ -140,7 +142,7 @@ def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
     if size > LARGEST_BYTES:
         raise ModelError(
             "The pack has {size} MB, more than {most}.",
-            hint="Make the recipe's networks smaller, or set export.half.",
+            hint="Make the recipe's networks smaller, or set export.weights.",
             size=f"{size / 1e6:.1f}",
             most=f"{LARGEST_BYTES / 1e6:.0f}",
         )

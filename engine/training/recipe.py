@@ -5,6 +5,7 @@ Invariant: a recipe and its seed decide every random choice of a run; properties
 """
 
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from engine.errors import InvalidInput
@@ -278,12 +279,20 @@ QUICK: Evaluate = Evaluate(
 """`evaluate --quick`: a check that everything works and nothing is far off."""
 
 
+class Weights(Enum):
+    """What the weights of a pack are stored in; INT8 leaves small tensors in half precision."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    INT8 = "int8"
+
+
 @dataclass(frozen=True)
 class Export:
     """What ships."""
 
     name: str = "rubato-starter"
-    half: bool = True  # fp16 on disk
+    weights: Weights = Weights.FLOAT16  # on the disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
     speakers: tuple[int, ...] = ()  # () = those of the pack it began with, or the most different
     guidance: float = 1.5

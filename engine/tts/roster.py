@@ -81,7 +81,7 @@ def of_settings(settings: SpeechSettings) -> Roster:
         case "kokoro":
             return _kokoro()
         case name if system := systems.find(name):
-            files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
+            files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
             return Roster(system.name, tuple(file.name for file in files), system.can_clone)
         case _:
             return _fetched()

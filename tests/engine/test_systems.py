@@ -1,4 +1,4 @@
-"""The table of the systems that are made on this machine, and who reads it."""
+"""The table of the papers' systems, and who reads it."""
 
 from pathlib import Path
 
@@ -26,6 +26,7 @@ pytestmark = pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: syste
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(packs, "SHIPPED", "no such folder")  # whatever comes with the program
     return tmp_path
 
 
@@ -45,7 +46,7 @@ def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) ->
 
 def test_what_is_not_made_names_its_command(system: System, data: Path) -> None:
     with pytest.raises(ModelError) as refusal:
-        packs.made_folder(system)
+        packs.pack_folder(system)
     assert system.command in refusal.value.hint
     listed = entry(system.name, Settings())
     assert (listed.origin, listed.state) == (Origin.MADE, Presence.MISSING)

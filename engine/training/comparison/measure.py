@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
-from safetensors.torch import load_file
 
-from engine.training.comparison.delays import Frame, Trace, trace
+from engine.nn import stored_weights
 from engine.training.comparison.systems import EQUAL_BUDGET, System
 from engine.training.corpus import grammar
 from engine.training.corpus.speakers import cast
@@ -28,6 +27,7 @@ from engine.training.recipe import QUICK, Evaluate, read_recipe
 from engine.training.run import fingerprint
 from engine.training.tasks import Place, Task, result
 from engine.training.teachers import synthesisers
+from engine.tts.delays import Frame, Trace, trace
 
 SIZE: Final = Evaluate(
     sentences=40, short_replies=36, rates=(1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5), rate_sentences=12,
@@ -184,7 +184,7 @@ def _extent(system: System) -> tuple[int | None, float | None]:
     if system.folder is None:
         return (0, 0.0) if system.source == FORMANT else (None, None)
     folder = system.folder
-    tensors = [load_file(file) for file in folder.glob("*.safetensors")]
+    tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]
     parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return parameters, size / _MEGABYTE

@@ -13,7 +13,13 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from engine.training.comparison.delays import (
+from engine.training.comparison.measure import SIZE, SMALL, Figures
+from engine.training.comparison.plot import Line, plot
+from engine.training.comparison.systems import System
+from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
+from engine.training.judge.verdicts import errors
+from engine.training.run import read_json, write_json
+from engine.tts.delays import (
     DELAYS_S,
     Timing,
     Trace,
@@ -21,12 +27,6 @@ from engine.training.comparison.delays import (
     timing,
     words_before_sound,
 )
-from engine.training.comparison.measure import SIZE, SMALL, Figures
-from engine.training.comparison.plot import Line, plot
-from engine.training.comparison.systems import System
-from engine.training.judge.figures import UNMEASURED, Goal, Results, details, goals
-from engine.training.judge.verdicts import errors
-from engine.training.run import read_json, write_json
 
 PAGE: Final = "comparison.md"
 COMMAND: Final = "python -m engine.training compare"

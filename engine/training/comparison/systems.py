@@ -52,7 +52,9 @@ class System:
         """Where its pack lies; None = it has none."""
         if not self.pack:
             return None
-        return resource(SHIPPED) if self.pack == SHIPPED else packs.folder_of(self.pack)
+        if self.pack == SHIPPED:
+            return resource(SHIPPED)
+        return packs.find(self.pack) or packs.folder_of(self.pack)
 
     @property
     def present(self) -> bool:

@@ -8,7 +8,6 @@ import pytest
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
 from engine.training.comparison.compare import compare
-from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
 from engine.training.comparison.page import (
     CLAIMS,
@@ -23,6 +22,7 @@ from engine.training.comparison.plot import Line, plot
 from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
 from engine.training.corpus import grammar
 from engine.training.judge.figures import UNMEASURED, Results
+from engine.tts.delays import Frame, Trace
 
 TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
 

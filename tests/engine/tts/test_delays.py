@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script
-from engine.training.comparison.delays import (
+from engine.tts.delays import (
     Frame,
     Trace,
     factor,
+    longest_s,
     timing,
     trace,
     words_before_sound,
 )
-from engine.training.judge.performance import LONGEST, SLACK_SECONDS, syllables_of
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes_tts import LostTts
 
@@ -84,5 +84,5 @@ def test_speaking_against_a_clock_begins_when_the_arithmetic_says() -> None:
 def test_speech_that_finds_no_end_is_cut_off() -> None:
     model = LostTts()
     found = trace(model, model.voices()[0], "A short text.", 4.0)
-    longest = LONGEST * syllables_of("A short text.") / 4.0 + SLACK_SECONDS
+    longest = longest_s(["A", "short", "text."], 4.0)
     assert sum(frame.seconds for frame in found.frames) == pytest.approx(longest, abs=0.2)

@@ -3,12 +3,12 @@ them.
 
 A session gives the same samples whenever its words come, and takes a word only when it is Starved.
 So it is enough to run it once without a clock and to note, for every frame, how many words it
-needed and how long it computed; the timing for any delay follows by arithmetic. Invariant: nothing
-here waits; times are CPU seconds of the step, so the load of the machine does not count.
+needed and how long it computed; the timing for any delay follows by arithmetic. Invariant: times
+are CPU seconds of the steps, so the load of the machine does not count.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -16,19 +16,26 @@ from typing import Final
 
 import numpy as np
 
-from engine.training.judge.performance import (
-    LONGEST,
-    OWN_RATE,
-    SEED,
-    SLACK_SECONDS,
-    syllables_of,
-)
-from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, Voice
+from engine.text import syllables
+from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, TtsSession, Voice
 
+SEED: Final = 90_001  # that training never used
+OWN_RATE: Final = 4.0  # SPS, about the rate of a voice without a target
+LONGEST: Final = 4.0  # times the expected length; a longer session counts as lost
+SLACK_SECONDS: Final = 5.0
 DELAYS_S: Final = (0.0, 0.05, 0.1, 0.2, 0.5)  # a word; about 200, 20, 10, 5 and 2 words a second
 RUNS: Final = 3  # of each sentence; a frame's cost is their median
 AUDIBLE_DB: Final = -35.0  # below the loudest 10 ms of the utterance (SpeakStream, footnote 1)
 _WINDOW_S: Final = 0.01
+
+
+@dataclass(frozen=True)
+class Made:
+    """A frame that a session made, after how many words, and its cost since the frame before."""
+
+    frame: AudioFrame
+    words: int
+    cpu_s: float
 
 
 @dataclass(frozen=True)
@@ -61,13 +68,50 @@ class Timing:
     tail_s: float  # from the arrival of the last word to the end of the speech
 
 
+def syllables_of(words: Iterable[str]) -> int:
+    """Syllables of words."""
+    return sum(map(syllables.count, words))
+
+
+def longest_s(words: Iterable[str], rate: float | None = None) -> float:
+    """Seconds after which an utterance of these words, at a rate in SPS, counts as lost."""
+    return LONGEST * syllables_of(words) / (rate or OWN_RATE) + SLACK_SECONDS
+
+
+def speak(
+    session: TtsSession, words: Sequence[str], wait: Callable[[int], None] = lambda number: None
+) -> Iterator[Made]:
+    """Every frame of an utterance as soon as it is made, until the session ends. It gets a word
+    when it needs one; before that, `wait` is called with the word's number, from 0.
+    """
+    given, since = 0, time.process_time()
+    while not isinstance(step := session.step(), Finished):
+        if isinstance(step, AudioFrame):
+            yield Made(step, given, time.process_time() - since)
+            since = time.process_time()
+        elif given < len(words):
+            wait(given)
+            session.push_word(words[given])
+            given += 1
+        else:
+            session.end_input()
+
+
+def traced(words: Sequence[str], made: Sequence[Made], sample_rate: int) -> Trace:
+    """The trace of an utterance of which this was made; of at least one frame."""
+    frames = [Frame(each.words, each.cpu_s, len(each.frame.pcm) / sample_rate) for each in made]
+    pcm = np.concatenate([each.frame.pcm for each in made])
+    return Trace(len(words), tuple(frames), _speech(pcm, sample_rate))
+
+
 def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Trace:
     """Speak a text word by word, RUNS times; what a frame costs is the median."""
-    runs = [_run(model, voice, text, rate) for _ in range(RUNS)]
-    frames, pcm = runs[0]
-    costs = zip(*([frame.cpu_s for frame in run] for run, _ in runs), strict=True)
-    frames = [replace(frame, cpu_s=median(cost)) for frame, cost in zip(frames, costs, strict=True)]
-    return Trace(len(text.split()), tuple(frames), _speech(pcm, model.info.sample_rate))
+    runs = [_run(model, voice, text.split(), rate) for _ in range(RUNS)]
+    costs = zip(*([frame.cpu_s for frame in run.frames] for run in runs), strict=True)
+    frames = zip(runs[0].frames, costs, strict=True)
+    return replace(
+        runs[0], frames=tuple(replace(frame, cpu_s=median(cost)) for frame, cost in frames)
+    )
 
 
 def timing(trace: Trace, delay_s: float) -> Timing:
@@ -96,30 +140,17 @@ def factor(trace: Trace) -> float:
     return sum(frame.cpu_s for frame in trace.frames) / sum(f.seconds for f in trace.frames)
 
 
-def _run(model: TtsModel, voice: Voice, text: str, rate: float | None) -> tuple[list[Frame], Pcm]:
-    """The frames, their cost in this run, and all their samples; cut off where it counts as lost,
-    as say() does."""
-    most = LONGEST * syllables_of(text) / (rate or OWN_RATE) + SLACK_SECONDS
-    frames: list[Frame] = []
-    pieces: list[Pcm] = []
-    words, words_in = text.split(), 0
+def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None) -> Trace:
+    """One run; cut off where it counts as lost."""
+    made, left_s = [], longest_s(words, rate)
     with model.open(voice, seed=SEED) as session:
         session.rate = rate
-        since = time.process_time()
-        while not isinstance(step := session.step(), Finished):
-            if isinstance(step, AudioFrame):
-                now = time.process_time()
-                frames.append(Frame(words_in, now - since, len(step.pcm) / model.info.sample_rate))
-                pieces.append(step.pcm)
-                since = now
-                if sum(frame.seconds for frame in frames) > most:
-                    break
-            elif words_in < len(words):
-                session.push_word(words[words_in])
-                words_in += 1
-            else:
-                session.end_input()
-    return frames, np.concatenate(pieces)
+        for each in speak(session, words):
+            made.append(each)
+            left_s -= len(each.frame.pcm) / model.info.sample_rate
+            if left_s < 0:
+                break
+    return traced(words, made, model.info.sample_rate)
 
 
 def _speech(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
