@@ -17,10 +17,14 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.audio.clips.clip import Clip
+from engine.codec.products import ENCODING
 from engine.codec.small import FRAME_RATE
 from engine.errors import UnreadableClip
+from engine.nn import stored_weights
 from engine.nn.transformer import Transformer
+from engine.nn.weights_file import shape_metadata
 from engine.training.codec.speech import Spoken, read_speech
+from engine.training.codec.stage import shipped_config
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.judge.performance import OWN_RATE
 from engine.training.packing import (
@@ -144,10 +148,18 @@ def _write_networks(run: Run, folder: Path) -> None:
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
     save_weights(published_tensors(model), folder / pack.VOICE_FILE, recipe.export.weights)
-    others = {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE}
     if recipe.system == VOXTREAM:
-        del others["speaker"]  # it makes no voice from a recording
-    write_networks(run, others)
+        _write_decoder(run, folder)
+    else:
+        write_networks(run, {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE})
+
+
+def _write_decoder(run: Run, folder: Path) -> None:
+    """VoXtream makes no voice from a recording, and so encodes nothing."""
+    tensors = stored_weights.load(run.stage("decoder") / pack.CODEC_FILE)
+    kept = {key: value for key, value in tensors.items() if not key.startswith(ENCODING)}
+    about = shape_metadata(replace(shipped_config(run.recipe), encodes=False))
+    save_weights(kept, folder / pack.CODEC_FILE, run.recipe.export.weights, about)
 
 
 def _rated(run: Run) -> pack.PackConfig:

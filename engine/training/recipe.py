@@ -93,6 +93,8 @@ class Decoder:
     schedule: Schedule = UNTRAINED
     pack: str = ""  # the vocoder of this pack of this machine is taken, and none is trained
     kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
+    blocks: int = 0  # and its transformer's layers; 0 = as many as the codec's
+    layers: int = 0
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory
     mel: float = 1.0
@@ -365,8 +367,7 @@ def _check(recipe: Recipe) -> None:
         )
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
-        "decoder.drawn and decoder.phones are not for voxtream": recipe.system != VOXTREAM
-        or (recipe.decoder.drawn == 0 and not recipe.decoder.phones),
+        "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
         "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
         "voxtream with begin_with needs fresh_voice": recipe.system != VOXTREAM
         or recipe.begin_with == ""

@@ -90,16 +90,12 @@ SYSTEMS: Final[Mapping[str, System]] = {
         {
             **_CORPUS,
             **_SMALL_SPEAKER,
-            "codec": Stage(
-                "llmvox.tokens:train_tokens", (*_DECODER, "speaker"), learns="codec"
-            ),
+            "codec": Stage("llmvox.tokens:train_tokens", (*_DECODER, "speaker"), learns="codec"),
             "encode": Stage("llmvox.encode:encode_corpus", (*_DECODER, "speaker")),
             "voice": Stage(
                 "llmvox.stage:train_voice", (*_DECODER, "speaker", "llmvox"), learns="llmvox"
             ),
-            "export": Stage(
-                "llmvox.stage:export_pack", (*_DECODER, "speaker", "llmvox", "export")
-            ),
+            "export": Stage("llmvox.stage:export_pack", (*_DECODER, "speaker", "llmvox", "export")),
         },
     ),
     "smlle": System(

@@ -191,12 +191,15 @@ class LlmVoxLearner(Learner):
             watching = watch if recipe.guided or not learns else None
             prediction = predicted(self._model, batch, recipe.forgotten, recipe.dropout, watching)
         real = batch.labels != UNKNOWN
-        tokens = functional.cross_entropy(prediction.tokens[real].float(), batch.labels[real])
-        begins = batch.onsets[real].float()
-        heavy = (1 - begins).sum() / begins.sum().clamp(min=1)
-        weights = torch.where(begins > 0, heavy, torch.ones_like(begins))
-        onset = prediction.onset[real].float()
-        onsets = functional.binary_cross_entropy_with_logits(onset, begins, weights)
+        labels = batch.labels.flatten()
+        logits = prediction.tokens.flatten(0, 1).float()
+        tokens = functional.cross_entropy(logits, labels, ignore_index=UNKNOWN)
+        begins = batch.onsets.float()
+        heavy = (real.sum() - begins.sum()) / begins.sum().clamp(min=1)
+        weights = torch.where(begins > 0, heavy, 1.0) * real / real.sum()
+        onsets = functional.binary_cross_entropy_with_logits(
+            prediction.onset.float(), begins, weights, reduction="sum"
+        )
         losses = {"tokens": tokens, "onsets": onsets}
         if recipe.guided:
             losses["guide"] = watch.loss

@@ -145,7 +145,8 @@ def fitting(recipe: Recipe) -> Path:
     }
     if recipe.fresh_voice:
         del asked_of["voice"]
-    del asked_of["codec"]["phones"]  # a decoder that learns may learn to be told them
+    for key in ("phones", "decoder_blocks", "decoder_layers", "encodes"):
+        del asked_of["codec"][key]  # a decoder that learns may be another, and be told phones
     found_in: dict[str, dict[str, Any]] = {
         "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
         "codec": asdict(read_config(checkpoints.metadata(codec).get(SHAPE_KEY, ""), codec)),
