@@ -159,6 +159,7 @@ class Voice:
     depth_weight: float = 2.0
     noisy_prompts: float = 0.5
     look_ahead: int = 5
+    frozen_depth: bool = False  # what makes acoustic codes stays the pack's (VoXtream, 3.1)
     kept: float = 0.0  # weight of the original pack's weights in the result
     min_depth_frames: int = 8
 
@@ -199,6 +200,7 @@ class LlmVox:
     short_seconds: float = 4.0  # of those of the first steps
     long_from: float = 0.3  # share of the steps after which lessons are long
     wrong_tokens: float = 0.05  # share of input tokens that are others
+    spliced: float = 0.0  # share of lessons that are put together from words of several sentences
     onset_weight: float = 0.2
     guided: float = 0.0  # of a loss that keeps one head on the unit being spoken (ours)
     dropout: float = 0.1
@@ -369,9 +371,8 @@ def _check(recipe: Recipe) -> None:
     rules = {
         "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
         "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
-        "voxtream with begin_with needs fresh_voice": recipe.system != VOXTREAM
-        or recipe.begin_with == ""
-        or recipe.fresh_voice,
+        "voice.frozen_depth needs a voice to begin with": not voice.frozen_depth
+        or (recipe.begin_with != "" and not recipe.fresh_voice),
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
         "corpus.lowest_rate must be below highest_rate": 0

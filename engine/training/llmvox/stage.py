@@ -17,8 +17,10 @@ from torch.nn import functional
 
 from engine.training.guide import Watch, around
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
+from engine.training.llmvox.splices import spliced
 from engine.training.llmvox.tokens import FILE, load_tokeniser
 from engine.training.loop import (
+    LENGTHS,
     Learner,
     Losses,
     Moment,
@@ -146,7 +148,7 @@ class LlmVoxLearner(Learner):
     exact = ("codebook.",)
 
     def __init__(self, recipe: Recipe, sides: Sides, vectors: Tensor, ranks: Ranks) -> None:
-        self._recipe, self._sides = recipe.llmvox, sides
+        self._recipe, self._sides, self._people = recipe.llmvox, sides, sides.people
         self._model = fresh_model(shape_of(recipe), vectors)
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
@@ -176,8 +178,22 @@ class LlmVoxLearner(Learner):
         shortest = self._recipe.shortest_seconds * TOKEN_RATE
         fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
+        if side is self._sides.training and self._recipe.spliced:
+            fitting = self._spliced(fitting, draw, seconds)
         sentences = of_like_length(fitting, lambda each: len(each.tokens), draw, self._batch_size)
         return on_device(collated(sentences, self._model.no_token), self._device)
+
+    def _spliced(
+        self, fitting: Sequence[Encoded], draw: random.Random, seconds: float
+    ) -> list[Encoded]:
+        """Sentences to choose a batch from, a share of them put together anew."""
+        chosen = draw.choices(fitting, k=LENGTHS * self._batch_size)
+        for place, each in enumerate(chosen):
+            if draw.random() < self._recipe.spliced:
+                made = spliced(self._people[each.speaker], draw)
+                if len(made.units) < len(made.tokens) <= seconds * TOKEN_RATE:
+                    chosen[place] = made
+        return chosen
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh

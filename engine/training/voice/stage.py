@@ -44,6 +44,7 @@ from engine.tts.voxtream.config import Generation, ModelConfig
 
 FRAMES_PER_SECOND = 12.5
 NO_TOKEN = -1  # where nothing is to be learnt
+FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
@@ -82,6 +83,8 @@ class VoiceLearner(Learner):
         self._model = fresh_model(self._config, Generation())
         if fine_tuning.learns_on(recipe):
             self._model.load_state_dict(fine_tuning.weights(recipe, self._model.state_dict()))
+        for name in FROZEN if self._recipe.frozen_depth else ():
+            getattr(self._model, name).requires_grad_(requires_grad=False)
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
     def learn(self, moment: Moment) -> Losses:
