@@ -52,6 +52,7 @@ from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.original import config as original
+from engine.tts.voxtream.original.synthesiser import frozen_hash
 from engine.tts.voxtream.original.synthesiser import load_pack as load_original
 
 PROMPT_SECONDS: Final = 8.0
@@ -147,7 +148,9 @@ def _write_networks(run: Run, folder: Path) -> None:
         generation(recipe.export),
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
-    save_weights(published_tensors(model), folder / pack.VOICE_FILE, recipe.export.weights)
+    without = original.FROZEN if recipe.voice.frozen_depth else ()
+    tensors = {k: v for k, v in published_tensors(model).items() if not k.startswith(without)}
+    save_weights(tensors, folder / pack.VOICE_FILE, recipe.export.weights)
     if recipe.system == VOXTREAM:
         _write_decoder(run, folder)
     else:
@@ -236,7 +239,10 @@ def _original_config(recipe: Recipe) -> original.PackConfig:
     shape = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
     passage_frames = round(recipe.export.passage_seconds * FRAME_RATE)
     generation = original.Generation(recipe.export.temperature, passage_frames=passage_frames)
-    return original.PackConfig(recipe.export.name, shape, generation)
+    config = original.PackConfig(recipe.export.name, shape, generation)
+    if not recipe.voice.frozen_depth:
+        return config
+    return replace(config, frozen=frozen_hash(Path(recipe.begin_with) / pack.VOICE_FILE))
 
 
 def _name_original_voices(run: Run, folder: Path) -> list[str]:
