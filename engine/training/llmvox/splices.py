@@ -15,7 +15,8 @@ import numpy as np
 from engine.training.llmvox.encode import Encoded
 from engine.tts.llmvox.config import WORD
 
-PARTS: Final = (2, 4)  # stretches of a splice, at least and at most
+PARTS: Final = (3, 10)  # stretches of a splice, at least and at most
+LONGEST: Final = 3  # words of a stretch, but for the last, which ends a sentence
 
 
 def spliced(person: Sequence[Encoded], draw: random.Random) -> Encoded:
@@ -25,8 +26,9 @@ def spliced(person: Sequence[Encoded], draw: random.Random) -> Encoded:
     for place in range(count):
         sentence = draw.choice(person)
         words = len(sentence.onsets)
-        first = draw.randrange(words) if place else 0
-        last = draw.randint(first + 1, words) if place < count - 1 else words
+        last_one = place == count - 1
+        first = draw.randrange(max(0, words - LONGEST) if last_one else 0, words) if place else 0
+        last = words if last_one else draw.randint(first + 1, min(words, first + LONGEST))
         pieces.append(_words(sentence, first, last, opens=not place))
     units = np.cumsum([0, *(len(piece.units) for piece in pieces)])
     tokens = np.cumsum([0, *(len(piece.tokens) for piece in pieces)])
