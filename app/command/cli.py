@@ -166,7 +166,10 @@ def _say(options: argparse.Namespace) -> int:
     plan = options.rate_plan
     if plan is None and options.rate is not None:
         plan = f"0:{options.rate}"
-    manner = api.Manner(options.voice, plan, options.word_delay, options.out)
+    voice = options.voice
+    if voice is None and engine != settings.speech.engine:
+        voice = ""  # the chosen one is the chosen synthesiser's
+    manner = api.Manner(voice, plan, options.word_delay, options.out)
     settings = dataclasses.replace(settings, speech=speech)
     with _ShareLine() as line:
         said = api.say(text, settings, manner, line.draw)

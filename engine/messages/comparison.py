@@ -61,11 +61,12 @@ class Compared:
 @dataclass(frozen=True)
 class Recital:
     """How a text is compared. `word_delay_ms`: between its words; `aloud`: through the loudspeaker,
-    in real time; `folder`: where a WAV of each goes, None = nowhere; `only`: names of systems, ()
-    = all.
+    in real time; `folder`: where a WAV of each goes, `table`: the CSV to write, None = neither;
+    `only`: names of systems, () = all.
     """
 
     word_delay_ms: float = 200.0
     aloud: bool = False
     folder: Path | None = None
+    table: Path | None = None
     only: tuple[str, ...] = ()

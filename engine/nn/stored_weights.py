@@ -7,7 +7,7 @@ with a scale a row.
 Invariant: whoever reads a tensor gets fp32, whatever it is stored in.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,9 +33,12 @@ def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     )
 
 
-def in_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Large tensors in int8 with their scales, the others in half precision."""
-    entries = halved(tensors)
+Store = Callable[[Mapping[str, Tensor]], dict[str, Tensor]]
+
+
+def in_int8(tensors: Mapping[str, Tensor], small: Store = halved) -> dict[str, Tensor]:
+    """Large tensors in int8 with their scales, the others as `small` stores them."""
+    entries = small(tensors)
     for name, tensor in tensors.items():
         if rows := _row_dimensions(tensor):
             weight = tensor.float()

@@ -19,21 +19,18 @@ from engine.nn import stored_weights
 from engine.training import checkpoints
 from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
-from engine.training.recipe import Recipe, Weights
+from engine.training.recipe import Recipe
 from engine.training.run import Run, read_json
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import PHONES_FILE, config_json
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
-EXACT: Final = {"speaker"}  # stages whose network is small, and stays in full precision
-_STORED: Final = {
-    Weights.FLOAT32: stored_weights.full,
-    Weights.FLOAT16: stored_weights.halved,
-    Weights.INT8: stored_weights.in_int8,
-}
+# Stages whose networks listen. Their batch norms stay in full precision, and all of them unless the
+# pack is in int8: voices and tokens are to be those that the others learnt from.
+LISTENING: Final = {"speaker", "semantic"}
 
 
 class Heard(Protocol):
@@ -73,16 +70,28 @@ def write_networks(run: Run, files: Mapping[str, str]) -> None:
     """
     for stage, name in files.items():
         file = run.stage(stage) / name
-        weights = Weights.FLOAT32 if stage in EXACT else run.recipe.export.weights
-        tensors = stored_weights.load(file)
-        save_weights(tensors, pack_folder(run) / name, weights, checkpoints.metadata(file))
+        save_weights(
+            stored_weights.load(file),
+            pack_folder(run) / name,
+            run.recipe.export.weights,
+            checkpoints.metadata(file),
+            listens=stage in LISTENING,
+        )
 
 
 def save_weights(
-    tensors: Mapping[str, Tensor], file: Path, weights: Weights, about: dict[str, str] | None = None
+    tensors: Mapping[str, Tensor],
+    file: Path,
+    weights: Weights,
+    about: dict[str, str] | None = None,
+    *,
+    listens: bool = False,
 ) -> None:
     """Write tensors, stored in `weights`; `about` = the file's metadata, if any."""
-    save_file(_STORED[weights](tensors), file, about)
+    exact = listens or weights is Weights.FLOAT32
+    small = stored_weights.full if exact else stored_weights.halved
+    is_int8 = weights is Weights.INT8
+    save_file(stored_weights.in_int8(tensors, small) if is_int8 else small(tensors), file, about)
 
 
 def write_tables(run: Run, config: Any, stage: str = "encode") -> None:

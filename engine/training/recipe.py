@@ -5,11 +5,11 @@ Invariant: a recipe and its seed decide every random choice of a run; properties
 """
 
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 
 from engine.errors import InvalidInput
 from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
+from engine.tts.packs import Weights
 from engine.tts.voxtream.config import NEVER, UNBOUNDED
 from engine.typed_values import WrongValue, build, read_text, toml_table
 
@@ -281,14 +281,6 @@ QUICK: Evaluate = Evaluate(
     long_seconds=60.0,
 )  # fmt: skip
 """`evaluate --quick`: a check that everything works and nothing is far off."""
-
-
-class Weights(Enum):
-    """What the weights of a pack are stored in; INT8 leaves small tensors in half precision."""
-
-    FLOAT32 = "float32"
-    FLOAT16 = "float16"
-    INT8 = "int8"
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ SEED: Final = 90_001  # that training never used
 OWN_RATE: Final = 4.0  # SPS, about the rate of a voice without a target
 LONGEST: Final = 4.0  # times the expected length; a longer session counts as lost
 SLACK_SECONDS: Final = 5.0
-DELAYS_S: Final = (0.0, 0.05, 0.1, 0.2, 0.5)  # a word; about 200, 20, 10, 5 and 2 words a second
 RUNS: Final = 3  # of each sentence; a frame's cost is their median
 AUDIBLE_DB: Final = -35.0  # below the loudest 10 ms of the utterance (SpeakStream, footnote 1)
 _WINDOW_S: Final = 0.01

@@ -7,6 +7,7 @@ Invariant: imports no torch, so that listing voices stays quick.
 """
 
 import hashlib
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,14 @@ VOICES_FOLDER: Final = "voices"
 _LARGEST_CONFIG: Final = 1_000_000  # bytes
 CODEC_FILE: Final = "codec.safetensors"
 EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
+
+
+class Weights(Enum):
+    """What the weights of a pack are stored in; INT8 leaves small tensors in half precision."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    INT8 = "int8"
 
 
 def folder_of(name: str) -> Path:

@@ -13,6 +13,7 @@ from engine.messages.models import Origin, Presence
 from engine.models.choice import changes
 from engine.models.listing import entry
 from engine.models.removal import remove
+from engine.resources import ROOTS
 from engine.settings import Settings, change
 from engine.systems import SYSTEMS, System
 from engine.training.comparison.systems import SYSTEMS as COMPARED
@@ -40,8 +41,8 @@ def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) ->
     recipe = read_recipe(RECIPES / f"{system.name}.toml")
     assert recipe.name == recipe.export.name == system.name
     assert system.command.endswith(f"{system.name}.toml --install")
-    row = next(each for each in COMPARED if each.pack == system.name)
-    assert (row.headline, row.command) == (system.headline, system.command)
+    row = next(each for each in COMPARED if each.source == system.name)
+    assert (row.name, row.headline) == (system.title, system.headline)
 
 
 def test_what_is_not_made_names_its_command(system: System, data: Path) -> None:
@@ -69,6 +70,16 @@ def test_the_doctor_misses_only_what_is_chosen(system: System, data: Path) -> No
     for settings, state in ((Settings(), State.OK), (chosen, State.FAULT)):
         said = [each for each in synthesiser(settings) if system.command in str(each)]
         assert [each.state for each in said] == [state]
+
+
+def test_the_doctor_knows_those_that_come_with_the_program(
+    system: System, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.resources.ROOTS", (data / "resources", *ROOTS))
+    monkeypatch.setattr(packs, "SHIPPED", "systems")
+    lay(data / "resources" / "systems" / system.name, system.name)
+    said = [each for each in synthesiser(Settings()) if system.title in each.text]
+    assert [(each.state, each.text) for each in said] == [(State.OK, f"{system.title}, built in")]
 
 
 def test_a_pack_says_whose_it_is(system: System, tmp_path: Path) -> None:

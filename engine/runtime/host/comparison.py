@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.audio.base import Loudspeaker
 from engine.errors import DeviceError, EngineError, InvalidInput
+from engine.export.comparison import write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host.offline_synthesis import Clock
@@ -38,6 +39,7 @@ from engine.tts.delays import (
 TITLES: Final = {
     "starter": "VoXtream2",
     **{system.name: system.title for system in SYSTEMS},
+    "llmvox-published": "LLMVoX, published weights",
     "espeak": "eSpeak NG",
     "kokoro": "Kokoro",
 }
@@ -60,7 +62,7 @@ def compare(
 ) -> tuple[Compared, ...]:
     """Speak the text with every system, and return their rows; `tell` hears each row as it grows,
     all of them first. A system that cannot be loaded or fails is a row with a note. InvalidInput
-    for a text, a delay, a name or a folder that will not do; DeviceError for the loudspeaker.
+    for a text, a delay, a name or a place that will not do; DeviceError for the loudspeaker.
     """
     words = _checked(text, recital)
     factories, clock = factories or standard_factories(), clock or Clock()
@@ -78,6 +80,8 @@ def compare(
         for name, row in rows.items():
             rows[name] = stage.heard(row, tell)
             tell(rows[name])
+    if recital.table is not None:
+        write_comparison(tuple(rows.values()), recital.table)
     return tuple(rows.values())
 
 
@@ -99,8 +103,9 @@ def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
             name=unknown[0],
             names=", ".join(TITLES),
         )
-    if recital.folder is not None:
-        check_writable(recital.folder / "voice.wav")
+    files = (recital.folder and recital.folder / "voice.wav", recital.table)
+    for file in filter(None, files):
+        check_writable(file)
     stream = PacedText(pacing=False)
     words = (*stream.push(text).words, *stream.end().words)
     if not words:

@@ -72,6 +72,12 @@ def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path: Path) -> No
     assert sizes[1] < 0.53 * sizes[0]
 
 
+def test_what_is_too_small_for_int8_can_stay_in_full_precision() -> None:
+    stored = in_int8(tensors(), full)
+    assert stored["product"].dtype is torch.int8
+    assert torch.equal(stored["norm"], tensors()["norm"])
+
+
 def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path: Path) -> None:
     once = stored_weights.load(written(tmp_path / "once", in_int8(tensors())))
     twice = stored_weights.load(written(tmp_path / "twice", in_int8(once)))

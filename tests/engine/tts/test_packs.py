@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from engine.bench.machine import bench_synthesisers
 from engine.errors import InvalidInput
+from engine.messages.comparison import ComparisonState, Recital
 from engine.messages.models import Origin, Presence
 from engine.models.choice import changes
 from engine.models.listing import entry
 from engine.models.removal import remove
 from engine.resources import ROOTS
+from engine.runtime.host.comparison import compare
 from engine.runtime.host.say_command import say
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.systems import find
@@ -33,6 +36,17 @@ def test_a_shipped_pack_is_said_with_by_name_and_needs_no_download(
     said = say("Good morning.", CHOSEN, Manner(voice="bruno", out=tmp_path / "out.wav"))
     assert (said.engine, said.audio_s > 0) == ("llmvox", True)
     assert roster.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
+
+
+def test_a_shipped_pack_is_measured_without_a_download(shipped: Path) -> None:
+    (row,) = bench_synthesisers(Settings(), ("llmvox",))
+    assert row.note == ""
+    assert row.first_packet_ms is not None
+
+
+def test_a_shipped_pack_is_compared_with_the_others(shipped: Path) -> None:
+    (row,) = compare("Good morning.", Settings(), Recital(only=("llmvox",)))
+    assert (row.state, row.voice) == (ComparisonState.DONE, "Ada")
 
 
 def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped: Path) -> None:

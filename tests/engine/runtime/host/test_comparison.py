@@ -140,6 +140,7 @@ def test_a_loudspeaker_that_is_gone_ends_it() -> None:
         (TEXT, Recital(word_delay_ms=float("nan")), "from 0 to 5 seconds"),
         (TEXT, Recital(only=("gramophone",)), "no synthesiser called 'gramophone'"),
         (TEXT, Recital(folder=Path("/no/such/folder")), "cannot be written"),
+        (TEXT, Recital(table=Path("/no/such/folder/table.csv")), "cannot be written"),
     ],
 )
 def test_what_will_not_do_is_refused_before_anything_loads(
@@ -172,5 +173,5 @@ def test_a_row_survives_json_with_its_note_still_translatable() -> None:
     assert again == list(ROWS)
     assert isinstance(again[1].note, Translatable)
     for broken in (None, {}, {**ROWS[0].document(), "state": "lost"}):
-        with pytest.raises(ValueError, match="no row|not a valid"):
+        with pytest.raises(ValueError, match=r"no row|not a valid"):
             Compared.of(broken)
