@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim.swa_utils import get_ema_multi_avg_fn
@@ -32,6 +32,7 @@ VALIDATION_BATCHES = 4
 ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an earlier critic is soon forgotten
 LENGTHS = 4  # how many lessons are drawn for one that is taken
 LOOK_STEPS = 25  # between two looks at the losses on a graphics card, which each wait for it
+BEST = "best.safetensors"  # in a stage's folder, where the schedule asks for the best weights
 Losses = dict[str, Tensor]
 _Batch = TypeVar("_Batch")
 _Lesson = TypeVar("_Lesson")
@@ -122,7 +123,8 @@ def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, T
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
                 )
-        return {key: value.cpu() for key, value in state.mean.items()}
+        weights = load_file(folder / BEST) if schedule.best else state.mean
+        return {key: value.cpu() for key, value in weights.items()}
 
 
 def train_and_save(
@@ -252,7 +254,7 @@ def learning_rate(schedule: Schedule, step: int, share: float) -> float:
 def share_of(schedule: Schedule, reached: checkpoints.Reached) -> float:
     """How much of a schedule is over: of its steps or, where it has them, of its seconds."""
     timed = reached.seconds / schedule.seconds if schedule.seconds else 0.0
-    return max(reached.step / schedule.steps, timed)
+    return max(reached.step / schedule.steps, timed) if schedule.steps else 1.0
 
 
 class _Clock:
@@ -337,8 +339,20 @@ def _keep(
     if step % schedule.validate_every == 0 or ends:
         state.history.append({"step": step, **learner.validate()})
         write_json(file.with_name(f"validation-{step:06d}.json"), state.history[-1])
+        if schedule.best:
+            _keep_best(file.with_name(BEST), state, schedule.best)
     if step % schedule.checkpoint_every == 0 or ends:
         checkpoints.save(file, reached, learner.parts, learner.optimisers, state.mean)
+
+
+def _keep_best(file: Path, state: _State, name: str) -> None:
+    """Write the averaged weights if the loss of this name was never lower."""
+    loss = state.history[-1][name]
+    if file.is_file() and loss >= float(checkpoints.metadata(file)[name]):
+        return
+    partial = file.with_suffix(".partial")
+    save_file({key: value.cpu() for key, value in state.mean.items()}, partial, {name: str(loss)})
+    partial.replace(file)
 
 
 def _is_asked_to_stop(check: object) -> bool:

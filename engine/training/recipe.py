@@ -58,6 +58,7 @@ class Schedule:
     average: float = 0.999  # of the weights, per step; 0 = none
     checkpoint_every: int = 250
     validate_every: int = 500
+    best: str = ""  # name of the loss with whose lowest the weights are kept; "" = those of the end
     bf16: bool = False  # multiply in bfloat16 where the machine can; the weights stay fp32
 
 
@@ -92,6 +93,7 @@ class Decoder:
 
     schedule: Schedule = UNTRAINED
     pack: str = ""  # the vocoder of this pack of this machine is taken, and none is trained
+    fresh: bool = False  # a vocoder of other columns begins with new weights, not with begin_with's
     kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
     blocks: int = 0  # and its transformer's layers; 0 = as many as the codec's
     layers: int = 0
@@ -256,6 +258,8 @@ class Spectrum:
     masked_prompts: float = 0.5  # share of lessons that do not know their prompt's text
     without_prompt: float = 0.1
     wrong_tokens: float = 0.1  # share of tokens that are others: in use they are drawn
+    drawn: float = 0.0  # share of lessons whose tokens the transducer draws, which is trained first
+    drawn_from: float = 0.0  # share of the schedule
     shifted: float = 0.2  # share of lessons whose phones come a step early or late
     dropout: float = 0.5  # of the pre-net
 
@@ -303,6 +307,7 @@ class Export:
     highest_rate: float = UNBOUNDED
     frames_heard: int = 0
     frames_in_word: int = NEVER
+    reached: tuple[str, ...] = ()  # for the card: what was measured
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 

@@ -115,7 +115,9 @@ SYSTEMS: Final[Mapping[str, System]] = {
                 "smlle.transducer:train_transducer", (*_TOKENS, "transducer"), learns="transducer"
             ),
             "spectrum": Stage(
-                "smlle.spectrum:train_spectrum", (*_TOKENS, "spectrum"), learns="spectrum"
+                "smlle.spectrum:train_spectrum",
+                (*_TOKENS, "transducer", "spectrum"),
+                learns="spectrum",
             ),
             "export": Stage(
                 "smlle.export:export_pack",

@@ -49,7 +49,7 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
         _take_vocoder(run, config, inputs)
         return
     speech = read_speech(run, recipe.hours)
-    begin_with = run.recipe.begin_with
+    begin_with = "" if recipe.fresh else run.recipe.begin_with
 
     def make(ranks: Ranks) -> VocoderLearner:
         return VocoderLearner(recipe, started(config, begin_with), speech, entry, ranks)

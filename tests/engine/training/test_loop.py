@@ -47,7 +47,7 @@ class Walker(Learner):
         return self._descend({"missed": missed.square().sum()}, moment)
 
     def validate(self) -> dict[str, float]:
-        return {}
+        return {"forgotten": abs(len(self._shares) - 4.0)}
 
 
 @pytest.fixture
@@ -98,6 +98,10 @@ def test_a_schedule_ends_with_its_steps_or_its_seconds_whichever_come_first(
     assert share_of(TIMED, reached) == share
 
 
+def test_a_schedule_without_steps_is_over_at_once() -> None:
+    assert share_of(Schedule(steps=0, batch=1, learning_rate=0.1), Reached(0)) == 1.0
+
+
 @pytest.mark.usefixtures("clock")
 def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
     tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -113,6 +117,24 @@ def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
     assert shares[5] > stopped_at
     assert 0.8 < shares[-1] < 1
     assert len(shares) < 25
+
+
+@pytest.mark.parametrize("best", ["", "forgotten"])
+def test_the_weights_are_those_of_the_end_or_of_the_best_validation(
+    tiny: Recipe, tmp_path: Path, best: str
+) -> None:
+    schedule = Schedule(
+        steps=8, batch=1, learning_rate=0.1, warmup=1, average=0.0, validate_every=1, best=best
+    )
+    made = list[Walker]()
+
+    def make(_: Ranks) -> Walker:
+        made.append(Walker(schedule, []))
+        return made[0]
+
+    mean = train(Run(tiny, tmp_path), "walker", schedule, make)
+    is_last = torch.equal(mean["weight"], made[0].parts["walker"].state_dict()["weight"])
+    assert is_last == (not best)
 
 
 def test_losses_that_are_no_numbers_end_a_training(tiny: Recipe, tmp_path: Path) -> None:
