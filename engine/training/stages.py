@@ -57,7 +57,8 @@ _VOXTREAM: Final = {
 SYSTEMS: Final[Mapping[str, System]] = {
     VOXTREAM2: System("A small VoXtream2 with its own codec and speaker encoder,", _VOXTREAM),
     VOXTREAM: System(
-        "A small VoXtream with the codec of an earlier pack,",
+        "A small VoXtream with the codes of an earlier pack, whose depth transformer may be "
+        "frozen, as the paper freezes another model's. Its decoder is its own. It was",
         # It learns on true codes, and is measured by `compare` alone.
         {
             name: stage
@@ -85,8 +86,8 @@ SYSTEMS: Final[Mapping[str, System]] = {
     ),
     "llmvox": System(
         "A small LLMVoX with a tokeniser and a vocoder of its own. Unlike its paper's, it has a "
-        "vector of the speaker, phones instead of bytes, 50 tokens a second and a label of its own "
-        "for the end. Its rate cannot be changed. It was",
+        "vector of the speaker, which its vocoder is told too, phones instead of bytes, 50 tokens "
+        "a second and a label of its own for the end. Its rate cannot be changed. It was",
         {
             **_CORPUS,
             **_SMALL_SPEAKER,

@@ -145,7 +145,8 @@ class TokenLearner(Learner):
             for side in (speech.training, speech.validation)
         )
         self._tokens = Tokeniser(recipe)
-        self._vocoder = started(vocoder_config(whole), whole.begin_with)
+        begin_with = "" if whole.decoder.fresh else whole.begin_with
+        self._vocoder = started(vocoder_config(whole), begin_with)
         self._reader = nn.Linear(ENTRY, len(SOUND_NUMBERS))
         coding = nn.ModuleDict({"tokens": self._tokens, "vocoder": self._vocoder})
         making = nn.ModuleList((coding, self._reader)).to(device)
