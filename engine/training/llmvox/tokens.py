@@ -29,6 +29,7 @@ from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, read_speec
 from engine.training.codec.stage import forget_codebooks
 from engine.training.codec.vocoder import started
 from engine.training.codec.windows import Cut, Windows
+from engine.training.corpus.shards import read_shards
 from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
@@ -109,12 +110,11 @@ def person_vectors(run: Run) -> dict[int, np.ndarray[Any, np.dtype[np.float32]]]
     if not file.is_file():
         encoder = load_small_speaker(run.stage("speaker") / "speaker.safetensors")
         clips: dict[int, list[Any]] = {}
-        speech = read_speech(run, run.recipe.codec.hours)
-        for each in (*speech.training, *speech.validation):
-            of_person = clips.setdefault(each.entry.speaker, [])
-            if len(of_person) < OF_A_PERSON:
-                samples = each.samples(0, len(each.pcm)).numpy()
-                of_person.append(speaker_vector(encoder, samples))
+        for shard in read_shards(run.stage("corpus")):
+            for entry, pcm in shard.spoken():
+                of_person = clips.setdefault(entry.speaker, [])
+                if len(of_person) < OF_A_PERSON:
+                    of_person.append(speaker_vector(encoder, pcm))
         means = {str(number): np.mean(vectors, axis=0) for number, vectors in clips.items()}
         save_arrays({n: mean / np.linalg.norm(mean) for n, mean in means.items()}, file)
     return {int(number): vector for number, vector in load_arrays(file).items()}
