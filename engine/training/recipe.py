@@ -308,6 +308,7 @@ class Export:
     frames_heard: int = 0
     frames_in_word: int = NEVER
     reached: tuple[str, ...] = ()  # for the card: what was measured
+    look_ahead: int = 0
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 

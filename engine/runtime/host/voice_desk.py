@@ -130,7 +130,7 @@ class VoiceDesk:
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()
-        self._reply = Reply(PREVIEW, self._workers.dials, aloud=True)
+        self._reply = Reply(PREVIEW, self._workers.controls, aloud=True)
         self._port.emit(PreviewChanged(self._name, PreviewState.MAKING))
         pace = self._paces.get(self._name.casefold())
         self._workers.speaker.post(Audition(self._reply, self._mix or self._name, words, pace))

@@ -14,7 +14,7 @@ from engine.audio.pcm import SILENCE_DB
 DUCKED = 0.2  # of the volume: -14 dB, a person is heard over it and still hears it
 
 
-class Dials:
+class LiveControls:
     """The loudspeaker in use, how loud it is, and the values read before every step."""
 
     def __init__(self, *, lead_ms: int, rate: float | None = None) -> None:

@@ -8,8 +8,8 @@ from engine.audio.vad import SpeechEnded, SpeechStarted
 from engine.errors import InvalidInput
 from engine.messages.events import Failed, Ready, SleepChanged
 from engine.runtime.turn.orders import Attend, OpenUtterance, UseDevice
-from engine.runtime.workers.ears.doze import Doze
 from engine.runtime.workers.ears.transcriber import HearAudio
+from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.settings import WakeSettings
 from tests.end_to_end.spoken import silence, spoken
 from tests.engine.runtime.workers.ears.test_ears import Listening
@@ -124,11 +124,11 @@ def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on() -> None:
         raise InvalidInput("It will not do.", hint="Another.")
 
     told: list[object] = []
-    doze = Doze(none, told.append)
-    doze.use(ON, 0)
-    doze.look(10 * SAMPLE_RATE, hands_free=True)
-    assert doze.asleep
-    assert doze.begin(np.ones(160, np.float32)) is None
+    gate = WakeGate(none, told.append)
+    gate.use(ON, 0)
+    gate.look(10 * SAMPLE_RATE, hands_free=True)
+    assert gate.asleep
+    assert gate.begin(np.ones(160, np.float32)) is None
     assert [fault.message for fault in told if isinstance(fault, Failed)] == ["It will not do."]
 
 
@@ -162,13 +162,13 @@ def test_the_same_settings_again_listen_anew_and_wake_nobody() -> None:
         return made[-1]
 
     told: list[object] = []
-    doze = Doze(make, told.append)
-    doze.use(ON, 0)
-    doze.look(10 * SAMPLE_RATE, hands_free=True)
+    gate = WakeGate(make, told.append)
+    gate.use(ON, 0)
+    gate.look(10 * SAMPLE_RATE, hands_free=True)
     told.clear()
-    doze.use(ON, 10 * SAMPLE_RATE)
-    doze.look(10 * SAMPLE_RATE, hands_free=True)
-    assert doze.asleep
+    gate.use(ON, 10 * SAMPLE_RATE)
+    gate.look(10 * SAMPLE_RATE, hands_free=True)
+    assert gate.asleep
     assert told == []
-    doze.begin(np.ones(160, np.float32))
+    gate.begin(np.ones(160, np.float32))
     assert [spotter.heard for spotter in made] == [0, 160]

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-from engine.asr.wake.base import Spotter
+from engine.asr.wake.base import KeywordSpotter
 from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
+from engine.atomic_write import replace_file
 from engine.audio.base import Pcm
 from engine.errors import ModelError
-from engine.whole_file import replace_file
 
 Weights = npt.NDArray[np.float32]
 TOGETHER = 12  # hops in which both must find the phrase
@@ -65,11 +65,11 @@ def load(file: Path) -> Head:
         ) from error
 
 
-class Taught:
-    """A Spotter: the head confirms what a keyphrase search with little to go by proposes. Each
-    alone would have to be strict, and miss calls that both take for the phrase."""
+class TrainedSpotter:
+    """A KeywordSpotter: the head confirms what a keyphrase search with little to go by proposes.
+    Each alone would have to be strict, and miss calls that both take for the phrase."""
 
-    def __init__(self, head: Head, embedding: Embedding, keyphrase: Spotter) -> None:
+    def __init__(self, head: Head, embedding: Embedding, keyphrase: KeywordSpotter) -> None:
         self._head = head
         self._embedding = embedding
         self._keyphrase = keyphrase

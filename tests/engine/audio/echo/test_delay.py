@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.audio.echo.drift import DriftTracker
+from engine.audio.echo.delay import DriftTracker
 
 STEP_S = 0.01
 ANSWER_STEPS = 26

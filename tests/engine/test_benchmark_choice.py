@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import SettingsError
-from engine.picks import read_pick, write_pick
 from engine.translatable import Translatable, joined
 
 

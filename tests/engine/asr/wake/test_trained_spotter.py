@@ -8,7 +8,7 @@ import pytest
 from engine.asr.wake.choice import folder, head_file, spotter
 from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding
 from engine.asr.wake.keyphrase import Keyphrase
-from engine.asr.wake.taught import TOGETHER, Head, Taught, load
+from engine.asr.wake.trained_spotter import TOGETHER, Head, TrainedSpotter, load
 from engine.audio.base import Pcm
 from engine.errors import ModelError
 from engine.settings import WakeSettings
@@ -27,7 +27,7 @@ def head() -> Head:
 
 
 class FakeSearch:
-    """A Spotter that finds the phrase at these samples."""
+    """A KeywordSpotter that finds the phrase at these samples."""
 
     def __init__(self, *ends: int) -> None:
         self._ends = ends
@@ -43,7 +43,7 @@ class FakeSearch:
 
 def ends(pcm: Pcm, piece: int, *proposed: int) -> list[int]:
     """Samples at which the phrase had ended, for each piece in which it is found."""
-    listening, found = Taught(head(), FakeEmbedding(), FakeSearch(*proposed)), []
+    listening, found = TrainedSpotter(head(), FakeEmbedding(), FakeSearch(*proposed)), []
     for first in range(0, len(pcm), piece):
         given = pcm[first : first + piece]
         ago = listening.push(given)
@@ -66,7 +66,7 @@ def test_what_one_of_them_finds_alone_or_much_later_is_nothing() -> None:
 
 
 def test_what_was_heard_before_a_reset_does_not_count() -> None:
-    listening = Taught(head(), FakeEmbedding(), FakeSearch(6 * HOP))
+    listening = TrainedSpotter(head(), FakeEmbedding(), FakeSearch(6 * HOP))
     listening.push(CALL[: 7 * HOP - 1])
     listening.reset()
     assert listening.push(CALL[7 * HOP - 1 :]) is None

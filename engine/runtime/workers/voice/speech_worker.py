@@ -18,8 +18,8 @@ from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
+from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
@@ -54,15 +54,15 @@ class _Utterance:
     ended: bool = False  # no more words will come
 
 
-class Speaker(Actor[Order]):
+class SpeechWorker(Actor[Order]):
     """Owns the synthesiser and the loudspeaker."""
 
     def __init__(
-        self, factories: Factories, tell: Callable[[Fact | Event], None], dials: Dials
+        self, factories: Factories, tell: Callable[[Fact | Event], None], controls: LiveControls
     ) -> None:
         super().__init__("speaker", tell)
         self._factories = factories
-        self._dials = dials
+        self._controls = controls
         self._voice = LoadedVoice(factories, tell)
         self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
         self._loudspeakers = Loudspeakers(factories.loudspeaker)
@@ -79,13 +79,13 @@ class Speaker(Actor[Order]):
 
     def stop(self, timeout_s: float) -> bool:
         """See Actor; inaudible at once."""
-        self._dials.hush(True)
+        self._controls.hush(True)
         return super().stop(timeout_s)
 
     def _release(self) -> None:
         self._drop()
         with suppress(DeviceError):  # one that is gone may not even close
-            self._dials.loudspeaker.close()
+            self._controls.loudspeaker.close()
         self._voice.close()
 
     # ------------------------------------------------------------------ orders
@@ -138,14 +138,14 @@ class Speaker(Actor[Order]):
 
     def _look_again(self) -> None:
         """Before a reply that nobody would hear, see whether the loudspeaker is back."""
-        if isinstance(self._dials.loudspeaker, SilentLoudspeaker):
+        if isinstance(self._controls.loudspeaker, SilentLoudspeaker):
             loudspeaker = self._loudspeakers.fallback("the silent one")
             if not isinstance(loudspeaker, SilentLoudspeaker):
                 self._replace_loudspeaker(loudspeaker)
 
     def _replace_loudspeaker(self, loudspeaker: Loudspeaker, *, instead: bool = False) -> None:
-        before = self._dials.loudspeaker
-        self._dials.connect(loudspeaker)
+        before = self._controls.loudspeaker
+        self._controls.connect(loudspeaker)
         if self._utterance:
             self._move(self._utterance, loudspeaker)
         with suppress(DeviceError):
@@ -182,7 +182,7 @@ class Speaker(Actor[Order]):
         if self._utterance:
             self._end(self._utterance.reply, Ending.SUPERSEDED)  # a preview; a reply has ended
         self._make_room(reply)
-        self._utterance = self._begin(reply, self._dials.loudspeaker)
+        self._utterance = self._begin(reply, self._controls.loudspeaker)
         reply.begin(self._utterance.playback)
         return self._utterance
 
@@ -197,7 +197,7 @@ class Speaker(Actor[Order]):
             self._end(order.reply, Ending.SUPERSEDED)
             return
         self._make_room(order.reply)
-        loudspeaker = self._dials.loudspeaker
+        loudspeaker = self._controls.loudspeaker
         if isinstance(loudspeaker, SilentLoudspeaker):
             raise DeviceError("There is no loudspeaker.", hint="Connect one, and try again.")
         session = self._voice.audition(order.voice)
@@ -220,7 +220,7 @@ class Speaker(Actor[Order]):
                 self._utterance.playback.cut()
             self._utterance = None
             self._reply = None
-            self._dials.level_db = SILENCE_DB
+            self._controls.level_db = SILENCE_DB
 
     # ------------------------------------------------------------------- the loop
 
@@ -274,7 +274,7 @@ class Speaker(Actor[Order]):
         if playback.over:
             self._finish(utterance)
             return 0.0
-        lead_ms = max(self._dials.lead_ms, self._voice.lead_ms)
+        lead_ms = max(self._controls.lead_ms, self._voice.lead_ms)
         if utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= lead_ms:
             return TICK_S
         self._step(utterance)
@@ -282,7 +282,7 @@ class Speaker(Actor[Order]):
 
     def _wait(self, utterance: _Utterance) -> float:
         """While hushed: for the end of the reply, or of the pause."""
-        self._dials.level_db = SILENCE_DB
+        self._controls.level_db = SILENCE_DB
         self._reserve.end()
         utterance.playback.starved()  # the ring runs empty, which is no underrun
         if (utterance.reply.paused_s or 0.0) > LONGEST_PAUSE_S:
@@ -290,7 +290,7 @@ class Speaker(Actor[Order]):
         return TICK_S
 
     def _rate(self, utterance: _Utterance) -> float | None:
-        return self._dials.rate if utterance.rate is None else utterance.rate
+        return self._controls.rate if utterance.rate is None else utterance.rate
 
     def _retime(self, utterance: _Utterance) -> None:
         """The rate has changed: make again those words that are not heard yet."""
@@ -336,7 +336,7 @@ class Speaker(Actor[Order]):
             self._tell(WordBegan(turn, begun.word, time.monotonic() - begun.ago_s))
         for cue in playback.passed_frames():
             utterance.reply.move()
-            self._dials.level_db = cue.level_db
+            self._controls.level_db = cue.level_db
             if cue.measured is not None:
                 self._tell(RateMeasured(turn, cue.target, cue.measured))
 

@@ -12,7 +12,7 @@ from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
-from engine.runtime.workers.historian import Historian, KeepTurn, Order
+from engine.runtime.workers.history_writer import HistoryWriter, KeepTurn, Order
 from engine.settings import HistorySettings
 from tests.engine.history.turns import BEGAN, talk, turn
 
@@ -20,19 +20,19 @@ DAY_S = 86_400.0
 
 
 class Study:
-    """A historian without its thread: what is posted is handled at once."""
+    """A history writer without its thread: what is posted is handled at once."""
 
     def __init__(self, path: Path | None, keep: str = "forever") -> None:
         self.path = path
         self.now = 1000.0
         self.told: list[Fact | api.Event] = []
-        self.historian = Historian(
+        self.history_writer = HistoryWriter(
             path, self.told.append, clock=lambda: self.now, now=lambda: self.now
         )
         self.ask(HistorySettings(keep))
 
     def ask(self, *orders: Order) -> None:
-        worker = self.historian._worker
+        worker = self.history_writer._worker
         for order in orders:
             worker.guarded(lambda order=order: worker._deliver(order))  # type: ignore[misc]
 
@@ -41,7 +41,7 @@ class Study:
 
     def pass_s(self, seconds: float) -> None:
         self.now += seconds
-        self.historian._worker.guarded(self.historian._tick)
+        self.history_writer._worker.guarded(self.history_writer._tick)
 
     def of(self, kind: type) -> list:
         return [each for each in self.told if isinstance(each, kind)]
@@ -60,8 +60,8 @@ class Study:
         return [each for each in talks if each]
 
     def end(self) -> None:
-        self.historian._write_all()
-        self.historian._close()
+        self.history_writer._write_all()
+        self.history_writer._close()
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
     room, other = study(), study()
     other.say(1, "of the other")
     room.say(1, "one")
-    store = other.historian._store
+    store = other.history_writer._store
     assert store is not None
     with store._changing():
         room.say(2, "two")
@@ -202,8 +202,8 @@ def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
 def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(study: Make) -> None:
     room = study()
     room.say(1, "one")
-    assert room.historian._store is not None
-    database = room.historian._store._database
+    assert room.history_writer._store is not None
+    database = room.history_writer._store._database
     (pages,) = database.execute("PRAGMA page_count").fetchone()
     database.execute(f"PRAGMA max_page_count = {pages}").fetchone()
     for number in range(2, 6):
@@ -261,7 +261,7 @@ def test_a_file_of_a_newer_version_is_left_alone_and_told_once(study: Make, tmp_
 def test_a_list_is_cut_and_says_so(
     study: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("engine.runtime.workers.historian.LISTED", 2)
+    monkeypatch.setattr("engine.runtime.workers.history_writer.LISTED", 2)
     with Store(tmp_path / NAME) as store:
         for number in range(3):
             talk(store, f"question {number}", now=float(number))

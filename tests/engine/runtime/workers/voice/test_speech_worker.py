@@ -10,13 +10,13 @@ from engine.audio.base import Pcm
 from engine.messages.events import Event, Ready
 from engine.messages.words import Ending
 from engine.runtime.turn import reply as reply_file
-from engine.runtime.turn.dials import DUCKED, Dials
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
+from engine.runtime.turn.live_controls import DUCKED, LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice import reserve as reserve_file
 from engine.runtime.workers.voice.orders import SayWords, Unsay
-from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S, Speaker
+from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWorker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import Step
@@ -34,9 +34,9 @@ class Mouth:
         self.loudspeaker: HandLoudspeaker = parts.loudspeakers[""]
         self.parts = parts
         self.told: list[Fact | Event] = []
-        self.dials = Dials(lead_ms=240)
-        self.reply = Reply(1, self.dials, aloud=True)
-        self.speaker = Speaker(parts.factories(), self.told.append, self.dials)
+        self.controls = LiveControls(lead_ms=240)
+        self.reply = Reply(1, self.controls, aloud=True)
+        self.speaker = SpeechWorker(parts.factories(), self.told.append, self.controls)
         for order in (
             SpeechSettings(),
             UseDevice(""),
@@ -158,7 +158,7 @@ def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
 def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
     mouth = Mouth()
     mouth.reply.end(Ending.INTERRUPTED_BY_TEXT)
-    late = Reply(2, mouth.dials, aloud=True)
+    late = Reply(2, mouth.controls, aloud=True)
     late.end(Ending.SUPERSEDED)
     mouth.speaker._handle(SayWords(late, WORDS))
     mouth.run(50)
@@ -193,7 +193,7 @@ def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
 def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
     mouth = Mouth()
     mouth.run(15)  # into the second word; the lead holds the third and the fourth
-    mouth.dials.rate = 6.0
+    mouth.controls.rate = 6.0
     mouth.run(400)
     assert mouth.parts.voice.sessions[0].rates == [None, None, None, 6.0, 6.0, 6.0]
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
@@ -212,7 +212,7 @@ def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock: SimpleNamespace) 
 
     session.step = slow  # type: ignore[method-assign]
     mouth.run(15)
-    mouth.dials.rate = 6.0
+    mouth.controls.rate = 6.0
     mouth.run(400)
     assert session.rates == [None, None, None, None, 6.0, 6.0]
 
@@ -232,7 +232,7 @@ def test_a_voice_that_wants_a_longer_lead_than_the_dial_gets_it(
 def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
     mouth = Mouth()
     for rate in range(200):
-        mouth.dials.rate = 2.0 + rate / 50
+        mouth.controls.rate = 2.0 + rate / 50
         mouth.run(1)
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
     assert mouth.loudspeaker.underruns == 0
@@ -241,11 +241,11 @@ def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
 def test_a_duck_is_quieter_and_passes() -> None:
     mouth = Mouth()
     mouth.run(20)
-    mouth.dials.duck(True)
+    mouth.controls.duck(True)
     assert mouth.loudspeaker.gain == pytest.approx(DUCKED)
-    mouth.dials.volume = 0.5
+    mouth.controls.volume = 0.5
     assert mouth.loudspeaker.gain == pytest.approx(0.5 * DUCKED)
-    mouth.dials.duck(False)
+    mouth.controls.duck(False)
     assert mouth.loudspeaker.gain == pytest.approx(0.5)
 
 
@@ -253,9 +253,9 @@ def test_neither_a_duck_nor_a_volume_wakes_a_paused_reply() -> None:
     mouth = Mouth()
     mouth.run(20)
     mouth.reply.pause()
-    mouth.dials.duck(True)
-    mouth.dials.duck(False)
-    mouth.dials.volume = 0.5
+    mouth.controls.duck(True)
+    mouth.controls.duck(False)
+    mouth.controls.volume = 0.5
     assert mouth.loudspeaker.gain == 0.0
 
 
@@ -294,7 +294,7 @@ def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> 
     mouth = Mouth()
     mouth.parts.loudspeakers.clear()
     mouth.speaker._handle(UseDevice("none"))
-    reply = Reply(2, mouth.dials, aloud=True)
+    reply = Reply(2, mouth.controls, aloud=True)
     mouth.speaker._handle(SayWords(reply, WORDS))
     for _ in range(10):
         mouth.speaker._tick()

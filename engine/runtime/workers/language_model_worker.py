@@ -66,7 +66,7 @@ _OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what of it is shown, noted and 
 Task = LanguageModelSettings | Reply | GetReady | Rest
 
 
-class Thinker(Actor[Task]):
+class LanguageModelWorker(Actor[Task]):
     """Owns the language model."""
 
     def __init__(
@@ -76,7 +76,7 @@ class Thinker(Actor[Task]):
         say: Callable[[Order], None],
         situation: Callable[[], Situation],
     ) -> None:
-        super().__init__("thinker", tell)
+        super().__init__("language model", tell)
         self._factories = factories
         self._say = say
         self._situation = situation

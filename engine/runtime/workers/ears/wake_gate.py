@@ -8,7 +8,7 @@ wakes it; where the phrase cannot be listened for it sleeps on, and never listen
 from collections.abc import Callable
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.wake.base import Spotter
+from engine.asr.wake.base import KeywordSpotter
 from engine.audio.base import Pcm
 from engine.errors import EngineError
 from engine.messages.events import Event, Failed, SleepChanged
@@ -16,16 +16,18 @@ from engine.runtime.turn.facts import Fact
 from engine.settings import WakeSettings
 
 
-class Doze:
+class WakeGate:
     """Told on the ears' count of samples."""
 
     def __init__(
-        self, spotter: Callable[[WakeSettings], Spotter], tell: Callable[[Fact | Event], None]
+        self,
+        spotter: Callable[[WakeSettings], KeywordSpotter],
+        tell: Callable[[Fact | Event], None],
     ) -> None:
         self._make = spotter
         self._tell = tell
         self._settings = WakeSettings()
-        self._spotter: Spotter | None = None
+        self._spotter: KeywordSpotter | None = None
         self._awake_until = 0  # sample
         self.asleep = False
 

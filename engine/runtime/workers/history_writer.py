@@ -104,7 +104,7 @@ class _Notes:
         del self.unwritten[number]
 
 
-class Historian(Actor[Order]):
+class HistoryWriter(Actor[Order]):
     """Owns the file at `path`; None = nothing can be kept."""
 
     def __init__(
@@ -116,7 +116,7 @@ class Historian(Actor[Order]):
         now: Callable[[], float] = time.time,
     ) -> None:
         """`clock` is the engine's, in seconds; `now` is in seconds since 1970."""
-        super().__init__("historian", tell)
+        super().__init__("history writer", tell)
         self._path = path
         self._clock = clock
         self._now = now

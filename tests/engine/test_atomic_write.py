@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.whole_file import replace_file
+from engine.atomic_write import replace_file
 
 
 def test_a_file_gets_its_new_content_and_only_its_owner_may_read_it(tmp_path: Path) -> None:

@@ -52,14 +52,14 @@ class _Fetch:
 _Job = _Fetch | VerifyModel
 
 
-class Librarian(Actor[ModelCommand]):
+class ModelManager(Actor[ModelCommand]):
     """Knows which models are wanted; the rest lies on the disk."""
 
     def __init__(
         self, tell: Callable[[Fact | Event], None], settings: Callable[[], Settings]
     ) -> None:
         """`settings` are those in force: which models are in use. Any thread may ask for them."""
-        super().__init__("librarian", tell)
+        super().__init__("model manager", tell)
         self._settings = settings
         # Names: to be fetched or verified, and to be used then. One call a change, so no lock.
         self._wanted: set[str] = set()

@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.nn.unset import Unset
+from engine.nn.weights_file import Unset
 
 
 def test_nothing_is_drawn_inside_and_again_outside() -> None:
