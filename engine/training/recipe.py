@@ -82,6 +82,7 @@ class Codec:
     phones: float = 0.3  # cross-entropy of the phones from the first codebook
     all_phones: float = 0.3  # and from all codebooks: distances of spectra hardly notice consonants
     commitment: float = 0.25
+    kept_from: float = 0.5  # of LLMVoX: share of the schedule after which tokens stay as they are
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ class Decoder:
     pack: str = ""  # the vocoder of this pack of this machine is taken, and none is trained
     fresh: bool = False  # a vocoder of other columns begins with new weights, not with begin_with's
     kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
+    blocks: int = 0  # and its transformer's layers; 0 = as many as the codec's
+    layers: int = 0
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory
     mel: float = 1.0
@@ -156,6 +159,7 @@ class Voice:
     depth_weight: float = 2.0
     noisy_prompts: float = 0.5
     look_ahead: int = 5
+    frozen_depth: bool = False  # what makes acoustic codes stays the pack's (VoXtream, 3.1)
     kept: float = 0.0  # weight of the original pack's weights in the result
     min_depth_frames: int = 8
 
@@ -196,6 +200,7 @@ class LlmVox:
     short_seconds: float = 4.0  # of those of the first steps
     long_from: float = 0.3  # share of the steps after which lessons are long
     wrong_tokens: float = 0.05  # share of input tokens that are others
+    spliced: float = 0.0  # share of lessons that are put together from words of several sentences
     onset_weight: float = 0.2
     guided: float = 0.0  # of a loss that keeps one head on the unit being spoken (ours)
     dropout: float = 0.1
@@ -361,12 +366,10 @@ def _check(recipe: Recipe) -> None:
         )
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
-        "decoder.drawn and decoder.phones are not for voxtream": recipe.system != VOXTREAM
-        or (recipe.decoder.drawn == 0 and not recipe.decoder.phones),
+        "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
         "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
-        "voxtream with begin_with needs fresh_voice": recipe.system != VOXTREAM
-        or recipe.begin_with == ""
-        or recipe.fresh_voice,
+        "voice.frozen_depth needs a voice to begin with": not voice.frozen_depth
+        or (recipe.begin_with != "" and not recipe.fresh_voice),
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
         "corpus.lowest_rate must be above 0": corpus.lowest_rate > 0,

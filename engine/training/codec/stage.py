@@ -45,8 +45,10 @@ def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCod
 
 def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
     """The shape of the codec that is shipped."""
-    config = config_of(recipe.codec, Decoder(recipe.decoder.kind))
-    return replace(config, phones=VOCABULARY) if recipe.decoder.phones else config
+    own = recipe.decoder
+    config = config_of(recipe.codec, Decoder(own.kind))
+    config = replace(config, decoder_blocks=own.blocks, decoder_layers=own.layers)
+    return replace(config, phones=VOCABULARY) if own.phones else config
 
 
 def train_codec(run: Run) -> None:
