@@ -29,7 +29,7 @@ def http_server(app: ASGIApp, limits: Limits, started: Callable[[], None]) -> uv
         ws="websockets-sansio",
         ws_max_size=limits.message_bytes,
         ws_per_message_deflate=False,  # a small message could unpack into a large one
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
