@@ -31,6 +31,7 @@ def http_server(app: ASGIApp, limits: Limits, started: Callable[[], None]) -> uv
         ws_per_message_deflate=False,  # a small message could unpack into a large one
         lifespan="on",
         log_config=None,
+        log_level="warning",  # whatever our own is: at debug it writes down what is said
         access_log=False,
         server_header=False,
         proxy_headers=False,
