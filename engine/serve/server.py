@@ -7,8 +7,9 @@ nobody comes in without the token. No request is logged.
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Final
 
@@ -56,18 +57,27 @@ def own_token() -> str:
     return token(data_folder())
 
 
+@dataclass(frozen=True)
+class Watcher:
+    """Who is told of a server. `started` gets the base address and the token, `clients` whenever
+    somebody comes or goes: addresses, each with how much of it goes on. `wanted` is asked now and
+    then; the server ends when it is not.
+    """
+
+    started: Callable[[str, str], None]
+    clients: Callable[[Mapping[str, int]], None] = lambda inside: None
+    wanted: Callable[[], bool] = lambda: True
+
+
 def serve(
-    settings: Settings,
-    address: Address,
-    started: Callable[[str, str], None],
-    factories: Factories | None = None,
+    settings: Settings, address: Address, watcher: Watcher, factories: Factories | None = None
 ) -> None:
-    """Serve until the process is told to end. `started` gets the base address and the token.
+    """Serve until the process is told to end.
     InvalidInput for an address that cannot be listened on, ModelError when the synthesiser cannot
     be loaded.
     """
     check_installed()
-    asyncio.run(_serve(settings, address, started, factories or standard_factories()))
+    asyncio.run(_serve(settings, address, watcher, factories or standard_factories()))
 
 
 def serve_agent(settings: Settings, factories: Factories | None = None) -> None:
@@ -92,10 +102,7 @@ async def _serve_agent(settings: Settings, factories: Factories) -> None:
 
 
 async def _serve(
-    settings: Settings,
-    address: Address,
-    started: Callable[[str, str], None],
-    factories: Factories,
+    settings: Settings, address: Address, watcher: Watcher, factories: Factories
 ) -> None:
     from engine.serve.agents import agents_server  # here: the extra may be missing
     from engine.serve.application import AGENTS, application
@@ -112,12 +119,13 @@ async def _serve(
             # A loudspeaker and a microphone are not for whoever else has an account here.
             locked = (AGENTS,) if address.is_here else ("/",)
             tools = agents_server(service, Room(service, factories))
-            app = application(service, Access(_names(address), secret, locked), tools)
+            app = application(
+                service, Access(_names(address), secret, locked, watcher.clients), tools
+            )
             port = listener.getsockname()[1]
             host = f"[{address.host}]" if ":" in address.host else address.host
-            server = http_server(
-                app, service.limits, lambda: started(f"http://{host}:{port}", secret)
-            )
+            told = partial(watcher.started, f"http://{host}:{port}", secret)
+            server = http_server(app, service.limits, told, watcher.wanted)
             await server.serve(sockets=[listener])
         finally:
             service.stop()

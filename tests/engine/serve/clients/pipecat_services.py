@@ -6,17 +6,17 @@ python pipecat_services.py BASE_URL QUESTION.wav
 import asyncio
 import json
 import sys
-import wave
 
 from pipecat.frames.frames import ErrorFrame, TranscriptionFrame, TTSAudioRawFrame
 from pipecat.services.openai.stt import OpenAISTTService
-from pipecat.services.openai.tts import OpenAITTSService
+from pipecat.services.openai.tts import VALID_VOICES, OpenAITTSService
 
 TEXT = "The boat left the harbour at ten past seven."
 
 
 async def main() -> None:
     base, question = sys.argv[1], sys.argv[2]
+    VALID_VOICES["Alan"] = "Alan"  # it lets only OpenAI's own names through
     tts = OpenAITTSService(
         api_key="none",
         base_url=base,
