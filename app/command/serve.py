@@ -65,7 +65,7 @@ def _started(base: str) -> None:
     tell("Other machines, and agents at /mcp, give the token that `rubato serve --token` prints.")
 
 
-def _for_window() -> api.Watcher:
+def _for_window() -> "api.Watcher":
     def started(base: str, token: str) -> None:
         tell(json.dumps({"address": base, "token": token}))
 

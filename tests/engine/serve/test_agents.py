@@ -17,7 +17,7 @@ from engine.serve.server import HERE
 from engine.serve.service import Service
 from engine.serve.speech import Clock
 from engine.settings import Settings
-from tests.engine.serve.conftest import serving, soon
+from tests.engine.serve.served import serving, soon
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import OWN_RATE, FakeTts
 

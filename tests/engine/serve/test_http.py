@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from engine.serve import http
-from tests.engine.serve.conftest import serving, soon
+from tests.engine.serve.served import serving, soon
 from tests.engine.serve.test_streaming import connected, tell, until
 
 

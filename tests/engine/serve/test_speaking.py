@@ -9,7 +9,7 @@ import av
 import pytest
 
 from engine.serve.limits import SAMPLE_RATE, Limits
-from tests.engine.serve.conftest import House, Served, serving, soon
+from tests.engine.serve.served import House, Served, serving, soon
 from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb."

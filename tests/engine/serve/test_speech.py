@@ -11,7 +11,7 @@ from engine.errors import InvalidInput, TimedOut
 from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.model_thread import ModelThread
 from engine.serve.speech import Clock, Speech, SpeechFrame, Terms
-from tests.engine.serve.conftest import soon
+from tests.engine.serve.served import soon
 from tests.fakes_tts import OWN_RATE, FakeTts
 from tests.fakes_tts import SAMPLE_RATE as MODEL_RATE
 

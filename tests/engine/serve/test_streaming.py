@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from engine.serve.guard import Access
 from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.server import HERE
-from tests.engine.serve.conftest import House, Served, serving, soon
+from tests.engine.serve.served import House, Served, serving, soon
 from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."

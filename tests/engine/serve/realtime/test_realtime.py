@@ -22,7 +22,7 @@ from engine.runtime.host.say_command import collect
 from engine.serve.encoding import pcm16
 from engine.serve.limits import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
-from tests.engine.serve.conftest import House, Served, serving
+from tests.engine.serve.served import House, Served, serving
 from tests.fakes import FakeLanguageModel, FakeParts
 from tests.fakes_tts import OWN_RATE
 
