@@ -99,6 +99,11 @@ class Store:
         """Whether one file was fetched whole; judged as state() judges."""
         return self._is_whole(asset, file, self._pins(asset))
 
+    def hashes(self, asset: Asset) -> tuple[str, ...]:
+        """The pinned sha256 of each file; empty where it was not fetched."""
+        pins = self._pins(asset)
+        return tuple(pins[file.path].sha256 if file.path in pins else "" for file in asset.files)
+
     def bytes_here(self, asset: Asset) -> int:
         """What lies in the asset's folder, also of files that are still being fetched."""
         files = (path for path in self.path(asset).rglob("*") if path.name != PINS)

@@ -208,6 +208,7 @@ class SpeechSettings:
             starter=mark("Rubato's own (built in)"),
             espeak=mark("eSpeak NG (built in)"),
             voxtream2=mark("VoXtream2 (fetched)"),
+            **{"llmvox-published": mark("LLMVoX, published weights (fetched)")},
             **{system.name: system.title for system in SYSTEMS},
         ),
         Shown("Synthesiser"),
@@ -242,7 +243,9 @@ class SpeechSettings:
     ] = 7
     device: Annotated[
         str,
-        LoadedBy(("starter", "voxtream2", *(system.name for system in SYSTEMS))),
+        LoadedBy(
+            ("starter", "voxtream2", "llmvox-published", *(system.name for system in SYSTEMS))
+        ),
         Choice.of(
             auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
         ),
@@ -250,7 +253,7 @@ class SpeechSettings:
     ] = "auto"
     profile: Annotated[
         str,
-        LoadedBy(("voxtream2",)),
+        LoadedBy(("voxtream2", "llmvox-published")),
         Choice.of(
             auto=mark("What rubato bench picked"),
             full=mark("Full"),

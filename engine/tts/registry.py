@@ -51,6 +51,7 @@ _LOADERS: Final[dict[str, Load]] = {
     "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
     "kokoro": _load_of("engine.tts.kokoro.synthesiser"),
     "voxtream2": _load_of("engine.tts.voxtream.files.loading"),
+    "llmvox-published": _load_of("engine.tts.llmvox.published.synthesiser"),
     **{system.name: partial(_made_here, system) for system in SYSTEMS},
 }
 

@@ -78,5 +78,7 @@ def _pick(tasks: Sequence[Task], names: set[str], *, inside: bool) -> list[Task]
 
 
 def _missing(systems: Collection[System]) -> str:
-    names = [each.name for each in SYSTEMS if each not in systems]
-    return f"Not measured yet: {', '.join(names)}." if names else ""
+    missing = [each for each in SYSTEMS if each not in systems]
+    names = [each.name for each in missing if not each.unheard]
+    known = [f"{each.unheard}." for each in missing if each.unheard]
+    return " ".join([*([f"Not measured yet: {', '.join(names)}."] if names else []), *known])

@@ -16,6 +16,7 @@ from engine.training.tasks import Place
 from engine.tts import packs
 from engine.tts.kokoro.place import is_fetched
 from engine.tts.kokoro.voices import NAME as KOKORO
+from engine.tts.llmvox.published import place as llmvox
 from engine.tts.roster import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.pack import VOICES_FOLDER
@@ -32,7 +33,8 @@ class System:
     `pack` is a folder of the resources, or in `packs` of the data folder; empty = the program's own
     synthesiser `source`, of which so many `voices` speak. `headline` is what the paper claims,
     `expected` which part of that must show here too, `ours` what differs from the paper. `hours`
-    are the core hours of training of the networks that speak.
+    are the core hours of training of the networks that speak. `unheard` is what is known of one
+    that could not be measured where the page was made.
     """
 
     name: str
@@ -46,6 +48,7 @@ class System:
     can_clone: bool = False
     source: str = FORMANT
     voices: int = 1
+    unheard: str = ""
 
     @property
     def folder(self) -> Path | None:
@@ -57,6 +60,8 @@ class System:
     @property
     def present(self) -> bool:
         """Whether it can be measured on this machine."""
+        if self.folder is None and self.source == llmvox.NAME:
+            return llmvox.is_fetched()
         if self.folder is None:
             return self.source != KOKORO or is_fetched()
         return (self.folder / "config.json").is_file()
@@ -112,5 +117,15 @@ SYSTEMS: Final = (
             can_clone=each.can_clone,
         )
         for each in MADE_HERE
+    ),
+    System(
+        "LLMVoX (published weights)",
+        command=f"rubato models get {llmvox.NAME}",
+        headline="38 million parameters and a codec of 63 million, as they were published; 3.7 % "
+        "of the words wrong, 475 ms to the first sound",
+        ours="windows of the codec that overlap",
+        rate="",
+        source=llmvox.NAME,
+        unheard="LLMVoX, published weights: loads, not heard here",
     ),
 )

@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
-from engine.training.comparison.compare import compare
+from engine.training.comparison.compare import _missing, compare
 from engine.training.comparison.delays import Frame, Trace
 from engine.training.comparison.measure import SIZE, Figures, Measurement, fixed_texts
 from engine.training.comparison.page import (
@@ -125,6 +125,18 @@ def test_of_a_voice_that_is_fetched_some_voices_speak_once_it_is_here(
     monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda: True)
     assert len(kokoro.talkers()) == kokoro.voices
     assert {talker.source for talker in kokoro.talkers()} == {"kokoro"}
+
+
+def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (published,) = (system for system in SYSTEMS if "published" in system.name)
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    assert not published.present
+    assert "LLMVoX, published weights: loads, not heard here." in _missing(())
+    assert "published" not in _missing((published,))
+    shown = (Path(__file__).parents[4] / "resources" / "comparison.md").read_text(encoding="utf-8")
+    assert published.unheard in shown
 
 
 def test_a_plot_is_an_image_of_every_line() -> None:
