@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from engine.characters import whole
 from engine.errors import Busy, EngineError, InvalidInput, TimedOut
 
 log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ def text_of(fields: Fields, name: str, default: str = "") -> str:
         return default
     if not isinstance(value, str):
         raise BadField(name, "'{name}' has to be a text.", name=name)
-    return value
+    return whole(value)  # half a character could not be told back
 
 
 def object_of(fields: Fields, name: str) -> Fields:

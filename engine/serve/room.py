@@ -67,7 +67,7 @@ class Room:
         """SPS; at once, and for all that follows. None = the person's own."""
         self._rate = rate
         if self._speech is not None:
-            self._speech.rate = self._service.settings.speech.rate if rate is None else rate
+            self._speech.rate = rate
 
     def pause(self) -> None:
         self._paused = True

@@ -112,9 +112,10 @@ class Service:
         async with self.admission.place():
             session = await self._thread.call(lambda: self._open(wish.voice), _close)
             longest = self.limits.text if wish.text is None else wish.text
-            terms = Terms(self.limits, longest, self.settings.speech.pacing, self.clock)
+            own = self.settings.speech
+            terms = Terms(self.limits, longest, own.pacing, self.clock, own.rate)
             speech = Speech(self._thread, session, self.model.info.sample_rate, terms)
-            speech.rate = self.settings.speech.rate if wish.rate is None else wish.rate
+            speech.rate = wish.rate
             self._speeches[speech.id] = speech
             try:
                 yield speech

@@ -114,17 +114,20 @@ class _Text:
 
 @dataclass(frozen=True)
 class Terms:
-    """What holds for an utterance: `longest` is how much text it may have, in characters."""
+    """What holds for an utterance: `longest` is how much text it may have, in characters; `rate`
+    (SPS) is the person's own, None = the voice's.
+    """
 
     limits: Limits
     longest: int
     pacing: bool = True
     clock: Clock = field(default_factory=Clock)
+    rate: float | None = None
 
 
 class Speech:
-    """Made and closed by Service.speak(). `id` cannot be guessed; `rate` is the target in SPS (None
-    = the voice's own pace) and may be set at any moment; `words` are those given out so far.
+    """Made and closed by Service.speak(). `id` cannot be guessed; `words` are those given out so
+    far.
     """
 
     def __init__(
@@ -132,7 +135,7 @@ class Speech:
     ) -> None:
         """`session` belongs to it from now on; `sample_rate` (Hz) is that of its frames."""
         self.id = secrets.token_urlsafe(12)
-        self.rate: float | None = None
+        self._rate = terms.rate
         self.words: list[SpokenWord] = []
         self._thread = thread
         self._session = session
@@ -150,6 +153,17 @@ class Speech:
         self._stopped = False
 
     # ------------------------------------------------------------------- for a client
+
+    @property
+    def rate(self) -> float | None:
+        """The target in SPS; None = the voice's own pace. It may be set at any moment: None = as
+        the person chose.
+        """
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate: float | None) -> None:
+        self._rate = self._terms.rate if rate is None else rate
 
     def write(self, text: str) -> None:
         """More of the text, as a language model writes it; any string is allowed. InvalidInput when
@@ -270,7 +284,7 @@ class Speech:
     # ------------------------------------------------------------- on the model's thread
 
     def _step(self) -> Step:
-        self._session.rate = self.rate
+        self._session.rate = self._rate
         while True:
             came = self._read()
             step = self._session.step()
