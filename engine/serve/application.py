@@ -16,10 +16,10 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from engine.errors import EngineError
-from engine.serve import speaking, streaming, transcribing
-from engine.serve.answers import check_model, refusal
+from engine.serve.doors import speaking, streaming, transcribing
+from engine.serve.doors.answers import check_model, refusal
+from engine.serve.doors.realtime import door
 from engine.serve.guard import Access, Guard
-from engine.serve.realtime import door
 from engine.serve.service import Service
 
 AGENTS: Final = "/mcp"

@@ -17,8 +17,8 @@ from engine.errors import Busy, EngineError, InvalidInput
 from engine.runtime.factories import Factories
 from engine.runtime.turn.endpointing import strategies
 from engine.runtime.turn.playback import Playback
+from engine.serve.doors.realtime.microphone import ClientMicrophone
 from engine.serve.limits import LEAD_MS, SAMPLE_RATE
-from engine.serve.realtime.microphone import ClientMicrophone
 from engine.serve.service import Service, Wish
 from engine.serve.speech import Speech, SpeechFrame
 from engine.text.word import Word

@@ -87,7 +87,7 @@ def serve_agent(settings: Settings, factories: Factories | None = None) -> None:
 
 
 async def _serve_agent(settings: Settings, factories: Factories) -> None:
-    from engine.serve.agents import agents_server
+    from engine.serve.doors.agents import agents_server
     from engine.serve.room import Room
     from engine.serve.service import Service
 
@@ -104,8 +104,8 @@ async def _serve_agent(settings: Settings, factories: Factories) -> None:
 async def _serve(
     settings: Settings, address: Address, watcher: Watcher, factories: Factories
 ) -> None:
-    from engine.serve.agents import agents_server  # here: the extra may be missing
     from engine.serve.application import AGENTS, application
+    from engine.serve.doors.agents import agents_server  # here: the extra may be missing
     from engine.serve.guard import Access
     from engine.serve.http import http_server
     from engine.serve.room import Room

@@ -6,6 +6,6 @@ from engine.serve.server import check_installed
 try:
     check_installed()
 except ModelError:
-    collect_ignore_glob = ["test_*.py", "*/test_*.py"]
+    collect_ignore_glob = ["test_*.py", "*/test_*.py", "*/*/test_*.py"]
 else:
-    from tests.engine.serve.served import house  # noqa: F401 - a fixture
+    from tests.engine.serve.served import house, question  # noqa: F401 - fixtures

@@ -7,16 +7,21 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 import httpx
+import numpy as np
 import pytest
 
-from engine.serve.agents import agents_server
+from engine.audio.pcm import Pcm, Resampler
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.host.say_command import collect
 from engine.serve.application import application
+from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
 from engine.serve.http import http_server
-from engine.serve.limits import Limits
+from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.room import Room
 from engine.serve.service import Service
 from engine.settings import Settings
+from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
@@ -85,3 +90,17 @@ def house() -> Iterator[House]:
         served = runner.run(stack.enter_async_context(serving()))
         yield House(runner, served)
         runner.run(stack.aclose())
+
+
+@pytest.fixture(scope="module")
+def question() -> Pcm:
+    """Somebody asks something, and is silent for a second: samples at SAMPLE_RATE."""
+    model = EspeakModel()
+    try:
+        script = Script("Good morning, how are you today?", model.voices()[0])
+        pcm = collect(OfflineSynthesis(model, script))
+        resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
+    finally:
+        model.close()
+    silence = np.zeros(SAMPLE_RATE, np.float32)
+    return np.concatenate([resampler.push(pcm), resampler.end(), silence])

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from engine.serve.limits import Limits
+from tests.engine.serve.doors.test_streaming import connected, tell, until
 from tests.engine.serve.served import House, Served, serving, soon
-from tests.engine.serve.test_streaming import connected, tell, until
 
 LONG = "go " * 1000
 BOMBS = [

@@ -6,8 +6,8 @@ import logging
 import pytest
 
 from engine.serve import http
+from tests.engine.serve.doors.test_streaming import connected, tell, until
 from tests.engine.serve.served import serving, soon
-from tests.engine.serve.test_streaming import connected, tell, until
 
 
 def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import pytest
 from engine.audio.pcm import Resampler
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
-from engine.serve.encoding import pcm16
+from engine.serve.doors.encoding import pcm16
 from engine.serve.limits import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 

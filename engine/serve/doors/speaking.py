@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import Send
 
 from engine.errors import EngineError
-from engine.serve.answers import (
+from engine.serve.doors.answers import (
     BadField,
     Fields,
     NotFound,
@@ -28,7 +28,7 @@ from engine.serve.answers import (
     read_fields,
     text_of,
 )
-from engine.serve.encoding import FORMATS, encoder, media_type
+from engine.serve.doors.encoding import FORMATS, encoder, media_type
 from engine.serve.service import Service, Wish
 from engine.serve.speech import Speech, SpeechFrame
 from engine.settings import FASTEST, SLOWEST

@@ -12,9 +12,9 @@ from typing import Any, Final
 from engine.errors import InvalidInput
 from engine.llm.tools.toolbox import ToolSchema
 from engine.runtime.turn.endpointing import Length, Silence, Strategy, strategies
-from engine.serve.answers import BadField, Fields, choice_of, number_of, object_of, text_of
+from engine.serve.doors.answers import BadField, Fields, choice_of, number_of, object_of, text_of
+from engine.serve.doors.speaking import LONGEST_LEAD_MS, rate_of, voice_of
 from engine.serve.limits import LEAD_MS, SAMPLE_RATE
-from engine.serve.speaking import LONGEST_LEAD_MS, rate_of, voice_of
 
 _EAGERNESS: Final = {"low": "patient", "medium": "balanced", "auto": "balanced", "high": "quick"}
 _SILENCE_MS: Final = 500

@@ -13,15 +13,12 @@ from openai.types.realtime import RealtimeServerEvent
 from pydantic import TypeAdapter
 from websockets.asyncio.client import ClientConnection, connect
 
-from engine.audio.pcm import Pcm, Resampler
+from engine.audio.pcm import Pcm
 from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
-from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
-from engine.runtime.host.say_command import collect
-from engine.serve.encoding import pcm16
+from engine.serve.doors.encoding import pcm16
 from engine.serve.limits import SAMPLE_RATE
-from engine.tts.espeak.model import EspeakModel
 from tests.engine.serve.served import House, Served, serving
 from tests.fakes import FakeLanguageModel, FakeParts
 from tests.fakes_tts import OWN_RATE
@@ -80,20 +77,6 @@ class Talk:
     def sound_ms(self) -> float:
         deltas = [e["delta"] for e in self.told if e["type"] == "response.output_audio.delta"]
         return sum(len(base64.b64decode(each)) for each in deltas) / 2 / SAMPLE_RATE * 1000
-
-
-@pytest.fixture(scope="module")
-def question() -> Pcm:
-    """Somebody asks something, and is silent for a second."""
-    model = EspeakModel()
-    try:
-        script = Script("Good morning, how are you today?", model.voices()[0])
-        pcm = collect(OfflineSynthesis(model, script))
-        resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
-    finally:
-        model.close()
-    said = np.concatenate([resampler.push(pcm), resampler.end()])
-    return np.concatenate([said, np.zeros(SAMPLE_RATE, np.float32)])
 
 
 @pytest.fixture(scope="module")

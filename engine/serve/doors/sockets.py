@@ -13,7 +13,7 @@ from typing import Any, Final
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.errors import EngineError, InvalidInput
-from engine.serve.answers import Fields, fault, parse_fields, text_of
+from engine.serve.doors.answers import Fields, fault, parse_fields, text_of
 from engine.serve.limits import Limits
 
 _MOST_FAULTS: Final = 50

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from engine.llm.base import Message, Role
 from engine.llm.history import ChatMessage, told
-from engine.serve.answers import BadField, Fields, NotFound, number_of, text_of
+from engine.serve.doors.answers import BadField, Fields, NotFound, number_of, text_of
 from engine.serve.speech import Speech
 
 _MOST_ITEMS: Final = 400

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from engine.serve.agents import agents_server
+from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
 from engine.serve.room import Room
 from engine.serve.server import HERE

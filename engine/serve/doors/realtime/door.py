@@ -20,13 +20,19 @@ from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.audio.pcm import Pcm
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechPaused, SpeechStarted
 from engine.errors import EngineError, InvalidInput
-from engine.serve.answers import BadField, Fields, fault, object_of, text_of
-from engine.serve.realtime.configuration import Configuration, check_format, speaks, tools_of
-from engine.serve.realtime.conversation import Conversation, Item, new_key, read_item, truncation
-from engine.serve.realtime.microphone import SLICE, ClientMicrophone
-from engine.serve.realtime.response import Answer, Manner
+from engine.serve.doors.answers import BadField, Fields, fault, object_of, text_of
+from engine.serve.doors.realtime.configuration import Configuration, check_format, speaks, tools_of
+from engine.serve.doors.realtime.conversation import (
+    Conversation,
+    Item,
+    new_key,
+    read_item,
+    truncation,
+)
+from engine.serve.doors.realtime.microphone import SLICE, ClientMicrophone
+from engine.serve.doors.realtime.response import Answer, Manner
+from engine.serve.doors.sockets import Events
 from engine.serve.service import Service
-from engine.serve.sockets import Events
 
 log = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ from typing import Any
 from engine.errors import EngineError
 from engine.llm.base import ChangeRate, TextDelta
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
-from engine.serve.answers import fault
-from engine.serve.encoding import pcm16
-from engine.serve.realtime.conversation import Conversation, Item, new_key
+from engine.serve.doors.answers import fault
+from engine.serve.doors.encoding import pcm16
+from engine.serve.doors.realtime.conversation import Conversation, Item, new_key
+from engine.serve.doors.sockets import Events
 from engine.serve.service import Service, Wish
-from engine.serve.sockets import Events
 from engine.serve.speech import Speech
 
 

@@ -19,7 +19,7 @@ from engine.asr.base import SAMPLE_RATE
 from engine.audio.pcm import Pcm
 from engine.errors import EngineError
 from engine.export.subtitles import stamp
-from engine.serve.answers import BadField, Fields, check_model, choice_of, fault, text_of
+from engine.serve.doors.answers import BadField, Fields, check_model, choice_of, fault, text_of
 from engine.serve.hearing import Ears, Segment
 from engine.serve.service import Service
 

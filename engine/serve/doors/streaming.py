@@ -18,12 +18,12 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.errors import EngineError, InvalidInput
-from engine.serve.answers import Fields, choice_of, number_of, text_of
-from engine.serve.encoding import FORMATS, encoder
+from engine.serve.doors.answers import Fields, choice_of, number_of, text_of
+from engine.serve.doors.encoding import FORMATS, encoder
+from engine.serve.doors.sockets import Events
+from engine.serve.doors.speaking import LONGEST_LEAD_MS, rate_of, voice_of
 from engine.serve.limits import LEAD_MS, SAMPLE_RATE
 from engine.serve.service import Service, Wish
-from engine.serve.sockets import Events
-from engine.serve.speaking import LONGEST_LEAD_MS, rate_of, voice_of
 from engine.serve.speech import Speech, SpeechFrame
 
 _FIRST: Final = {"sentence_index": 0}  # there is one, however many sentences it has
