@@ -33,6 +33,14 @@ class BadField(InvalidInput):
         self.field = field
 
 
+class Refused(InvalidInput):
+    """What OpenAI's clients expect at times, and know by this code."""
+
+    def __init__(self, known_as: str, message: str, /, **values: object) -> None:
+        super().__init__(message, **values)
+        self.known_as = known_as
+
+
 class NotFound(InvalidInput):
     """There is no such thing here."""
 
@@ -112,7 +120,7 @@ def fault(error: Exception) -> dict[str, Any]:
         "message": _text(error) if known else "The server failed; its log has more.",
         "type": _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error"),
         "param": error.field if isinstance(error, BadField) else None,
-        "code": error.code if isinstance(error, EngineError) else None,
+        "code": error.known_as if isinstance(error, Refused) else getattr(error, "code", None),
     }
 
 

@@ -20,7 +20,15 @@ from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.audio.pcm import Pcm
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechPaused, SpeechStarted
 from engine.errors import EngineError, InvalidInput
-from engine.serve.doors.answers import BadField, Fields, fault, object_of, text_of
+from engine.serve.doors.answers import (
+    BadField,
+    Fields,
+    NotFound,
+    Refused,
+    fault,
+    object_of,
+    text_of,
+)
 from engine.serve.doors.realtime.configuration import Configuration, check_format, speaks, tools_of
 from engine.serve.doors.realtime.conversation import (
     Conversation,
@@ -205,7 +213,11 @@ class _Session:
             await self._events.tell(kind, previous_item_id=before, item=item.fields())
 
     async def _retrieve(self, event: Fields) -> None:
-        item = self._conversation.find(text_of(event, "item_id"))
+        key = text_of(event, "item_id")
+        try:
+            item = self._conversation.find(key)
+        except NotFound as error:
+            raise Refused("item_retrieve_invalid_item_id", error.message) from error
         await self._events.tell("conversation.item.retrieved", item=item.fields())
 
     async def _delete(self, event: Fields) -> None:
@@ -225,7 +237,8 @@ class _Session:
     async def _respond(self, event: Fields) -> None:
         fields = object_of(event, "response")
         if self._answer is not None:
-            raise InvalidInput("A response is in progress already.")
+            kind = "conversation_already_has_active_response"
+            raise Refused(kind, "A response is in progress already.")
         if self._hearing is not None:
             await asyncio.wait([self._hearing])  # it is an answer to what was said
         await self._start(fields)
@@ -256,7 +269,7 @@ class _Session:
 
     async def _cancel_response(self, event: Fields) -> None:
         if not await self._cancel(_CLIENT):
-            raise InvalidInput("No response is in progress.")
+            raise Refused("response_cancel_not_active", "No response is in progress.")
 
     async def _silence(self, event: Fields) -> None:
         await self._cancel(_CLIENT)

@@ -91,8 +91,8 @@ class Answer:
     async def _write(self, speech: Speech) -> None:
         async with aclosing(self._written()) as written:
             async for text in written:
+                await self._grow(text)  # first: an item is told of before its sound
                 speech.write(text)
-                await self._grow(text)
         speech.end()
 
     async def _speak(self, speech: Speech) -> None:

@@ -251,12 +251,14 @@ def test_a_cancelled_answer_says_so_and_another_can_follow(house: House, parts: 
         await talk.ask("hello")
         await talk.until("response.output_audio.delta")
         await talk.tell("response.create")
-        assert "already" in (await talk.until("error"))["error"]["message"]
+        code = (await talk.until("error"))["error"]["code"]
+        assert code == "conversation_already_has_active_response"
         await talk.tell("response.cancel")
         done = await talk.until("response.done")
         assert done["response"]["status_details"]["reason"] == "client_cancelled"
         await talk.tell("response.cancel", event_id="mine")
-        assert (await talk.until("error"))["error"]["event_id"] == "mine"
+        error = (await talk.until("error"))["error"]
+        assert (error["event_id"], error["code"]) == ("mine", "response_cancel_not_active")
 
     story(house, tell)
     parts.model.deltas = ("Good day ", "to you.")
