@@ -29,8 +29,9 @@ def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPat
 
     async def story() -> None:
         async with serving() as served, connected(served) as socket:
-            idle, _ = await asyncio.open_connection("127.0.0.1", served.port)
+            idle, writer = await asyncio.open_connection("127.0.0.1", served.port)
             assert await idle.read() == b""  # so much time has passed
+            writer.close()
             await tell(socket, "input.text", text="hello ")
             await tell(socket, "input.done")
             await until(socket, "session.done")
