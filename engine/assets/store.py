@@ -20,9 +20,9 @@ from engine.assets import packages
 from engine.assets.catalogue import Asset, AssetFile, HubSource, find
 from engine.assets.download import SourceError
 from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
+from engine.atomic_write import replace_file
 from engine.errors import AssetError, Cancelled
 from engine.translatable import joined
-from engine.whole_file import replace_file
 
 PINS = "pins.json"
 SPARE_BYTES = 200_000_000  # left free on the disk, so that fetching a model cannot fill it

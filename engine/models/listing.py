@@ -21,14 +21,15 @@ from engine.models.storage import default_store, size_on_disk, usable_path, with
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.systems import SYSTEMS, System
-from engine.translatable import Translatable
+from engine.translatable import Translatable, joined
 from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
+from engine.tts.voxtream.files.place import PUBLISHED
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
 KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
-NEURAL, NATURAL = "voxtream2", "kokoro"
+NATURAL = "kokoro"
 _BUILT_IN = (
     ("sphinx", RECOGNISER, "Sphinx: knows the built-in skills' sentences, English only", "MIT"),
     ("skills", LANGUAGE_MODEL, "Built-in skills: no language model, certain answers", "GPL-3.0"),
@@ -45,7 +46,7 @@ def entries(settings: Settings, served: Sequence[Served] = ()) -> tuple[ModelEnt
     found = [
         *(_built_in(*each, used) for each in _BUILT_IN),
         *_listed(store, machine, used),
-        *(_made_here(each, used) for each in SYSTEMS),
+        *(_of_paper(each, used) for each in SYSTEMS),
         *(_added(each, machine, used) for each in added(data_folder())),
         *(_served(each, used) for each in served),
     ]
@@ -113,25 +114,29 @@ def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> Mo
     )
 
 
-def _made_here(system: System, used: _Used) -> ModelEntry:
-    made, folder = packs.is_made(system.name), packs.folder_of(system.name)
-    megabytes = size_on_disk(folder) // 1_000_000 if made else 0
+def _of_paper(system: System, used: _Used) -> ModelEntry:
+    """A paper's system: it comes with the program, or was or can be made on this machine."""
+    folder, own = packs.find(system.name), packs.folder_of(system.name)
+    if folder and folder != own:
+        title = f"{system.title}, a voice of the papers"
+        return _built_in(system.name, VOICE, title, "GPL-3.0", used)
+    megabytes = size_on_disk(own) // 1_000_000 if folder else 0
     return ModelEntry(
         system.name,
         f"{system.title}, a voice made on this machine",
         VOICE,
         Origin.MADE,
-        Presence.COMPLETE if made else Presence.MISSING,
+        Presence.COMPLETE if folder else Presence.MISSING,
         megabytes=megabytes,
         megabytes_here=megabytes,
         memory_mb=0,
         fits=True,
         licence="GPL-3.0",
         attribution="trained here, from nothing that is fetched",
-        folder=str(folder),
+        folder=str(own),
         in_use=system.name in used.names,
         obstacle=""
-        if made
+        if folder
         else Translatable(
             "About {hours} core hours: {command}",
             hours=f"{system.core_hours:g}",
@@ -158,12 +163,13 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
             megabytes_here=sum(store.bytes_here(each) for each in whole) // 1_000_000,
             memory_mb=memory_mb,
             fits=machine.has_memory_for(memory_mb),
-            licence=asset.licence,
+            licence=asset.terms,
             attribution=asset.attribution,
             folder=str(store.path(asset)),
             measured=_measured(asset),
             in_use=used.has(asset.name, usable_path(asset, store)),
             obstacle=_part_of(asset) or _obstacle(asset.kind),
+            notice=joined(_notices(asset)),
         )
 
 
@@ -221,6 +227,21 @@ def _part_of(asset: Asset) -> str:
     return ""
 
 
+def _notices(asset: Asset) -> Iterator[str]:
+    """What a person is to know before it is fetched."""
+    if asset.readme_licence:
+        yield Translatable(
+            "Its authors name two licences: {card} on its card, {readme} in their README. Until"
+            " they say which one holds, keep to the stricter.",
+            card=asset.licence,
+            readme=asset.readme_licence,
+        )
+    if not asset.names_a_commit:
+        yield Translatable(
+            "Its files were not at hand when this list was made: what is fetched first is pinned."
+        )
+
+
 def _obstacle(kind: str) -> str:
     """Why a model of this kind cannot be used now; that it is not fetched yet is no obstacle."""
     if kind != LANGUAGE_MODEL:
@@ -241,6 +262,6 @@ def _measured(asset: Asset) -> str:
         found = ears.find_pick(data_folder())
     elif asset.name == speech.KOKORO:
         found = speech.find_pick(data_folder())
-    elif asset.name == NEURAL:
+    elif asset.name in PUBLISHED:
         found = voices.last_pick(data_folder())
     return found.reason if found else ""

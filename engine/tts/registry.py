@@ -14,6 +14,7 @@ from engine.settings import SpeechSettings
 from engine.systems import SYSTEMS, System
 from engine.tts import packs, pick
 from engine.tts.base import Progress, TtsModel
+from engine.tts.voxtream.files.place import PUBLISHED
 
 Load = Callable[[SpeechSettings, Progress], TtsModel]
 
@@ -23,7 +24,7 @@ def _load_of(module: str, function: str = "load") -> Load:
     return lambda settings, progress: getattr(import_module(module), function)(settings, progress)
 
 
-# Of the systems that are made on this machine: the module whose load() reads a pack for a device.
+# Of the papers' systems: the module whose load() reads a pack for a device.
 _PACKS: Final = {
     "voxtream": "engine.tts.voxtream.original.synthesiser",
     "speakstream": "engine.tts.speakstream.synthesiser",
@@ -40,8 +41,8 @@ def load_pack(name: str, folder: Path, device: str) -> TtsModel:
     return load_it(folder, device)
 
 
-def _made_here(system: System, settings: SpeechSettings, progress: Progress) -> TtsModel:
-    folder = packs.made_folder(system)
+def _of_paper(system: System, settings: SpeechSettings, progress: Progress) -> TtsModel:
+    folder = packs.pack_folder(system)
     progress(f"Loading {system.title}", None)
     return load_pack(system.name, folder, settings.device)
 
@@ -50,9 +51,9 @@ _LOADERS: Final[dict[str, Load]] = {
     "espeak": _load_of("engine.tts.espeak.model"),
     "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
     "kokoro": _load_of("engine.tts.kokoro.synthesiser"),
-    "voxtream2": _load_of("engine.tts.voxtream.files.loading"),
+    **{edition: _load_of("engine.tts.voxtream.files.loading") for edition in PUBLISHED},
     "llmvox-published": _load_of("engine.tts.llmvox.published.synthesiser"),
-    **{system.name: partial(_made_here, system) for system in SYSTEMS},
+    **{system.name: partial(_of_paper, system) for system in SYSTEMS},
 }
 
 NAMES: Final = tuple(_LOADERS)  # and 'auto', which is one of them

@@ -76,10 +76,21 @@ def test_a_package_is_of_pypi_unless_it_says_npm() -> None:
 
 
 def test_every_hub_entry_that_is_shipped_names_a_commit_where_one_is_known() -> None:
-    """Of the others the commit is pinned that was the newest when they were fetched."""
-    hubs = {n: a.source for n, a in catalogue().items() if isinstance(a.source, HubSource)}
-    loose = {n for n, source in hubs.items() if not re.fullmatch("[0-9a-f]{40}", source.revision)}
-    assert loose == {"llmvox-published", "byt5-g2p"}
+    """Of the others the commit is pinned that was the newest when they were fetched, which is told
+    before.
+    """
+    hubs = {n: a for n, a in catalogue().items() if isinstance(a.source, HubSource)}
+    loose = {n for n, asset in hubs.items() if not asset.names_a_commit}
+    assert loose == {"voxtream2-1", "llmvox-published", "byt5-g2p"}
+    for name in hubs.keys() - loose:
+        assert re.fullmatch("[0-9a-f]{40}", hubs[name].source.revision)
+
+
+def test_the_terms_of_a_model_are_all_licences_that_its_authors_name() -> None:
+    assert {find(name).terms for name in ("voxtream2-1", "voxtream2")} == {
+        "CC-BY-4.0 / CC BY-NC 4.0"
+    }
+    assert find("mimi").terms == "CC-BY-4.0"
 
 
 def test_what_is_shipped_pins_every_file_but_those_nobody_public_vouches_for() -> None:
@@ -87,7 +98,7 @@ def test_what_is_shipped_pins_every_file_but_those_nobody_public_vouches_for() -
     loose = {
         asset.name for asset in catalogue().values() for file in asset.files if file.sha256 is None
     }
-    assert loose == {"voxtream2", "llmvox-published", "byt5-g2p"}
+    assert loose == {"voxtream2", "voxtream2-1", "llmvox-published", "byt5-g2p"}
 
 
 def test_the_release_called_latest_is_asked_for_by_its_name() -> None:

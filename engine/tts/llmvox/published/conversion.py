@@ -21,6 +21,7 @@ from torch import Tensor
 from engine.assets.catalogue import find
 from engine.assets.pickle_file import read_pickle
 from engine.assets.store import Store
+from engine.atomic_write import replace_file
 from engine.codec.wavtokenizer import WavTokenizerConfig
 from engine.errors import ModelError
 from engine.nn.transformer import TransformerConfig
@@ -30,7 +31,6 @@ from engine.tts.base import Progress
 from engine.tts.llmvox.config import NOTHING, TEXT_END, WORD
 from engine.tts.llmvox.published import place
 from engine.tts.llmvox.published.model import UNITS, Shape
-from engine.whole_file import replace_file
 
 AGAIN: Final = Translatable("Fetch the model again.")
 END: Final = 453  # the entry of the codebook that ends the speech
