@@ -36,8 +36,8 @@ class BadField(InvalidInput):
 class Refused(InvalidInput):
     """What OpenAI's clients expect at times, and know by this code."""
 
-    def __init__(self, known_as: str, message: str, /, **values: object) -> None:
-        super().__init__(message, **values)
+    def __init__(self, known_as: str, message: str, /, *, hint: str = "", **values: object) -> None:
+        super().__init__(message, hint=hint, **values)
         self.known_as = known_as
 
 

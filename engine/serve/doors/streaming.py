@@ -45,6 +45,8 @@ async def _stream(socket: WebSocket) -> None:
             except EngineError as error:
                 if not await events.note(error):
                     return
+    except (WebSocketDisconnect, OSError):
+        return  # it went while it was told something
     finally:
         await client.leave()
 
