@@ -139,7 +139,8 @@ class SettingsDialog(QDialog):
         advanced = [field for field in fields if field.shown.advanced]
         if advanced:
             column.addWidget(self._make_fold(advanced, content))
-        if page.serves and (server := self.parentWidget().findChild(Server)):
+        window = self.parentWidget()
+        if page.serves and window is not None and (server := window.findChild(Server)):
             column.addWidget(ServerRow(server, content))
         if page.teaches:
             column.addWidget(self.lesson)
