@@ -69,9 +69,8 @@ class Server(QObject):
             return self.fault or waits
         text = tr("Other programs reach it at {address}.", address=f"{self.address}/v1")
         who = ", ".join(self.clients)
-        return (
-            f"{text} {tr('Connected: {names}.', names=who) if who else tr('Nobody is connected.')}"
-        )
+        connected = tr("Connected: {names}.", names=who) if who else tr("Nobody is connected.")
+        return f"{text} {connected}"
 
     def _on_told(self, line: Any) -> None:
         if isinstance(line, dict):
