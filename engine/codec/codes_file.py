@@ -6,6 +6,7 @@ Invariant: imports no torch, so that listing voices stays quick.
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
 
@@ -21,11 +22,18 @@ def codes_hash(file: Path) -> str:
     """sha256 of everything in a codec's file that decides its codes; it stays the same when only
     the decoder changes. ModelError when the file is missing or damaged.
     """
+    return tensors_hash(file, lambda name: not name.startswith(SPEAKING))
+
+
+def tensors_hash(file: Path, wanted: Callable[[str], bool]) -> str:
+    """sha256 of the tensors of a safetensors file whose names are wanted. ModelError when the file
+    is missing or damaged.
+    """
     digest = hashlib.sha256()
     try:
         with file.open("rb") as stream:
             for name, content in _tensors(stream):
-                if not name.startswith(SPEAKING):
+                if wanted(name):
                     digest.update(name.encode())
                     digest.update(content)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from engine.codec.mimi import SAMPLE_RATE, Mimi
+from engine.codec.products import ENCODING
 from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
@@ -55,6 +56,9 @@ class SmallCodecConfig:
     blocks: int
     layers: int
     phones: int = 0  # that the decoder is told; 0 = it hears codes alone
+    decoder_blocks: int = 0  # and its transformer's layers; 0 = as many as the encoder's
+    decoder_layers: int = 0
+    encodes: bool = True  # False: it is a decoder alone, for voices that no recording can make
 
 
 def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no types
@@ -84,9 +88,14 @@ def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no typ
         encoder_frame_rate=LATENT_RATE,
         causal=True,
         resample_method="conv",
-        encoder_transformer=ProjectedTransformer(**_transformer(config)),
-        decoder_transformer=ProjectedTransformer(**_transformer(config)),
+        encoder_transformer=ProjectedTransformer(**_transformer(width, config.layers)),
+        decoder_transformer=ProjectedTransformer(
+            **_transformer(width, config.decoder_layers or config.layers)
+        ),
     )
+    if not config.encodes:
+        for part in ENCODING:
+            setattr(model, part, None)  # moshi reads them, and calls them only to encode
     model.set_num_codebooks(config.codebooks)
     return model
 
@@ -118,17 +127,23 @@ def read_config(text: str, file: Path) -> SmallCodecConfig:
 def _bounded(config: SmallCodecConfig) -> SmallCodecConfig:
     if not 0 <= config.phones <= LARGEST_PHONES:
         raise ValueError(f"it is told {config.phones} phones")
+    if not (
+        0 <= config.decoder_blocks <= _LARGEST["blocks"]
+        and 0 <= config.decoder_layers <= _LARGEST["layers"]
+    ):
+        raise ValueError(f"a decoder of {config.decoder_blocks}, {config.decoder_layers}")
     return config
 
 
 def _decoder(config: SmallCodecConfig) -> nn.Module:
     from moshi.modules.seanet import SEANetDecoder
 
+    blocks = config.decoder_blocks or config.blocks
     match config.decoder:
         case Decoder.ISTFT:
-            return SpectralDecoder(config.width, config.blocks)
+            return SpectralDecoder(config.width, blocks)
         case Decoder.SOURCE:
-            return SourceDecoder(config.width, config.blocks)
+            return SourceDecoder(config.width, blocks)
         case Decoder.SEANET:
             decoder: nn.Module = SEANetDecoder(
                 channels=1,
@@ -151,11 +166,11 @@ def _decoder(config: SmallCodecConfig) -> nn.Module:
             return decoder
 
 
-def _transformer(config: SmallCodecConfig) -> dict[str, Any]:
+def _transformer(width: int, layers: int) -> dict[str, Any]:
     return {
-        "d_model": config.width,
+        "d_model": width,
         "num_heads": 4,
-        "num_layers": config.layers,
+        "num_layers": layers,
         "causal": True,
         "layer_scale": 0.01,
         "context": 250,  # columns, 10 s
@@ -164,7 +179,7 @@ def _transformer(config: SmallCodecConfig) -> dict[str, Any]:
         "gating": "none",
         "norm": "layer_norm",
         "positional_embedding": "rope",
-        "dim_feedforward": 2 * config.width,
-        "input_dimension": config.width,
-        "output_dimensions": [config.width],
+        "dim_feedforward": 2 * width,
+        "input_dimension": width,
+        "output_dimensions": [width],
     }

@@ -38,6 +38,12 @@ _ALONE: Final = """\
 _TAKEN: Final = """
 Codec and speaker encoder are those of an earlier pack. The voice was trained from new weights.
 """
+_ENCODER: Final = """
+Its speaker encoder is an earlier pack's.
+"""
+_ENCODER_AND_VOCODER: Final = """
+Its speaker encoder is an earlier pack's, and its vocoder began with that pack's.
+"""
 _BEGUN: Final = """
 It began with an earlier pack{keeps}.
 The hours above count the speech used to train its {learnt} further. The test sentences and test
@@ -53,9 +59,7 @@ def begun_with(recipe: Recipe) -> str:
     if recipe.fresh_voice:
         return _TAKEN
     if recipe.system not in {VOXTREAM2, VOXTREAM}:
-        return (
-            "\nIts speaker encoder is an earlier pack's, and its vocoder began with that pack's.\n"
-        )
+        return _ENCODER if recipe.decoder.fresh or recipe.decoder.pack else _ENCODER_AND_VOCODER
     parts: dict[str, Network] = {
         "codes": recipe.codec,
         "speaker encoder": recipe.speaker,
@@ -83,8 +87,12 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     command = "run the stage `evaluate`"
     if system := systems.find(recipe.system):
         command = f"run `python -m engine.training compare --only {system.title}`"
-    table = str(figures.get("table", "")) or f"Not measured yet: {command}."
-    limits = "".join(f"- {sentence}\n" for sentence in recipe.export.limits)
+    reached, limits = (
+        "".join(f"- {sentence}\n" for sentence in some)
+        for some in (recipe.export.reached, recipe.export.limits)
+    )
+    table = f"{_READING}\n{figures['table']}" if figures else ""
+    measured = table or reached or f"Not measured yet: {command}."
     limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
     own = _ALONE if recipe.system == VOXTREAM else _CLONES
     text = f"""# {recipe.export.name}
@@ -103,8 +111,7 @@ def write_card(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
 {sizes}
 
 ## What it reaches
-{_READING}
-{table}
+{measured}
 
 ## What it cannot do
 {_LIMITS}{own}{limits}"""

@@ -4,6 +4,7 @@ Invariant: a checkpoint is complete or absent, and a run continued from it gives
 one without a break (on one device and one thread).
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,17 @@ from torch import Tensor, nn
 from engine.errors import ModelError
 
 
+@dataclass(frozen=True)
+class Reached:
+    """How far a training is: steps done, and the seconds they took."""
+
+    step: int
+    seconds: float = 0.0
+
+
 def save(
     file: Path,
-    step: int,
+    reached: Reached,
     parts: dict[str, nn.Module],
     optimisers: dict[str, torch.optim.Optimizer],
     mean: dict[str, Tensor],
@@ -34,7 +43,8 @@ def save(
             }
     partial = file.with_suffix(".partial")
     plain = {key: value.detach().cpu().contiguous().clone() for key, value in tensors.items()}
-    save_file(plain, partial, {"step": str(step)})
+    about = {"step": str(reached.step), "seconds": str(reached.seconds)}
+    save_file(plain, partial, about)
     partial.replace(file)
 
 
@@ -55,13 +65,14 @@ def load(
     parts: dict[str, nn.Module],
     optimisers: dict[str, torch.optim.Optimizer],
     mean: dict[str, Tensor],
-) -> int:
-    """Restore a checkpoint; return the step after which it was saved, 0 when there is none."""
+) -> Reached:
+    """Restore a checkpoint; how far the training was when it was saved, 0 when there is none."""
     if not file.is_file():
-        return 0
+        return Reached(0)
     try:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            step = int(handle.metadata()["step"])
+            about = handle.metadata()
+            reached = Reached(int(about["step"]), float(about.get("seconds", 0)))
             tensors = {key: handle.get_tensor(key) for key in handle.keys()}  # noqa: SIM118
         for name, part in parts.items():
             part.load_state_dict(_below(tensors, f"part/{name}/"))
@@ -76,7 +87,7 @@ def load(
         ) from error
     for key, value in _below(tensors, "mean/").items():
         mean[key].copy_(value)
-    return step
+    return reached
 
 
 def _below(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:

@@ -17,10 +17,14 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.audio.clips.clip import Clip
+from engine.codec.products import ENCODING
 from engine.codec.small import FRAME_RATE
 from engine.errors import UnreadableClip
+from engine.nn import stored_weights
 from engine.nn.transformer import Transformer
+from engine.nn.weights_file import shape_metadata
 from engine.training.codec.speech import Spoken, read_speech
+from engine.training.codec.stage import shipped_config
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.judge.performance import OWN_RATE
 from engine.training.packing import (
@@ -48,6 +52,7 @@ from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.original import config as original
+from engine.tts.voxtream.original.synthesiser import frozen_hash
 from engine.tts.voxtream.original.synthesiser import load_pack as load_original
 
 PROMPT_SECONDS: Final = 8.0
@@ -144,11 +149,21 @@ def _write_networks(run: Run, folder: Path) -> None:
         generation(recipe.export),
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
-    save_weights(published_tensors(model), folder / pack.VOICE_FILE, recipe.export.weights)
-    others = {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE}
+    without = original.FROZEN if recipe.voice.frozen_depth else ()
+    tensors = {k: v for k, v in published_tensors(model).items() if not k.startswith(without)}
+    save_weights(tensors, folder / pack.VOICE_FILE, recipe.export.weights)
     if recipe.system == VOXTREAM:
-        del others["speaker"]  # it makes no voice from a recording
-    write_networks(run, others)
+        _write_decoder(run, folder)
+    else:
+        write_networks(run, {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE})
+
+
+def _write_decoder(run: Run, folder: Path) -> None:
+    """VoXtream makes no voice from a recording, and so encodes nothing."""
+    tensors = stored_weights.load(run.stage("decoder") / pack.CODEC_FILE)
+    kept = {key: value for key, value in tensors.items() if not key.startswith(ENCODING)}
+    about = shape_metadata(replace(shipped_config(run.recipe), encodes=False))
+    save_weights(kept, folder / pack.CODEC_FILE, run.recipe.export.weights, about)
 
 
 def _rated(run: Run) -> pack.PackConfig:
@@ -225,7 +240,10 @@ def _original_config(recipe: Recipe) -> original.PackConfig:
     shape = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
     passage_frames = round(recipe.export.passage_seconds * FRAME_RATE)
     generation = original.Generation(recipe.export.temperature, passage_frames=passage_frames)
-    return original.PackConfig(recipe.export.name, shape, generation)
+    config = original.PackConfig(recipe.export.name, shape, generation)
+    if not recipe.voice.frozen_depth:
+        return config
+    return replace(config, frozen=frozen_hash(Path(recipe.begin_with) / pack.VOICE_FILE))
 
 
 def _name_original_voices(run: Run, folder: Path) -> list[str]:

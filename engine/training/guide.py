@@ -54,8 +54,7 @@ class Watch:
     def __init__(self, where: Tensor, guided: int, *, every: bool) -> None:
         """`guided` is the layer. `every`: measure all heads, not the guided one alone."""
         self._where, self._guided, self._every = where, guided, every
-        self.best = torch.zeros(())
-        self.loss = torch.zeros(())
+        self.best = self.loss = torch.zeros((), device=where.device)
 
     def __call__(self, layer: int, heads: Heads) -> None:
         group = heads.queries.shape[1] // heads.keys.shape[1]

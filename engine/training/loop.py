@@ -1,11 +1,13 @@
 """The loop that trains every network here: step, report, validate, checkpoint, stop when asked.
 
-Invariant: a step depends only on the recipe's seed, the step's number and the process's rank, so a
-training that was stopped goes on as if it had not been.
+Invariant: a step depends only on the recipe's seed, the step's number, the process's rank and, in a
+schedule of seconds, on the time spent, so a training that was stopped goes on as if it had not
+been. Between two reports nothing waits for the device.
 """
 
 import math
 import random
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,9 +16,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.errors import Cancelled, ModelError
 from engine.training import checkpoints
@@ -28,14 +31,17 @@ BETAS = (0.9, 0.96)
 VALIDATION_BATCHES = 4
 ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an earlier critic is soon forgotten
 LENGTHS = 4  # how many lessons are drawn for one that is taken
+LOOK_STEPS = 25  # between two looks at the losses on a graphics card, which each wait for it
+BEST = "best.safetensors"  # in a stage's folder, where the schedule asks for the best weights
+Losses = dict[str, Tensor]
 _Batch = TypeVar("_Batch")
 _Lesson = TypeVar("_Lesson")
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One step of a training: its number, its share of all steps, its random generator, all
-    processes."""
+    """One step of a training: its number, the share of the schedule before it, its random
+    generator, all processes."""
 
     step: int
     share: float
@@ -59,8 +65,8 @@ class Learner(ABC):
         self.optimisers = {name: optimiser(every, schedule)}
 
     @abstractmethod
-    def learn(self, moment: Moment) -> dict[str, float]:
-        """One step; the losses to report."""
+    def learn(self, moment: Moment) -> Losses:
+        """One step; the losses to report, still on the device."""
 
     @abstractmethod
     def validate(self) -> dict[str, float]:
@@ -68,13 +74,13 @@ class Learner(ABC):
 
     def _descend(
         self, losses: Mapping[str, Tensor], moment: Moment, total: Tensor | None = None
-    ) -> dict[str, float]:
+    ) -> Losses:
         """One step on a total of the losses, None = their sum; the losses to report."""
         if total is None:
             total = torch.stack(list(losses.values())).sum()
         (together,) = self.optimisers.values()
         descend(total, together, self._schedule.clip, moment.ranks)
-        return {name: float(loss.detach()) for name, loss in losses.items()}
+        return {name: loss.detach() for name, loss in losses.items()}
 
 
 @dataclass
@@ -96,25 +102,29 @@ def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, T
         learner = make(ranks)
         averaged = learner.parts[learner.averaged]
         state = _State({key: value.clone() for key, value in averaged.state_dict().items()})
-        step = checkpoints.load(file, learner.parts, learner.optimisers, state.mean)
-        progress = Progress(name, schedule.steps, step)
-        while step < schedule.steps:
-            losses = _step(run, learner, schedule, step, ranks)
+        before = checkpoints.load(file, learner.parts, learner.optimisers, state.mean)
+        clock, step = _Clock(schedule, ranks, before), before.step
+        share = clock.share(step)
+        progress = Progress(name, 1.0, share)
+        while share < 1:
+            losses = _step(run, learner, schedule, step, share, ranks)
             step += 1
-            share = min(schedule.average, (step - 1) / (step + 9))
-            _follow(state.mean, averaged, share, learner.exact)
-            if ranks.first:
-                progress.report(
-                    step, " ".join(f"{key} {value:.3f}" for key, value in losses.items())
-                )
+            share = clock.share(step)
+            kept = min(schedule.average, (step - 1) / (step + 9))
+            _follow(state.mean, averaged, kept, learner.exact)
+            if ranks.device.type == "cpu" or step % LOOK_STEPS == 0 or share >= 1:
+                seen = _seen(losses, learner.averaged, step, ranks)
+                if ranks.first:
+                    progress.report(share, f"step {step} {seen}")
             stop = any_asks(_is_asked_to_stop(check), ranks)
             if ranks.first:
-                _keep(file, step, schedule, learner, state, stop=stop)
+                _keep(file, clock.reached(step), schedule, learner, state, ends=stop or share >= 1)
             if stop:
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
                 )
-        return {key: value.cpu() for key, value in state.mean.items()}
+        weights = load_file(folder / BEST) if schedule.best else state.mean
+        return {key: value.cpu() for key, value in weights.items()}
 
 
 def train_and_save(
@@ -155,7 +165,8 @@ def optimiser(
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
-    adam = torch.optim.AdamW(groups, schedule.learning_rate, betas=betas)
+    fused = all(parameter.is_cuda for parameter in parameters)
+    adam = torch.optim.AdamW(groups, schedule.learning_rate, betas=betas, fused=fused)
     for group in adam.param_groups:
         group["scale"] = scale
     return adam
@@ -180,7 +191,12 @@ def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: 
     loss.backward()  # type: ignore[no-untyped-call]
     average(parameters, ranks)
     norm = nn.utils.clip_grad_norm_(parameters, clip)
-    if torch.isfinite(norm):
+    if optimiser.defaults["fused"]:
+        # As torch's scaler of gradients tells it: the device itself decides, nobody waits for it.
+        scaled: Any = optimiser
+        scaled.found_inf = (~torch.isfinite(norm)).float()
+        optimiser.step()
+    elif torch.isfinite(norm):
         optimiser.step()
 
 
@@ -217,43 +233,72 @@ def of_like_length(
 def on_device(batch: _Batch, device: torch.device) -> _Batch:
     """A dataclass of tensors with all of them on a device."""
     values: Any = batch
-    moved = {each.name: getattr(values, each.name).to(device) for each in fields(values)}
+    tensors = {each.name: getattr(values, each.name) for each in fields(values)}
+    if device.type == "cuda":  # from pinned memory nobody waits for the copy
+        tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
+    moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
     together: _Batch = replace(values, **moved)
     return together
 
 
-def learning_rate(schedule: Schedule, step: int) -> float:
-    """Warm up, hold, then fall to the end in a half cosine."""
+def learning_rate(schedule: Schedule, step: int, share: float) -> float:
+    """Warm up over the first steps, hold, then fall to the schedule's end in a half cosine."""
     warm = min(1.0, (step + 1) / max(1, schedule.warmup))
-    begin = schedule.decay_from * schedule.steps
-    if step < begin:
+    if share < schedule.decay_from:
         return schedule.learning_rate * warm
-    share = (step - begin) / max(1.0, schedule.steps - begin)
-    falling = schedule.last_rate + (1 - schedule.last_rate) * 0.5 * (1 + math.cos(math.pi * share))
-    return schedule.learning_rate * warm * falling
+    fallen = (share - schedule.decay_from) / max(1e-9, 1 - schedule.decay_from)
+    left = 0.5 * (1 + math.cos(math.pi * min(1.0, fallen)))
+    return schedule.learning_rate * warm * (schedule.last_rate + (1 - schedule.last_rate) * left)
+
+
+def share_of(schedule: Schedule, reached: checkpoints.Reached) -> float:
+    """How much of a schedule is over: of its steps or, where it has them, of its seconds."""
+    timed = reached.seconds / schedule.seconds if schedule.seconds else 0.0
+    return max(reached.step / schedule.steps, timed) if schedule.steps else 1.0
+
+
+class _Clock:
+    """How long a training has taken, with the processes before this one."""
+
+    def __init__(self, schedule: Schedule, ranks: Ranks, before: checkpoints.Reached) -> None:
+        self._schedule, self._ranks = schedule, ranks
+        self._started = time.monotonic() - before.seconds
+
+    def reached(self, step: int) -> checkpoints.Reached:
+        """Where the training is after so many steps."""
+        return checkpoints.Reached(step, time.monotonic() - self._started)
+
+    def share(self, step: int) -> float:
+        """The share of the schedule, the same in all processes."""
+        share = share_of(self._schedule, self.reached(step))
+        return agree({"share": share}, self._ranks)["share"] if self._schedule.seconds else share
 
 
 def _step(
-    run: Run, learner: Learner, schedule: Schedule, step: int, ranks: Ranks
-) -> dict[str, float]:
+    run: Run, learner: Learner, schedule: Schedule, step: int, share: float, ranks: Ranks
+) -> Losses:
     seed = f"{run.recipe.seed} {learner.averaged} {step} {ranks.rank}"
     draw = random.Random(seed)
     torch.manual_seed(draw.getrandbits(31))
     for each in learner.optimisers.values():
         for group in each.param_groups:
-            group["lr"] = learning_rate(schedule, step) * group["scale"]
+            group["lr"] = learning_rate(schedule, step, share) * group["scale"]
     with _attention(ranks.device):
-        step_losses = learner.learn(Moment(step, step / schedule.steps, draw, ranks))
-    losses = agree(step_losses, ranks)
-    if not all(math.isfinite(value) for value in losses.values()):
+        return learner.learn(Moment(step, share, draw, ranks))
+
+
+def _seen(losses: Losses, name: str, step: int, ranks: Ranks) -> str:
+    """The losses for people, after a look at whether they are numbers."""
+    values = agree({key: float(loss) for key, loss in losses.items()}, ranks)
+    if not all(map(math.isfinite, values.values())):
         raise ModelError(
             "The training of '{name}' left the numbers at step {step}: {losses}.",
             hint="Lower the learning rate; the last checkpoint is from before.",
-            name=learner.averaged,
+            name=name,
             step=step,
-            losses=losses,
+            losses=values,
         )
-    return losses
+    return " ".join(f"{key} {value:.3f}" for key, value in values.items())
 
 
 def _attention(device: torch.device) -> AbstractContextManager[None]:
@@ -267,23 +312,47 @@ def _attention(device: torch.device) -> AbstractContextManager[None]:
 def _follow(
     mean: dict[str, Tensor], module: nn.Module, share: float, exact: tuple[str, ...]
 ) -> None:
-    """Move the averaged weights towards the current ones."""
+    """Move the averaged weights towards the current ones, all in one go."""
+    followers, leaders = list[Tensor](), list[Tensor]()
     for key, value in module.state_dict().items():
         if value.is_floating_point() and not key.startswith(exact):
-            mean[key].lerp_(value, 1 - share)
+            followers.append(mean[key])
+            leaders.append(value)
         else:
             mean[key].copy_(value)
+    if followers:
+        follow = get_ema_multi_avg_fn(share)  # type: ignore[no-untyped-call]
+        follow(followers, leaders, share)
 
 
 def _keep(
-    file: Path, step: int, schedule: Schedule, learner: Learner, state: _State, *, stop: bool
+    file: Path,
+    reached: checkpoints.Reached,
+    schedule: Schedule,
+    learner: Learner,
+    state: _State,
+    *,
+    ends: bool,
 ) -> None:
-    last = step == schedule.steps
-    if step % schedule.validate_every == 0 or last:
+    """Validate and save when it is time to; always at the end."""
+    step = reached.step
+    if step % schedule.validate_every == 0 or ends:
         state.history.append({"step": step, **learner.validate()})
         write_json(file.with_name(f"validation-{step:06d}.json"), state.history[-1])
-    if step % schedule.checkpoint_every == 0 or last or stop:
-        checkpoints.save(file, step, learner.parts, learner.optimisers, state.mean)
+        if schedule.best:
+            _keep_best(file.with_name(BEST), state, schedule.best)
+    if step % schedule.checkpoint_every == 0 or ends:
+        checkpoints.save(file, reached, learner.parts, learner.optimisers, state.mean)
+
+
+def _keep_best(file: Path, state: _State, name: str) -> None:
+    """Write the averaged weights if the loss of this name was never lower."""
+    loss = state.history[-1][name]
+    if file.is_file() and loss >= float(checkpoints.metadata(file)[name]):
+        return
+    partial = file.with_suffix(".partial")
+    save_file({key: value.cpu() for key, value in state.mean.items()}, partial, {name: str(loss)})
+    partial.replace(file)
 
 
 def _is_asked_to_stop(check: object) -> bool:

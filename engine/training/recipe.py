@@ -43,24 +43,25 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast one network is trained."""
+    """How long and how fast one network is trained: `steps` or `seconds`, whichever end first."""
 
     steps: int
     batch: int  # over all processes
     learning_rate: float
     warmup: int = 200
-    decay_from: float = 0.3  # share of the steps after which the rate falls to its end
+    seconds: float = 0.0  # on the machine that trains, 0 = by steps alone
+    decay_from: float = 0.3  # share of the schedule after which the rate falls to its end
     last_rate: float = 0.02  # share of the learning rate at the end
     weight_decay: float = 0.02
     clip: float = 1.0
     average: float = 0.999  # of the weights, per step; 0 = none
     checkpoint_every: int = 250
     validate_every: int = 500
+    best: str = ""  # name of the loss with whose lowest the weights are kept; "" = those of the end
     bf16: bool = False  # multiply in bfloat16 where the machine can; the weights stay fp32
 
 
-UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)
-"""The schedule of a network that is taken from the pack a run begins with."""
+UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)  # of what a pack brings along
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Codec:
     phones: float = 0.3  # cross-entropy of the phones from the first codebook
     all_phones: float = 0.3  # and from all codebooks: distances of spectra hardly notice consonants
     commitment: float = 0.25
+    kept_from: float = 0.5  # of LLMVoX: share of the schedule after which tokens stay as they are
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,10 @@ class Decoder:
 
     schedule: Schedule = UNTRAINED
     pack: str = ""  # the vocoder of this pack of this machine is taken, and none is trained
+    fresh: bool = False  # a vocoder of other columns begins with new weights, not with begin_with's
     kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
+    blocks: int = 0  # and its transformer's layers; 0 = as many as the codec's
+    layers: int = 0
     window_frames: int = 32  # 2.56 s
     hours: float = 4.0  # of the corpus held in memory
     mel: float = 1.0
@@ -101,7 +106,7 @@ class Decoder:
     kept: float = 0.0  # weight of the original pack's weights in the result
     drawn: float = 0.0  # share of windows with codes the voice drew; above 0 it is trained first
     critic: str = "mel"  # judges mel spectra; or "spectra", with phases, at three times the cost
-    adversary_from: int = 1_000_000  # step; beyond the last one = never
+    adversary_from: float = 1_000_000  # step, below 1 share of the schedule; too many = never
     critic_windows: int = 2  # of a batch that the critic judges
     critic_rate: float = 3.0  # factor on the schedule's learning rate
     adversary: float = 1.0
@@ -154,6 +159,7 @@ class Voice:
     depth_weight: float = 2.0
     noisy_prompts: float = 0.5
     look_ahead: int = 5
+    frozen_depth: bool = False  # what makes acoustic codes stays the pack's (VoXtream, 3.1)
     kept: float = 0.0  # weight of the original pack's weights in the result
     min_depth_frames: int = 8
 
@@ -194,6 +200,7 @@ class LlmVox:
     short_seconds: float = 4.0  # of those of the first steps
     long_from: float = 0.3  # share of the steps after which lessons are long
     wrong_tokens: float = 0.05  # share of input tokens that are others
+    spliced: float = 0.0  # share of lessons that are put together from words of several sentences
     onset_weight: float = 0.2
     guided: float = 0.0  # of a loss that keeps one head on the unit being spoken (ours)
     dropout: float = 0.1
@@ -226,6 +233,7 @@ class Transducer:
     reach: int = 4  # phones to either side of the known alignment that the loss sums over
     path_from: float = 0.06  # share of the steps on the known path alone
     longest_seconds: float = 8.0
+    lengths: float = 1.0  # in use: how much of what is learnt of phones' lengths is drawn
     dropout: float = 0.1
 
 
@@ -249,6 +257,8 @@ class Spectrum:
     masked_prompts: float = 0.5  # share of lessons that do not know their prompt's text
     without_prompt: float = 0.1
     wrong_tokens: float = 0.1  # share of tokens that are others: in use they are drawn
+    drawn: float = 0.0  # share of lessons whose tokens the transducer draws, which is trained first
+    drawn_from: float = 0.0  # share of the schedule
     shifted: float = 0.2  # share of lessons whose phones come a step early or late
     dropout: float = 0.5  # of the pre-net
 
@@ -296,6 +306,7 @@ class Export:
     highest_rate: float = UNBOUNDED
     frames_heard: int = 0
     frames_in_word: int = NEVER
+    reached: tuple[str, ...] = ()  # for the card: what was measured
     look_ahead: int = 0
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
@@ -355,17 +366,14 @@ def _check(recipe: Recipe) -> None:
         )
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
-        "decoder.drawn and decoder.phones are not for voxtream": recipe.system != VOXTREAM
-        or (recipe.decoder.drawn == 0 and not recipe.decoder.phones),
+        "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
         "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
-        "voxtream with begin_with needs fresh_voice": recipe.system != VOXTREAM
-        or recipe.begin_with == ""
-        or recipe.fresh_voice,
+        "voice.frozen_depth needs a voice to begin with": not voice.frozen_depth
+        or (recipe.begin_with != "" and not recipe.fresh_voice),
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
-        "corpus.lowest_rate must be below highest_rate": 0
-        < corpus.lowest_rate
-        < corpus.highest_rate,
+        "corpus.lowest_rate must be above 0": corpus.lowest_rate > 0,
+        "corpus.lowest_rate must be below highest_rate": corpus.lowest_rate < corpus.highest_rate,
         "corpus.held_out_speakers must be fewer than speakers": corpus.held_out_speakers
         < corpus.speakers,
         "codec.decoder must be istft or seanet": recipe.codec.decoder in {"istft", "seanet"},

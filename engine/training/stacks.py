@@ -5,6 +5,7 @@ Invariant: with the same weights, a row of a sequence is what a session computes
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import torch
@@ -55,6 +56,9 @@ def causal(length: int, device: torch.device) -> Tensor:
     return torch.ones(1, length, length, dtype=torch.bool, device=device).tril()
 
 
+_rotary = lru_cache(RotaryTable)
+
+
 def run_stack(
     stack: nn.Module, x: Tensor, mask: Tensor, watch: Callable[[int, Heads], None] | None = None
 ) -> Tensor:
@@ -63,7 +67,7 @@ def run_stack(
     """
     assert isinstance(stack, Transformer)
     config = stack.config
-    rotation = RotaryTable(config.head_width, x.device, x.shape[1]).slice(0, x.shape[1])
+    rotation = _rotary(config.head_width, x.device).slice(0, x.shape[1])
     grouped = mask.repeat(1, config.group, 1)[:, None]  # [B, 1, R T, T]
     for number, block in enumerate(stack.layers):
         assert isinstance(block, Block)

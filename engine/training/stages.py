@@ -57,7 +57,8 @@ _VOXTREAM: Final = {
 SYSTEMS: Final[Mapping[str, System]] = {
     VOXTREAM2: System("A small VoXtream2 with its own codec and speaker encoder,", _VOXTREAM),
     VOXTREAM: System(
-        "A small VoXtream with the codec of an earlier pack,",
+        "A small VoXtream with the codes of an earlier pack, whose depth transformer may be "
+        "frozen, as the paper freezes another model's. Its decoder is its own. It was",
         # It learns on true codes, and is measured by `compare` alone.
         {
             name: stage
@@ -85,18 +86,17 @@ SYSTEMS: Final[Mapping[str, System]] = {
     ),
     "llmvox": System(
         "A small LLMVoX with a tokeniser and a vocoder of its own. Unlike its paper's, it has a "
-        "vector of the speaker, phones instead of bytes, 50 tokens a second and a label of its own "
-        "for the end. Its rate cannot be changed. It was",
+        "vector of the speaker, which its vocoder is told too, phones instead of bytes, 50 tokens "
+        "a second and a label of its own for the end. Its rate cannot be changed. It was",
         {
             **_CORPUS,
             **_SMALL_SPEAKER,
-            "codec": Stage("llmvox.tokens:train_tokens", ("corpus", "codec"), learns="codec"),
-            "encode": Stage("llmvox.encode:encode_corpus", ("codec", *_SPEAKER)),
-            "decoder": Stage("llmvox.tokens:train_token_vocoder", _DECODER, learns="decoder"),
+            "codec": Stage("llmvox.tokens:train_tokens", (*_DECODER, "speaker"), learns="codec"),
+            "encode": Stage("llmvox.encode:encode_corpus", (*_DECODER, "speaker")),
             "voice": Stage(
-                "llmvox.stage:train_voice", ("codec", *_SPEAKER, "llmvox"), learns="llmvox"
+                "llmvox.stage:train_voice", (*_DECODER, "speaker", "llmvox"), learns="llmvox"
             ),
-            "export": Stage("llmvox.stage:export_pack", (*_DECODER, *_SPEAKER, "llmvox", "export")),
+            "export": Stage("llmvox.stage:export_pack", (*_DECODER, "speaker", "llmvox", "export")),
         },
     ),
     "smlle": System(
@@ -116,7 +116,9 @@ SYSTEMS: Final[Mapping[str, System]] = {
                 "smlle.transducer:train_transducer", (*_TOKENS, "transducer"), learns="transducer"
             ),
             "spectrum": Stage(
-                "smlle.spectrum:train_spectrum", (*_TOKENS, "spectrum"), learns="spectrum"
+                "smlle.spectrum:train_spectrum",
+                (*_TOKENS, "transducer", "spectrum"),
+                learns="spectrum",
             ),
             "export": Stage(
                 "smlle.export:export_pack",

@@ -34,7 +34,7 @@ from engine.training.codec.stage import CODING, alike, decoder_input, encoded, s
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
 from engine.training.encoded import read, shard_file
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
@@ -120,7 +120,7 @@ class DecoderLearner(Learner):
         self._distance = SpectralDistance().to(ranks.device)
         self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         pcm, output, losses = self._losses(self._training, moment.draw)
         report = self._criticism.descend(losses, pcm, output, moment)
         if self._reading is not None:
@@ -137,16 +137,16 @@ class DecoderLearner(Learner):
         """Samples [B, S], the decoder's output for their codes, and the losses by name."""
         recipe, model = self._recipe, self._model
         pcm, latents, track, slots = self._batch(side, draw)
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
-            wide = decoder_input(model, latents)
-            losses = {}
-            if isinstance(model.decoder, SourceDecoder):
-                shape = model.decoder.shape(wide)
-                error = (shape.pitch - track.log_hz).abs() * track.weight
-                losses["pitch"] = recipe.pitch * error.mean()
-                output = model.decoder.samples(shape, track.log_hz)[:, 0].float()
-            else:
-                output = model.decoder(wide)[:, 0].float()
+        losses, bf16 = {}, in_bf16(pcm.device, asked=recipe.schedule.bf16)
+        if isinstance(model.decoder, SourceDecoder):
+            with bf16:
+                shape = model.decoder.shape(decoder_input(model, latents))
+            error = (shape.pitch - track.log_hz).abs() * track.weight
+            losses["pitch"] = recipe.pitch * error.mean()
+            output = model.decoder.samples(shape, track.log_hz)[:, 0]  # exact, as in vocoder.py
+        else:
+            with bf16:
+                output = model.decoder(decoder_input(model, latents))[:, 0].float()
         losses["mel"] = recipe.mel * self._distance.mel(output, pcm)
         losses["waves"] = recipe.waves * self._distance.waves(output, pcm)
         losses |= self._misheard(output, pcm, slots)

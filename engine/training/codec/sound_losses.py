@@ -13,7 +13,15 @@ from torch.nn import functional
 
 from engine.codec.small_parts import mel_filters
 from engine.training import recipe as recipes
-from engine.training.loop import ADVERSARIAL_BETAS, BETAS, Moment, descend, in_bf16, optimiser
+from engine.training.loop import (
+    ADVERSARIAL_BETAS,
+    BETAS,
+    Losses,
+    Moment,
+    descend,
+    in_bf16,
+    optimiser,
+)
 from engine.training.ranks import Ranks
 
 RESOLUTIONS: Final = (256, 512, 1024, 2048)  # FFT sizes; hops are a quarter
@@ -171,25 +179,26 @@ class Criticism:
 
     def descend(
         self, losses: dict[str, Tensor], pcm: Tensor, output: Tensor, moment: Moment
-    ) -> dict[str, float]:
+    ) -> Losses:
         """One step of what makes the output [B, S] of samples [B, S], and of the critic once it is
         due; the losses to report.
         """
         recipe = self._recipe
         total = torch.stack(list(losses.values())).sum()
-        report = {name: float(loss.detach()) for name, loss in losses.items()}
-        if moment.step >= recipe.adversary_from:
+        report = {name: loss.detach() for name, loss in losses.items()}
+        since = recipe.adversary_from
+        if (moment.share if since < 1 else moment.step) >= since:
             windows = slice(recipe.critic_windows)
             report["critic"] = self._teach(pcm[windows], output[windows], moment.ranks)
             total = total + self._criticised(pcm[windows], output[windows])
         descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
         return report
 
-    def _teach(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> float:
+    def _teach(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> Tensor:
         with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
             loss = critic_loss(self.critic(pcm), self.critic(output.detach()))
         descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
-        return float(loss.detach())
+        return loss.detach()
 
     def _criticised(self, pcm: Tensor, output: Tensor) -> Tensor:
         self.critic.requires_grad_(requires_grad=False)

@@ -22,7 +22,7 @@ from engine.training import recipe as recipes
 from engine.training.codec.reading import fresh_reader, misread
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.tts.packs import CODEC_FILE
@@ -45,8 +45,10 @@ def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCod
 
 def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
     """The shape of the codec that is shipped."""
-    config = config_of(recipe.codec, Decoder(recipe.decoder.kind))
-    return replace(config, phones=VOCABULARY) if recipe.decoder.phones else config
+    own = recipe.decoder
+    config = config_of(recipe.codec, Decoder(own.kind))
+    config = replace(config, decoder_blocks=own.blocks, decoder_layers=own.layers)
+    return replace(config, phones=VOCABULARY) if own.phones else config
 
 
 def train_codec(run: Run) -> None:
@@ -84,7 +86,7 @@ class CodecLearner(Learner):
         self._of_first, self._of_all = readers
         self._distance = SpectralDistance().to(ranks.device)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         losses = self._losses(*self._batch(self._speech.training, moment.draw))
         return self._descend(losses, moment)
 

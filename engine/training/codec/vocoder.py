@@ -28,7 +28,7 @@ from engine.training.codec.sound_losses import Criticism, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import alike
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run, file_hash
 from engine.tts import packs
@@ -49,7 +49,7 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
         _take_vocoder(run, config, inputs)
         return
     speech = read_speech(run, recipe.hours)
-    begin_with = run.recipe.begin_with
+    begin_with = "" if recipe.fresh else run.recipe.begin_with
 
     def make(ranks: Ranks) -> VocoderLearner:
         return VocoderLearner(recipe, started(config, begin_with), speech, entry, ranks)
@@ -113,7 +113,7 @@ class VocoderLearner(Learner):
         self._distance = SpectralDistance().to(ranks.device)
         self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         pcm, output, losses = self._losses(self._training, moment.draw)
         return self._criticism.descend(losses, pcm, output, moment)
 
@@ -131,8 +131,9 @@ class VocoderLearner(Learner):
         pcm = longer[:, LEAD:]
         with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             shape = self._decoder.shape(columns)
-            missed = (shape.pitch - track.log_hz).abs() * track.weight
-            output = self._decoder.samples(shape, track.log_hz)[:, 0].float()
+        missed = (shape.pitch - track.log_hz).abs() * track.weight
+        # The source and its filters are exact; a graphics card has no FFT in bf16 either.
+        output = self._decoder.samples(shape, track.log_hz)[:, 0]
         losses = {
             "pitch": recipe.pitch * missed.mean(),
             "mel": recipe.mel * self._distance.mel(output, pcm),

@@ -5,35 +5,28 @@ Invariant: a sentence with fewer tokens than units is left out: one unit is read
 text would not be read to the end.
 """
 
-import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from engine.text.phonemes import Espeak
-from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.shards import Entry, Shard, read_shards
 from engine.training.corpus.speakers import cast
-from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.encoded import encode_shards, every
 from engine.training.guide import places
-from engine.training.llmvox.tokens import FILE, load_tokeniser
+from engine.training.llmvox.tokens import FILE, load_tokeniser, person_vectors
 from engine.training.recipe import Codec
 from engine.training.run import Run, read_json, write_json
 from engine.training.tasks import Place
-from engine.training.voice.encode import phone_ids, phoned_words, speaker_vector
+from engine.training.voice.encode import phone_ids, phoned_words
 from engine.tts.llmvox.config import TOKEN_SAMPLES, WORD, Units
 from engine.tts.llmvox.units import reader
 from engine.tts.phones import PhoneTable
-from engine.tts.speaker.small import load_small_speaker
-
-NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings
 
 
 @dataclass(frozen=True)
@@ -69,8 +62,9 @@ def encode_corpus(run: Run) -> None:
     shards, table = read_shards(run.stage("corpus")), run.stage("encode") / "phones.json"
     ids = phone_ids(shards, recipe.corpus.rare_phone)
     write_json(table, ids)
-    files = (run.stage("codec") / FILE, run.stage("speaker") / "speaker.safetensors", table)
-    given = (*map(Place, files), recipe.codec, Units(recipe.llmvox.units), recipe.seed)
+    files = (run.stage("codec") / FILE, table)
+    vectors = {number: tuple(vector.tolist()) for number, vector in person_vectors(run).items()}
+    given = (*map(Place, files), recipe.codec, Units(recipe.llmvox.units), vectors)
     encode_shards(run, "encode", shards, (_Work, given), files)
     run.finish("encode", inputs, phones=len(ids))
 
@@ -90,25 +84,25 @@ class _Work:
     """Encodes utterances."""
 
     def __init__(
-        self, tokens: str, speaker: str, table: str, codec: Codec, units: Units, seed: int
+        self,
+        tokens: str,
+        table: str,
+        codec: Codec,
+        units: Units,
+        vectors: Mapping[int, tuple[float, ...]],
     ) -> None:
         self._tokeniser = load_tokeniser(Path(tokens), codec)
-        self._speaker = load_small_speaker(Path(speaker))
         self._table = PhoneTable(read_json(Path(table)))
-        self._units, self._seed = units, seed
+        self._units, self._vectors = units, vectors
         self._espeak = Espeak()
 
     def encoded(self, shard: Shard) -> list[Encoded]:
-        draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
-        sentences = (self._sentence(entry, pcm, draw) for entry, pcm in shard.spoken())
+        sentences = (self._sentence(entry, pcm) for entry, pcm in shard.spoken())
         return [each for each in sentences if each is not None]
 
-    def _sentence(
-        self, entry: Entry, pcm: npt.NDArray[np.float32], draw: random.Random
-    ) -> Encoded | None:
+    def _sentence(self, entry: Entry, pcm: npt.NDArray[np.float32]) -> Encoded | None:
         """None unless it has a token for every unit and its words agree with its phones."""
-        whole = pcm[: len(pcm) // 960 * 960]
-        recorded = in_a_room(whole, SAMPLE_RATE, draw) if draw.random() < NOISY else whole
+        whole = pcm[: len(pcm) // TOKEN_SAMPLES * TOKEN_SAMPLES]
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return None
@@ -122,7 +116,7 @@ class _Work:
             np.asarray(units, np.int16),
             np.asarray(onsets, np.int32),
             np.asarray(_said(units, words, len(tokens)), np.int16),
-            speaker_vector(self._speaker, recorded),
+            np.asarray(self._vectors[entry.speaker], np.float32),
         )
 
     def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:

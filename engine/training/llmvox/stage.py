@@ -17,9 +17,12 @@ from torch.nn import functional
 
 from engine.training.guide import Watch, around
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded
-from engine.training.llmvox.tokens import read_tokeniser
+from engine.training.llmvox.splices import spliced
+from engine.training.llmvox.tokens import FILE, load_tokeniser
 from engine.training.loop import (
+    LENGTHS,
     Learner,
+    Losses,
     Moment,
     in_bf16,
     mean_losses,
@@ -70,7 +73,8 @@ class Batch:
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
     inputs = run.require("encode", "codec")
-    sides, vectors = read_encoded(run), read_tokeniser(run).vectors()
+    tokeniser = load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
+    sides, vectors = read_encoded(run), tokeniser.vectors()
     seconds = sum(len(each.tokens) for each in sides.training) / TOKEN_RATE
     train_and_save(
         run,
@@ -144,11 +148,11 @@ class LlmVoxLearner(Learner):
     exact = ("codebook.",)
 
     def __init__(self, recipe: Recipe, sides: Sides, vectors: Tensor, ranks: Ranks) -> None:
-        self._recipe, self._sides = recipe.llmvox, sides
+        self._recipe, self._sides, self._people = recipe.llmvox, sides, sides.people
         self._model = fresh_model(shape_of(recipe), vectors)
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe = self._recipe
         seconds = recipe.longest_seconds
         if moment.share < recipe.long_from:
@@ -174,8 +178,22 @@ class LlmVoxLearner(Learner):
         shortest = self._recipe.shortest_seconds * TOKEN_RATE
         fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
+        if side is self._sides.training and self._recipe.spliced:
+            fitting = self._spliced(fitting, draw, seconds)
         sentences = of_like_length(fitting, lambda each: len(each.tokens), draw, self._batch_size)
         return on_device(collated(sentences, self._model.no_token), self._device)
+
+    def _spliced(
+        self, fitting: Sequence[Encoded], draw: random.Random, seconds: float
+    ) -> list[Encoded]:
+        """Sentences to choose a batch from, a share of them put together anew."""
+        chosen = draw.choices(fitting, k=LENGTHS * self._batch_size)
+        for place, each in enumerate(chosen):
+            if draw.random() < self._recipe.spliced:
+                made = spliced(self._people[each.speaker], draw)
+                if len(made.units) < len(made.tokens) <= seconds * TOKEN_RATE:
+                    chosen[place] = made
+        return chosen
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh
@@ -189,12 +207,15 @@ class LlmVoxLearner(Learner):
             watching = watch if recipe.guided or not learns else None
             prediction = predicted(self._model, batch, recipe.forgotten, recipe.dropout, watching)
         real = batch.labels != UNKNOWN
-        tokens = functional.cross_entropy(prediction.tokens[real].float(), batch.labels[real])
-        begins = batch.onsets[real].float()
-        heavy = (1 - begins).sum() / begins.sum().clamp(min=1)
-        weights = torch.where(begins > 0, heavy, torch.ones_like(begins))
-        onset = prediction.onset[real].float()
-        onsets = functional.binary_cross_entropy_with_logits(onset, begins, weights)
+        labels = batch.labels.flatten()
+        logits = prediction.tokens.flatten(0, 1).float()
+        tokens = functional.cross_entropy(logits, labels, ignore_index=UNKNOWN)
+        begins = batch.onsets.float()
+        heavy = (real.sum() - begins.sum()) / begins.sum().clamp(min=1)
+        weights = torch.where(begins > 0, heavy, 1.0) * real / real.sum()
+        onsets = functional.binary_cross_entropy_with_logits(
+            prediction.onset.float(), begins, weights, reduction="sum"
+        )
         losses = {"tokens": tokens, "onsets": onsets}
         if recipe.guided:
             losses["guide"] = watch.loss
@@ -203,9 +224,9 @@ class LlmVoxLearner(Learner):
 
 def export_pack(run: Run) -> None:
     """Write the pack."""
-    inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
+    inputs = run.require("corpus", "speaker", "codec", "encode", "voice")
     folder = fresh_folder(run)
-    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    files = {"voice": VOICE_FILE, "codec": VOCODER_FILE, "speaker": SPEAKER_FILE}
     write_networks(run, files)
     export = run.recipe.export
     generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)

@@ -1,33 +1,44 @@
-"""The stage `codec` of LLMVoX: speech as 50 tokens a second from one codebook.
+"""The stage `codec` of LLMVoX: speech as 50 tokens a second from one codebook, and the vocoder that
+turns them into speech again.
 
-The encoder is the small codec's before it halves its rate; every token must tell the sound of its
-20 ms. The decoder that the codes are learnt with is dropped afterwards: the stage `decoder` trains
-the one that ships, on the tokens' vectors.
+Both learn together, so a token comes to mean what the vocoder can say. Every token must tell the
+sound of its 20 ms; who speaks, the vocoder is told. Later the tokens stay as they are, and the
+vocoder learns on, before a critic. Invariant: what is written as a tokeniser no longer changes.
 """
 
-import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import torch
 from moshi.quantization.vq import ResidualVectorQuantizer
-from safetensors.torch import load_file
+from safetensors.numpy import load_file as load_arrays
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.small_parts import SpectralColumns, SpectralDecoder
-from engine.codec.vocoder import FACTOR, VocoderConfig
+from engine.codec.small_parts import SpectralColumns
+from engine.codec.vocoder import VocoderConfig
+from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
-from engine.training.codec.sound_losses import SpectralDistance
-from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
+from engine.training.codec.sound_losses import Criticism, SpectralDistance
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, read_speech
 from engine.training.codec.stage import forget_codebooks
-from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, train_and_save
-from engine.training.ranks import Ranks
+from engine.training.codec.vocoder import started
+from engine.training.codec.windows import Cut, Windows
+from engine.training.corpus.shards import read_shards
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
+from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
-from engine.tts.llmvox.config import ENTRY, TOKEN_SAMPLES
+from engine.tts.llmvox.config import ENTRY
+from engine.tts.speaker.small import load_small_speaker
 
-FILE = "tokens.safetensors"
+FILE: Final = "tokens.safetensors"
+LEAD: Final = 40  # tokens: what the encoder looks back on
+OF_A_PERSON: Final = 20  # utterances whose mean vector a person gets
 
 
 class Tokeniser(nn.Module):
@@ -40,14 +51,16 @@ class Tokeniser(nn.Module):
         self.quantiser: Any = ResidualVectorQuantizer(ENTRY, n_q=1, bins=recipe.codes)
 
     def latents(self, pcm: Tensor) -> Tensor:
-        """[B, ENTRY, T], before they become tokens."""
+        """Of samples [B, LEAD SLOT + S], those of the last S before they become tokens [B, ENTRY,
+        T]."""
         x: Tensor = self.enter(self.encoder.columns(pcm[:, None]))
-        return x
+        return x[..., LEAD:]
 
     @torch.no_grad()
     def encode(self, pcm: Tensor) -> Tensor:
         """[B, T]"""
-        codes: Tensor = self.quantiser.encode(self.latents(pcm).float())
+        latents = self.latents(functional.pad(pcm, (LEAD * SLOT, 0)))
+        codes: Tensor = self.quantiser.encode(latents.float())
         return codes[:, 0]
 
     def vectors(self) -> Tensor:
@@ -57,22 +70,29 @@ class Tokeniser(nn.Module):
 
 
 def train_tokens(run: Run) -> None:
-    """Train and write tokens.safetensors."""
-    inputs = run.require("corpus")
-    recipe = run.recipe.codec
-    speech = read_speech(run, recipe.hours)
-    train_and_save(
-        run,
-        run.stage("codec") / FILE,
-        lambda ranks: TokenLearner(recipe, speech, ranks),
-        recipe.schedule,
-        inputs,
-    )
+    """Train and write tokens.safetensors, as soon as they stay, and vocoder.safetensors."""
+    inputs, recipe = run.require("corpus", "speaker"), run.recipe
+    speech, folder = read_speech(run, recipe.codec.hours), run.stage("codec")
+    people = {number: torch.from_numpy(vector) for number, vector in person_vectors(run).items()}
+
+    def keep(tokens: Tokeniser) -> None:
+        if is_first():
+            save_file(tokens.state_dict(), folder / FILE)
+
+    def make(ranks: Ranks) -> TokenLearner:
+        return TokenLearner(recipe, speech, people, keep, ranks)
+
+    mean = train(run, "codec", recipe.codec.schedule, make)
+    if is_first():
+        vocoder = {k.removeprefix("vocoder."): v for k, v in mean.items() if k.startswith("voc")}
+        config = vocoder_config(recipe)
+        save_file(vocoder, folder / "vocoder.safetensors", shape_metadata(config))
+        run.finish("codec", inputs)
 
 
-def read_tokeniser(run: Run) -> Tokeniser:
-    """The trained one."""
-    return load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
+def vocoder_config(recipe: recipes.Recipe) -> VocoderConfig:
+    """A column is a token's vector and the speaker's."""
+    return VocoderConfig(ENTRY + recipe.speaker.width, recipe.codec.width, recipe.codec.blocks)
 
 
 def load_tokeniser(file: Path, recipe: recipes.Codec) -> Tokeniser:
@@ -82,61 +102,106 @@ def load_tokeniser(file: Path, recipe: recipes.Codec) -> Tokeniser:
     return tokeniser.eval().requires_grad_(requires_grad=False)
 
 
-def train_token_vocoder(run: Run) -> None:
-    """Train and write vocoder.safetensors, which takes the vectors of tokens."""
-    inputs = run.require("corpus", "codec")
-    codec, tokeniser = run.recipe.codec, read_tokeniser(run)
+def person_vectors(run: Run) -> dict[int, np.ndarray[Any, np.dtype[np.float32]]]:
+    """Of every speaker, of length 1; they are worked out once."""
+    from engine.training.voice.encode import speaker_vector  # needs what reads texts
 
-    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
-        """The vectors of the true tokens."""
-        tokens = tokeniser.to(pcm.device).encode(pcm)[:, LEAD // TOKEN_SAMPLES :]
-        return functional.embedding(tokens, tokeniser.vectors())
-
-    train_vocoder(run, VocoderConfig(ENTRY, codec.width, codec.blocks), columns, inputs)
+    file = run.stage("speaker") / "people.safetensors"
+    if not file.is_file():
+        encoder = load_small_speaker(run.stage("speaker") / "speaker.safetensors")
+        clips: dict[int, list[Any]] = {}
+        for shard in read_shards(run.stage("corpus")):
+            for entry, pcm in shard.spoken():
+                of_person = clips.setdefault(entry.speaker, [])
+                if len(of_person) < OF_A_PERSON:
+                    of_person.append(speaker_vector(encoder, pcm))
+        means = {str(number): np.mean(vectors, axis=0) for number, vectors in clips.items()}
+        save_arrays({n: mean / np.linalg.norm(mean) for n, mean in means.items()}, file)
+    return {int(number): vector for number, vector in load_arrays(file).items()}
 
 
 class TokenLearner(Learner):
-    """The tokeniser, a decoder, and a reader of the sound of every token."""
+    """Tokeniser and vocoder, a reader of the sound of every token, and a critic."""
 
-    averaged = "tokens"
-    # What is encoded later must be what was learnt.
-    exact = ("encoder.", "enter.", "quantiser.")
+    averaged = "coding"
+    exact = ("tokens.",)  # what is encoded later must be what was learnt
 
-    def __init__(self, recipe: recipes.Codec, speech: Speech, ranks: Ranks) -> None:
-        self._recipe, self._speech = recipe, speech
+    def __init__(
+        self,
+        whole: recipes.Recipe,
+        speech: Speech,
+        people: Mapping[int, Tensor],
+        keep: Callable[[Tokeniser], None],
+        ranks: Ranks,
+    ) -> None:
+        """`people`: the vectors of all speakers. `keep` is given the tokeniser once it stays."""
+        recipe, device = whole.codec, ranks.device
+        self._recipe, self._weights, self._keep = recipe, whole.decoder, keep
+        self._people = torch.zeros(max(people) + 1, whole.speaker.width, device=device)
+        for number, vector in people.items():
+            self._people[number] = vector
+        self._training, self._validation = (
+            Windows(side, recipe.window_frames, LEAD, device)
+            for side in (speech.training, speech.validation)
+        )
         self._tokens = Tokeniser(recipe)
-        self._decoder = SpectralDecoder(recipe.width, recipe.blocks, ENTRY, FACTOR)
+        begin_with = "" if whole.decoder.fresh else whole.begin_with
+        self._vocoder = started(vocoder_config(whole), begin_with)
         self._reader = nn.Linear(ENTRY, len(SOUND_NUMBERS))
-        parts = {"tokens": self._tokens, "decoder": self._decoder, "reader": self._reader}
-        super().__init__(recipe.schedule, ranks, **parts)
-        self._distance = SpectralDistance().to(ranks.device)
+        coding = nn.ModuleDict({"tokens": self._tokens, "vocoder": self._vocoder})
+        making = nn.ModuleList((coding, self._reader)).to(device)
+        schedule = recipe.schedule
+        self._criticism = Criticism(replace(whole.decoder, schedule=schedule), making, device)
+        parts = {"coding": coding, "reader": self._reader, "critic": self._criticism.critic}
+        super().__init__(schedule, ranks, **parts)
+        self.optimisers = self._criticism.optimisers
+        self._distance = SpectralDistance().to(device)
+        self._stays = False
 
-    def learn(self, moment: Moment) -> dict[str, float]:
-        return self._descend(self._losses(self._speech.training, moment.draw), moment)
+    def learn(self, moment: Moment) -> Losses:
+        if moment.share >= self._recipe.kept_from and not self._stays:
+            self._stay()
+        cut = self._training.cut(moment.draw, self._batch_size)
+        output, losses = self._losses(cut)
+        real = cut.pcm[:, LEAD * SLOT :]
+        return self._criticism.descend(losses, real, output, moment)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        sums = mean_losses(lambda draw: self._losses(self._speech.validation, draw), self._tokens)
+        sums = mean_losses(
+            lambda draw: self._losses(self._validation.cut(draw, self._batch_size))[1],
+            self._tokens,
+        )
+        self._tokens.train(not self._stays)
         forget_codebooks(self._tokens)
         return sums
 
-    def _losses(self, side: tuple[Spoken, ...], draw: random.Random) -> dict[str, Tensor]:
-        recipe = self._recipe
-        length = recipe.window_frames * 4 * SLOT
-        windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
-        pcm = torch.stack([each.samples(start, length) for each, start in windows])
-        slots = torch.stack([each.slots(start, length) for each, start in windows])
-        pcm, slots = pcm.to(self._device), slots.to(self._device)
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
-            latents = self._tokens.latents(pcm)
+    def _stay(self) -> None:
+        """From now on the vocoder alone learns."""
+        self._stays = True
+        self._tokens.eval().requires_grad_(requires_grad=False)
+        self._keep(self._tokens)
+
+    def _losses(self, cut: Cut) -> tuple[Tensor, dict[str, Tensor]]:
+        """What was made of windows [B, S], and the losses by name."""
+        recipe, weights, pcm = self._recipe, self._weights, cut.pcm[:, LEAD * SLOT :]
+        bf16 = recipe.schedule.bf16
+        with in_bf16(pcm.device, asked=bf16):
+            latents = self._tokens.latents(cut.pcm)
         quantised = self._tokens.quantiser(latents.float(), 50)
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
-            output = self._decoder(quantised.x)[:, 0].float()
+        who = self._people[cut.speakers][..., None].expand(-1, -1, quantised.x.shape[-1])
+        with in_bf16(pcm.device, asked=bf16):
+            shape = self._vocoder.shape(torch.cat((quantised.x, who), dim=1))
             sounds = self._reader(quantised.x.transpose(1, 2)).float()  # [B, T, sounds]
-        return {
+        missed = (shape.pitch - cut.track.log_hz).abs() * cut.track.weight
+        output = self._vocoder.samples(shape, cut.track.log_hz)[:, 0]  # exact, as in vocoder.py
+        losses = {
+            "pitch": weights.pitch * missed.mean(),
             "mel": recipe.mel * self._distance.mel(output, pcm),
             "waves": recipe.waves * self._distance.waves(output, pcm),
-            "phones": recipe.phones
-            * functional.cross_entropy(sounds.flatten(0, 1), slots.flatten()),
-            "commitment": recipe.commitment * quantised.penalty,
         }
+        if not self._stays:
+            read = functional.cross_entropy(sounds.flatten(0, 1), cut.slots.flatten())
+            losses["phones"] = recipe.phones * read
+            losses["commitment"] = recipe.commitment * quantised.penalty
+        return output, losses

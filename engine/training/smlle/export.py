@@ -85,6 +85,7 @@ def generation(run: Run, rate: float) -> Generation:
     export, spectrum = run.recipe.export, run.recipe.spectrum
     return Generation(
         temperature=export.temperature,
+        lengths=run.recipe.transducer.lengths,
         dropout=spectrum.dropout,
         latents=spectrum.latents,
         delete_bos=spectrum.delete_bos,

@@ -66,31 +66,43 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
     `blank` and `emit` are log-probabilities of the band's nodes [B, T + 1, W]: of going on to the
     next unit, and of the true token (anything in rows without one).
     """
-    inside = within.kept
-    width = inside.shape[-1]
-    steps = torch.arange(width, device=blank.device)
-    rows: list[Tensor] = []
-    for row in range(inside.shape[1]):
-        if row == 0:
-            # Only unit 0 is there before anything was read.
-            entered = torch.full_like(blank[:, 0], NEVER)
-            entered[:, 0] = 0.0
-        else:
-            shift = within.first[:, row] - within.first[:, row - 1]  # [B]
-            before = steps + shift[:, None]  # places of the same units in the row below
-            lower = (rows[-1] + emit[:, row - 1]).gather(1, before.clamp(max=width - 1))
-            entered = lower.masked_fill(before >= width, NEVER)
-        entered = entered.masked_fill(~inside[:, row], NEVER)
-        rows.append(_along(entered, blank[:, row]).masked_fill(~inside[:, row], NEVER))
+    ahead = blank.cumsum(-1) - blank  # log of all blanks before each unit of a row
+    # Only unit 0 is there before anything was read.
+    start = ahead[:, 0].masked_fill(~within.kept[:, 0], NEVER)
+    ways = _chained(_ways(ahead, emit, within))
+    forward = (start[..., None] + ways).logsumexp(1)  # [B, W]
     end = within.tokens[:, None]  # row of each lesson behind its last token
-    place = (within.units[:, None] - 1 - within.first.gather(1, end))[..., None]  # [B, 1, 1]
-    where = end[..., None].expand(-1, 1, width)
-    forward = torch.stack(rows, dim=1).gather(1, where).gather(2, place)
-    last = blank.gather(1, where).gather(2, place)
-    return -(forward + last).flatten()
+    place = within.units[:, None] - 1 - within.first.gather(1, end)  # [B, 1]
+    where = end[..., None].expand(-1, 1, blank.shape[-1])
+    last = blank.gather(1, where)[:, 0].gather(1, place)
+    return -(forward.gather(1, place) + last).flatten()
 
 
-def _along(entered: Tensor, blank: Tensor) -> Tensor:
-    """Add the paths along a row [B, W]: what entered at a unit or was at the one before."""
-    ahead = blank.cumsum(-1) - blank  # log of all blanks before each unit
-    return torch.logcumsumexp(entered - ahead, dim=-1) + ahead
+def _ways(ahead: Tensor, emit: Tensor, within: Band) -> Tensor:
+    """Log-probabilities [B, 1 + T, W, W] of coming from a unit of a row to one of the next row:
+    with a token, then with blanks. Before the first token and behind a lesson's last one everything
+    stays where it is.
+    """
+    inside, count = within.kept, ahead.shape[1] - 1
+    steps = torch.arange(ahead.shape[-1], device=ahead.device)
+    entered = steps - within.first.diff(dim=1)[..., None]  # [B, T, W] places in the next row
+    begun = ahead[:, 1:].gather(2, entered.clamp(0, len(steps) - 1))
+    ways = (emit[:, :-1] - begun)[..., None] + ahead[:, 1:, None]
+    onward = (entered >= 0)[..., None] & (steps >= entered[..., None])
+    legal = onward & inside[:, :-1, :, None] & inside[:, 1:, None]
+    stays = torch.where(steps[:, None] == steps, 0.0, NEVER)
+    over = torch.arange(count, device=ahead.device) >= within.tokens[:, None]
+    ways = torch.where(over[..., None, None], stays, ways.masked_fill(~legal, NEVER))
+    return torch.cat((stays.expand(len(ways), 1, -1, -1), ways), dim=1)
+
+
+def _chained(ways: Tensor) -> Tensor:
+    """The product [B, W, W] of matrices of logarithms [B, T, W, W]: pair by pair, because T
+    products one after the other take a graphics card longer than all the rest of a step.
+    """
+    while ways.shape[1] > 1:
+        even = ways.shape[1] // 2 * 2
+        first, second = ways[:, 0:even:2], ways[:, 1:even:2]
+        joined = (first[..., None] + second[..., None, :, :]).logsumexp(-2)
+        ways = torch.cat((joined, ways[:, even:]), dim=1)
+    return ways[:, 0]

@@ -9,7 +9,7 @@ Invariant: only the network's inputs are corrupted, never its targets.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from engine.training import recipe as recipes
 from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.loop import (
     Learner,
+    Losses,
     Moment,
     in_bf16,
     mean_losses,
@@ -32,6 +33,7 @@ from engine.training.loop import (
 )
 from engine.training.ranks import Ranks
 from engine.training.run import Run
+from engine.training.smlle.draws import Draws, read_draws
 from engine.training.smlle.transducer import STEPS_PER_SECOND, padded, shape_of
 from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
@@ -65,14 +67,15 @@ class Lesson:
 
 def train_spectrum(run: Run) -> None:
     """Train and write spectrum.safetensors (the averaged weights)."""
-    inputs = run.require("tokens")
+    recipe = run.recipe.spectrum
+    inputs = run.require("tokens", *(("transducer",) if recipe.drawn else ()))
     sides = read_tokens(run)
     shape = shape_of(run)
-    recipe = run.recipe.spectrum
+    draws = read_draws(run) if recipe.drawn else None
     train_and_save(
         run,
         run.stage("spectrum") / "spectrum.safetensors",
-        lambda ranks: SpectrumLearner(recipe, shape, sides, ranks),
+        lambda ranks: SpectrumLearner(recipe, shape, sides, ranks, draws),
         recipe.schedule,
         inputs,
     )
@@ -84,8 +87,16 @@ class SpectrumLearner(Learner):
     averaged = "spectrum"
     exact = ("centre", "spread")
 
-    def __init__(self, recipe: recipes.Spectrum, shape: Shape, sides: Sides, ranks: Ranks) -> None:
-        self._recipe = recipe
+    def __init__(
+        self,
+        recipe: recipes.Spectrum,
+        shape: Shape,
+        sides: Sides,
+        ranks: Ranks,
+        draws: Draws | None = None,
+    ) -> None:
+        """`draws` None: all tokens are the true ones."""
+        self._recipe, self._draws = recipe, draws
         self._shape = shape
         self._sides = sides
         self._model = Spectrum(shape)
@@ -93,9 +104,10 @@ class SpectrumLearner(Learner):
         _measure(self._model, sides)
         super().__init__(recipe.schedule, ranks, spectrum=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe = self._recipe
-        lessons = self._lessons(self._sides.training, moment.draw)
+        drawn = recipe.drawn if moment.share >= recipe.drawn_from else 0.0
+        lessons = self._lessons(self._sides.training, moment.draw, drawn)
         losses = self._losses([self._corrupted(each, moment.draw) for each in lessons], lessons)
         total = losses["regression"]
         if recipe.latents and moment.share >= recipe.kl_from:
@@ -116,9 +128,14 @@ class SpectrumLearner(Learner):
 
         return mean_losses(losses, self._model)
 
-    def _lessons(self, side: Side, draw: random.Random) -> list[Lesson]:
+    def _lessons(self, side: Side, draw: random.Random, drawn: float = 0.0) -> list[Lesson]:
         everybody = [each for person in side.values() for each in person]
         utterances = of_like_length(everybody, lambda each: each.steps, draw, self._batch_size)
+        if self._draws is not None:
+            utterances = [
+                replace(each, tokens=self._draws.tokens(each)) if draw.random() < drawn else each
+                for each in utterances
+            ]
         return [self._lesson(each, side[each.speaker], draw) for each in utterances]
 
     def _lesson(self, utterance: Encoded, person: Sequence[Encoded], draw: random.Random) -> Lesson:

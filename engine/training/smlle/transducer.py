@@ -17,6 +17,7 @@ from torch.nn import functional
 from engine.training import recipe as recipes
 from engine.training.loop import (
     Learner,
+    Losses,
     Moment,
     in_bf16,
     mean_losses,
@@ -85,7 +86,7 @@ class TransducerLearner(Learner):
         self._model.bias.data[self._model.blank] = FIRST_BLANK
         super().__init__(recipe.schedule, ranks, transducer=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe = self._recipe
         reach = recipe.reach if moment.share >= recipe.path_from else 0
         loss = self._loss(self._lessons(self._sides.training, moment.draw), reach)

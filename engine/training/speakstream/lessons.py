@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from engine.codec.mel import BANDS, LEVELS, Levels
 from engine.training.speakstream.encode import Encoded
@@ -84,27 +84,36 @@ def lesson(utterance: Encoded, size: int, hop: int) -> Lesson:
     return Lesson(**arrays, mel=mel, vector=utterance.vector)
 
 
-def collated(lessons: Sequence[Lesson], levels: Levels) -> Batch:
-    """Lessons side by side, nothing corrupted yet."""
-    length = max(len(each.ids) for each in lessons)
-    shape = (len(lessons), length)
-    ids = torch.full(shape, END)
-    inputs = torch.full((*shape, COLUMNS, BANDS), LOST)
-    targets = torch.full((*shape, COLUMNS, BANDS), NOTHING)
-    end = torch.full(shape, NOTHING)
-    guide = torch.full(shape, NOTHING)
-    for row, each in enumerate(lessons):
-        count = len(each.ids)
-        exact = levels.quantised(torch.from_numpy(each.mel.astype(np.float32)))
-        places = {name: torch.from_numpy(getattr(each, name)) for name in ("inputs", "targets")}
-        ids[row, :count] = torch.from_numpy(each.ids)
-        end[row, :count] = torch.from_numpy(each.end)
-        guide[row, :count] = torch.from_numpy(each.guide)
-        for target, name in ((inputs, "inputs"), (targets, "targets")):
-            real = places[name] >= 0
-            target[row, :count][real] = exact[places[name][real]]
-    vectors = torch.from_numpy(np.stack([each.vector for each in lessons]))
-    return Batch(ids, inputs, targets, end, guide, vectors)
+def collated(
+    lessons: Sequence[Lesson], levels: Levels, device: torch.device | None = None
+) -> Batch:
+    """Lessons side by side on a device (None = the CPU), nothing corrupted yet."""
+    mel = torch.from_numpy(np.concatenate([each.mel for each in lessons])).to(device)
+    ends = [mel.new_full((1, COLUMNS, BANDS), end, dtype=torch.long) for end in (LOST, NOTHING)]
+    table = torch.cat((levels.quantised(mel.float()), *ends))  # [all positions + 2, COLUMNS, BANDS]
+    firsts = np.cumsum([0, *(len(each.mel) for each in lessons)])
+
+    def row(name: str, padding: int) -> Tensor:
+        rows = [torch.from_numpy(getattr(each, name)) for each in lessons]
+        return nn.utils.rnn.pad_sequence(rows, True, padding).to(device)
+
+    def heard(name: str, nowhere: int) -> Tensor:
+        """The levels at the places of `name`; those below 0 are row `nowhere` of the table."""
+        rows = (getattr(each, name) for each in lessons)
+        placed = [np.where(r < 0, nowhere, r + n) for r, n in zip(rows, firsts, strict=False)]
+        together = nn.utils.rnn.pad_sequence(list(map(torch.from_numpy, placed)), True, nowhere)
+        return table[together.to(device)]
+
+    vectors = torch.from_numpy(np.stack([each.vector for each in lessons])).to(device)
+    lost, nothing = len(mel), len(mel) + 1
+    return Batch(
+        row("ids", END),
+        heard("inputs", lost),
+        heard("targets", nothing),
+        row("end", NOTHING),
+        row("guide", NOTHING),
+        vectors,
+    )
 
 
 def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:

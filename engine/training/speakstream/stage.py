@@ -18,11 +18,11 @@ from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.guide import Watch, around
 from engine.training.loop import (
     Learner,
+    Losses,
     Moment,
     in_bf16,
     mean_losses,
     of_like_length,
-    on_device,
     train_and_save,
 )
 from engine.training.packing import (
@@ -35,8 +35,15 @@ from engine.training.packing import (
 from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
-from engine.training.speakstream.encode import People, Scale, Sides, read_encoded, read_scale
-from engine.training.speakstream.lessons import NOTHING, Batch, collated, corrupted, lesson
+from engine.training.speakstream.encode import (
+    Encoded,
+    People,
+    Scale,
+    Sides,
+    read_encoded,
+    read_scale,
+)
+from engine.training.speakstream.lessons import NOTHING, Batch, Lesson, collated, corrupted, lesson
 from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.packs import SPEAKER_FILE
@@ -108,10 +115,11 @@ class SpeakStreamLearner(Learner):
     def __init__(self, recipe: Recipe, sides: Sides, scale: Scale, ranks: Ranks) -> None:
         self._recipe = recipe.speakstream
         self._sides, self._levels = sides, scale.levels
+        self._lessons: dict[tuple[int, int], Lesson] = {}  # by the utterance's id() and window
         self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width))
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe = self._recipe
         batch = self._batch(self._sides.training, moment.draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
@@ -136,8 +144,14 @@ class SpeakStreamLearner(Learner):
         fitting = fitting or [min(every, key=lambda each: each.positions)]
         chosen = of_like_length(fitting, lambda each: each.positions, draw, self._batch_size)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
-        lessons = [lesson(each, window, recipe.hop) for each in chosen]
-        return on_device(collated(lessons, self._levels), self._device)
+        return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
+
+    def _lesson(self, utterance: Encoded, window: int) -> Lesson:
+        """An utterance in windows of so many words, made once."""
+        key = id(utterance), window
+        if key not in self._lessons:
+            self._lessons[key] = lesson(utterance, window, self._recipe.hop)
+        return self._lessons[key]
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the levels and of the ends; the guide's, and in validation how much of

@@ -93,9 +93,11 @@ def weights(recipe: Recipe, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
     target = Target(torch.device("cpu"), torch.float32, threads=1)
     with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
         taken = load_weights(file, config.shape, config.generation, FULL, target).state_dict()
-    # A table of all codebooks has the rows of the first one first.
+    # A table of all codebooks has the rows of the first one first, one of all tokens VoXtream's.
     return {
-        key: torch.cat((taken[key], value[len(taken[key]) :])) if key in taken else value
+        key: torch.cat((taken[key][: len(value)], value[len(taken[key]) :]))
+        if key in taken
+        else value
         for key, value in own.items()
     }
 
@@ -145,7 +147,10 @@ def fitting(recipe: Recipe) -> Path:
     }
     if recipe.fresh_voice:
         del asked_of["voice"]
-    del asked_of["codec"]["phones"]  # a decoder that learns may learn to be told them
+    else:
+        del asked_of["voice"]["duration_tokens"]  # VoXtream's are the first of VoXtream2's
+    for key in ("phones", "decoder_blocks", "decoder_layers", "encodes"):
+        del asked_of["codec"][key]  # a decoder that learns may be another, and be told phones
     found_in: dict[str, dict[str, Any]] = {
         "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
         "codec": asdict(read_config(checkpoints.metadata(codec).get(SHAPE_KEY, ""), codec)),

@@ -45,18 +45,16 @@ def model_config(
     system: str = VOXTREAM2,
 ) -> ModelConfig:
     """The shape a recipe asks for."""
-    special = original.SPECIAL_CODES if system == VOXTREAM else SPECIAL_CODES
     return ModelConfig(
         phone=stack_config(voice.width, voice.phone),
         temporal=stack_config(voice.width, voice.temporal),
         depth=stack_config(voice.width, voice.depth),
         phone_vocabulary=PHONE_VOCABULARY,
-        audio_vocabulary=codec.codes + special,
+        audio_vocabulary=codec.codes + SPECIAL_CODES,
         codebooks=codec.codebooks,
         speaker_width=speaker.width,
         duration_tokens=len(tokens_of(system)),
         max_look_ahead=voice.look_ahead,
-        special_codes=special,
     )
 
 

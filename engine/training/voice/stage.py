@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Learner, Moment, in_bf16, mean_losses, on_device, train
+from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, on_device, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -43,6 +43,8 @@ from engine.tts.phones import BOS, UNKNOWN
 from engine.tts.voxtream.config import Generation, ModelConfig
 
 FRAMES_PER_SECOND = 12.5
+NO_TOKEN = -1  # where nothing is to be learnt
+FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
@@ -81,9 +83,11 @@ class VoiceLearner(Learner):
         self._model = fresh_model(self._config, Generation())
         if fine_tuning.learns_on(recipe):
             self._model.load_state_dict(fine_tuning.weights(recipe, self._model.state_dict()))
+        for name in FROZEN if self._recipe.frozen_depth else ():
+            getattr(self._model, name).requires_grad_(requires_grad=False)
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> dict[str, float]:
+    def learn(self, moment: Moment) -> Losses:
         recipe, draw = self._recipe, moment.draw
         batch = self._batch(self._sides.training, draw, long=moment.share >= recipe.long_from)
         look_ahead = recipe.look_ahead
@@ -129,13 +133,15 @@ class VoiceLearner(Learner):
         with in_bf16(self._device, asked=bf16):
             phones = phone_rows(model, batch, look_ahead)
             hidden = temporal_hidden(model, batch, phones, recipe.dropout)
-            real = batch.tokens >= 0  # [B, T]
-            logits = model.semantic_head(hidden[real]).float()  # [M, N V]
+            logits = model.semantic_head(hidden).float().flatten(0, 1)  # [B T, N V]
             joint = batch.tokens * self._config.audio_vocabulary + batch.codes[:, 0]
-            semantic = functional.cross_entropy(logits, joint[real])
+            # Indices of what is real would make the processor wait for the device.
+            joint = torch.where(batch.tokens >= 0, joint, NO_TOKEN).flatten()
+            semantic = functional.cross_entropy(logits, joint, ignore_index=NO_TOKEN)
             acoustic = self._acoustic(batch, hidden)
         by_token = logits.detach().view(len(logits), self._config.duration_tokens, -1).logsumexp(-1)
-        duration = functional.cross_entropy(by_token, batch.tokens[real])
+        tokens = batch.tokens.flatten()
+        duration = functional.cross_entropy(by_token, tokens, ignore_index=NO_TOKEN)
         return {"semantic": semantic, "acoustic": acoustic, "duration": duration}
 
     def _acoustic(self, batch: Batch, hidden: Tensor) -> Tensor:
@@ -144,10 +150,9 @@ class VoiceLearner(Learner):
         real = batch.tokens >= 0
         real = real & real.roll(1, dims=1)
         real[:, 0] = False  # no frame comes before the first
-        places = real.nonzero()  # [M, 2]
-        count = max(self._recipe.min_depth_frames, int(self._recipe.depth_share * len(places)))
-        order = torch.randperm(len(places), device=places.device)[:count]
-        lesson, column = places[order].unbind(1)
+        count = max(self._recipe.min_depth_frames, int(self._recipe.depth_share * real.numel()))
+        places = torch.multinomial(real.float().flatten(), count, replacement=True)
+        lesson, column = places // real.shape[1], places % real.shape[1]
         speaker = self._model.speaker_projection(batch.speakers)[lesson]
         semantic = batch.codes[lesson, 0, column]
         codes = torch.cat((semantic[:, None], batch.codes[lesson, 1:, column - 1]), dim=1)  # [N, K]

@@ -126,15 +126,14 @@ def stretch(person: Sequence[Encoded], draw: random.Random, window: int) -> Less
     """At most `window` frames of one speaker with all their text, begun anywhere in an utterance:
     VoXtream's lesson, in which every frame is to be learnt and any part may be a prompt.
     """
-    builder = _Builder(0)
-    plain = [replace(each, marks=each.marks[:0]) for each in person]  # VoXtream has no marks
-    first = draw.choice(plain)
+    builder = _Builder(0, marked=False)  # VoXtream has no marks
+    first = draw.choice(person)
     start = begun_at(first, draw.randrange(len(first.tokens)))
     codes = [builder.add(start, window)]
-    codes += _filled(builder, plain, draw, window, ends=draw.random() < ENDING)
+    codes += _filled(builder, person, draw, window, ends=draw.random() < ENDING)
     whole = np.concatenate(codes, axis=1).astype(np.int64)
     text, rows, tokens = builder.built(draw)
-    return Lesson(text, rows, whole, tokens, 0, draw.choice(plain).vector)
+    return Lesson(text, rows, whole, tokens, 0, draw.choice(person).vector)
 
 
 def begun_at(utterance: Encoded, frame: int) -> Encoded:
@@ -194,8 +193,8 @@ def _prompt(
 class _Builder:
     """Appends utterances to a prompt: text, rows of each column, tokens."""
 
-    def __init__(self, prompt_frames: int) -> None:
-        self._prompt = prompt_frames
+    def __init__(self, prompt_frames: int, *, marked: bool = True) -> None:
+        self._prompt, self._marked = prompt_frames, marked
         self._text: list[int] = []  # after the prompt's masked phones
         self._places: list[int] = []  # of phones in the text
         self._spans: list[tuple[int, int]] = []  # phones of every frame
@@ -211,7 +210,7 @@ class _Builder:
     def add(self, utterance: Encoded, most: int) -> npt.NDArray[np.int16]:
         """Add as much of an utterance as there is room for; return the codes [K, T] that were
         used."""
-        marks = {int(before): int(number) for before, number in utterance.marks}
+        marks = {int(n): int(number) for n, number in utterance.marks if self._marked}
         for count, phone in enumerate(utterance.phones.tolist()):
             self._places.append(len(self._text))
             self._text.append(phone)

@@ -61,12 +61,13 @@ class LlmVoxSession(ReplicaSession):
     def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
         model, dice = machine.model, torch.Generator().manual_seed(seed)
+        vectors = model.codebook.weight
         super().__init__(
             Parts(
                 machine.generation,
                 reader(model.shape.units, machine.espeak, machine.table),
                 (OwnReplica(machine, speaker, dice),),
-                model.codebook.weight,
+                torch.cat((vectors, speaker.expand(len(vectors), -1)), dim=1),
                 machine.vocoder.open(),
                 TOKEN_SAMPLES,
                 dice,

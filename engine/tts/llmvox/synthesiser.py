@@ -60,7 +60,7 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
     machine = Machine(
         config.generation,
         with_weights(LlmVoxModel(config.shape), folder / VOICE_FILE),
-        load_vocoder(folder / VOCODER_FILE, ENTRY),
+        load_vocoder(folder / VOCODER_FILE, ENTRY + config.shape.speaker_width),
         read_table(folder / PHONES_FILE, VOCABULARY),
         Espeak(),
         RotaryTable(config.shape.stack.head_width, torch.device("cpu")),

@@ -64,8 +64,9 @@ class Shape:
 class Generation:
     """How a pack speaks. The switches are rows of the comparison."""
 
-    top_tokens: int = 15  # of all labels, the blank among them (SMLLE, 3.3)
-    temperature: float = 1.0  # the paper does not give one
+    top_tokens: int = 15  # SMLLE, 3.3, where the blank is among them
+    temperature: float = 1.0  # of the tokens; the paper does not give one
+    lengths: float = 1.0  # of the phones: 1 = drawn as learnt, 0 = all have their median (ours)
     dropout: float = 0.5  # of the pre-net, also when speaking (SMLLE, 3.3)
     latents: bool = True  # False: their means, nothing is drawn (SMLLE, 2.2.2)
     delete_bos: bool = True  # SMLLE, 2.2.1
@@ -91,7 +92,8 @@ _LIMITS: Final[Limits] = {
     "predictor_layers": (1, 16), "joint": (1, 16_384), "bands": (BANDS, BANDS), "columns": (2, 2),
     "prenet": (1, 16_384), "latent": (1, 16_384), "speaker_width": (1, 4096),
     "top_tokens": (1, 4097), "temperature": (0.01, 100), "dropout": (0, 0.99),
-    "most_tokens": (1, 10_000), "most_unspoken": (1, 10_000), "passage_steps": (1, 999_999),
+    "lengths": (0, 1), "most_tokens": (1, 10_000), "most_unspoken": (1, 10_000),
+    "passage_steps": (1, 999_999),
     "own_rate": (0.1, 100), "pull": (0, 100), "rate_window_frames": (1, 10_000),
     "lowest_rate": (0.1, 100), "highest_rate": (0.1, 100),
 }  # fmt: skip

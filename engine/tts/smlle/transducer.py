@@ -7,7 +7,6 @@ Invariant: a decision depends on the units read and the tokens said before it, a
 when the text came does not matter. Forward never writes to the module.
 """
 
-import math
 from typing import NamedTuple
 
 import torch
@@ -79,12 +78,16 @@ class Decisions:
         self._speech, self._memory = self._predicted(transducer.shape.tokens, None)
         self._said = 0  # tokens of this unit
         self._unspoken = 0  # units before it without a token
+        self._going_on = 1.0  # how likely this unit is to be longer than it is
+        self._quantile = 0.5  # how likely it is to be longer than it will be
 
     def read(self, unit: Unit) -> None:
         """Go on to the next unit."""
         if self._cache.length:
             self._unspoken = 0 if self._said else self._unspoken + 1
-        self._said = 0
+        self._said, self._going_on = 0, 1.0
+        drawn = float(torch.rand(1, generator=self._generator))
+        self._quantile = 0.5 + self._generation.lengths * (drawn - 0.5)
         transducer, place = self._transducer, self._cache.length
         row = transducer.embedded(torch.tensor([[unit.phone]]), torch.tensor([[unit.mark]]))
         out = transducer.encoder(row, self._table.slice(place, place + 1), self._cache)
@@ -98,13 +101,13 @@ class Decisions:
             return None
         logits = self._transducer.logits(self._text, self._speech)  # [1, V + 1]
         logits[:, blank] += bias
-        if self._unspoken >= generation.most_unspoken and not self._said:
-            logits[:, blank] = -math.inf
-        probabilities = (logits / generation.temperature).softmax(-1)
-        count = min(generation.top_tokens, blank + 1)
+        if self._unspoken < generation.most_unspoken or self._said:
+            self._going_on *= 1 - float(logits.softmax(-1)[0, blank])
+            if self._going_on < self._quantile:
+                return None
+        probabilities = (logits[:, :blank] / generation.temperature).softmax(-1)
+        count = min(generation.top_tokens, blank)
         label = int(draw_top(probabilities, count, race_noise(count, self._generator)))
-        if label == blank:
-            return None
         self._said += 1
         self._speech, self._memory = self._predicted(label, self._memory)
         return label

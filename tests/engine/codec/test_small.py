@@ -1,5 +1,6 @@
 """The small codec keeps Mimi's law: frame by frame equals all at once."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,13 @@ def tiny(decoder: Decoder) -> SmallCodecConfig:
 @pytest.fixture(params=list(Decoder), ids=lambda decoder: decoder.value)
 def codec(request: pytest.FixtureRequest) -> Mimi:
     torch.manual_seed(1)
-    model = filled(request.param).eval().requires_grad_(False)
+    model = filled(tiny(request.param)).eval().requires_grad_(False)
     return Mimi(model, 3)
 
 
-def filled(decoder: Decoder) -> Any:
+def filled(config: SmallCodecConfig) -> Any:
     """A network with codebooks that differ: fresh ones are all zero."""
-    model = build(tiny(decoder))
+    model = build(config)
     for name, buffer in model.named_buffers():
         if name.endswith("embedding_sum"):
             buffer.normal_()
@@ -104,7 +105,7 @@ def test_two_streams_do_not_disturb_each_other(codec: Mimi) -> None:
 
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     file = folder / "codec.safetensors"
-    model = filled(decoder)
+    model = filled(tiny(decoder))
     save_file(
         {k: v.half() for k, v in model.state_dict().items()}, file, shape_metadata(tiny(decoder))
     )
@@ -122,6 +123,20 @@ def test_a_tuned_codec_holds_its_decoding_half_alone(tmp_path: Path) -> None:
     codec.tune(Precision.FLOAT)
     kept = [name for name, _ in codec._model.named_parameters() if name.startswith(ENCODING)]
     assert kept == []
+
+
+def test_a_decoder_alone_decodes_as_the_codec_it_was_taken_from(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    config = replace(tiny(Decoder.SOURCE), decoder_blocks=2, decoder_layers=2)
+    model, file = filled(config), tmp_path / "codec.safetensors"
+    whole = Mimi(model.eval().requires_grad_(False), 3)
+    weights = {k: v for k, v in model.state_dict().items() if not k.startswith(ENCODING)}
+    save_file(weights, file, shape_metadata(replace(config, encodes=False)))
+    alone = load_small(file, torch.device("cpu"))
+    codes = whole.encode(speech(4))
+    assert len(codes.unique()) > 1
+    made = alone.decode_frame(alone.open(), codes)
+    assert torch.allclose(made, whole.decode_frame(whole.open(), codes), atol=2e-3)
 
 
 def test_a_tuned_codec_still_encodes(tmp_path: Path) -> None:

@@ -1,14 +1,60 @@
 """A recipe asks for bfloat16, whether a machine multiplies in it is the machine's matter; lessons
-of one length fill a batch.
+of one length fill a batch; a training ends with its steps or with its seconds.
 """
 
 import random
+from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from engine.training.loop import in_bf16, of_like_length
+from engine.errors import Cancelled, ModelError
+from engine.training import loop
+from engine.training.checkpoints import Reached
+from engine.training.loop import (
+    Learner,
+    Losses,
+    Moment,
+    descend,
+    in_bf16,
+    of_like_length,
+    share_of,
+    train,
+)
+from engine.training.ranks import Ranks
+from engine.training.recipe import Recipe, Schedule
+from engine.training.run import Run
+
+ALONE = Ranks(0, 1, torch.device("cpu"))
+TIMED = Schedule(steps=1000, batch=1, learning_rate=0.1, seconds=20.0)
+
+
+class Walker(Learner):
+    """One number that learns to be 1; it notes the share of the schedule at every step."""
+
+    averaged = "walker"
+
+    def __init__(self, schedule: Schedule, shares: list[float], target: float = 1.0) -> None:
+        super().__init__(schedule, ALONE, walker=nn.Linear(1, 1, bias=False))
+        self._shares, self._target = shares, target
+
+    def learn(self, moment: Moment) -> Losses:
+        self._shares.append(moment.share)
+        missed = self.parts["walker"](torch.ones(1)) - self._target
+        return self._descend({"missed": missed.square().sum()}, moment)
+
+    def validate(self) -> dict[str, float]:
+        return {"forgotten": abs(len(self._shares) - 4.0)}
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the time takes a second."""
+    ticks = count()
+    monkeypatch.setattr("engine.training.loop.time.monotonic", lambda: float(next(ticks)))
 
 
 @pytest.mark.parametrize(
@@ -40,3 +86,69 @@ def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often() -> No
         seen += lengths
     assert np.histogram(seen, 4, (0, 80))[0] / len(seen) == pytest.approx(0.25, abs=0.04)
     assert of_like_length(["only"], len, draw, 3) == ["only"] * 3
+
+
+@pytest.mark.parametrize(
+    ("reached", "share"),
+    [(Reached(100, 5.0), 0.25), (Reached(500, 5.0), 0.5), (Reached(1, 20.0), 1.0)],
+)
+def test_a_schedule_ends_with_its_steps_or_its_seconds_whichever_come_first(
+    reached: Reached, share: float
+) -> None:
+    assert share_of(TIMED, reached) == share
+
+
+def test_a_schedule_without_steps_is_over_at_once() -> None:
+    assert share_of(Schedule(steps=0, batch=1, learning_rate=0.1), Reached(0)) == 1.0
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
+    tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, shares = Run(tiny, tmp_path), list[float]()
+    monkeypatch.setattr(loop, "_is_asked_to_stop", lambda _: len(shares) == 5)
+    with pytest.raises(Cancelled):
+        train(run, "walker", TIMED, lambda _: Walker(TIMED, shares))
+    stopped_at = shares[-1]
+    assert 0 < stopped_at < 0.7
+    train(run, "walker", TIMED, lambda _: Walker(TIMED, shares))
+    assert shares == sorted(shares)
+    assert shares[5] > stopped_at
+    assert 0.8 < shares[-1] < 1
+    assert len(shares) < 25
+
+
+@pytest.mark.parametrize("best", ["", "forgotten"])
+def test_the_weights_are_those_of_the_end_or_of_the_best_validation(
+    tiny: Recipe, tmp_path: Path, best: str
+) -> None:
+    schedule = Schedule(
+        steps=8, batch=1, learning_rate=0.1, warmup=1, average=0.0, validate_every=1, best=best
+    )
+    made = list[Walker]()
+
+    def make(_: Ranks) -> Walker:
+        made.append(Walker(schedule, []))
+        return made[0]
+
+    mean = train(Run(tiny, tmp_path), "walker", schedule, make)
+    is_last = torch.equal(mean["weight"], made[0].parts["walker"].state_dict()["weight"])
+    assert is_last == (not best)
+
+
+def test_losses_that_are_no_numbers_end_a_training(tiny: Recipe, tmp_path: Path) -> None:
+    schedule = Schedule(steps=3, batch=1, learning_rate=0.1)
+    with pytest.raises(ModelError, match="left the numbers"):
+        train(Run(tiny, tmp_path), "walker", schedule, lambda _: Walker(schedule, [], float("nan")))
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_gradients_that_are_no_numbers_change_nothing(fused: bool) -> None:
+    layer = nn.Linear(1, 1, bias=False)
+    before = layer.weight.detach().clone()
+    adam = torch.optim.AdamW(layer.parameters(), 0.1, fused=fused)
+    descend(layer(torch.full((1,), float("inf"))).sum(), adam, 1.0, ALONE)
+    assert torch.equal(layer.weight, before)
+    descend(layer(torch.ones(1)).sum(), adam, 1.0, ALONE)
+    assert not torch.equal(layer.weight, before)

@@ -104,7 +104,7 @@ def test_two_processes_train_a_stage_together(whole: Whole, tmp_path: Path, stag
 
 def test_the_learning_rate_warms_up_holds_and_falls() -> None:
     schedule = Schedule(steps=1000, batch=1, learning_rate=1.0, warmup=100)
-    rates = [learning_rate(schedule, step) for step in range(1000)]
+    rates = [learning_rate(schedule, step, step / 1000) for step in range(1000)]
     assert rates[0] == 0.01
     assert rates[200] == 1.0
     assert rates[299:] == sorted(rates[299:], reverse=True)

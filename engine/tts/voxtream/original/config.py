@@ -30,6 +30,9 @@ class Generation:
     passage_frames: int = NEVER  # after so many, a new passage begins with the next sentence: ours
 
 
+# Keys of what makes the acoustic codes. The paper takes it from another model, CSM, and leaves it
+# as it is (VoXtream, 3.1); so may a pack, from the built-in voice.
+FROZEN: Final = ("audio_embeddings.", "audio_head", "dep_former.")
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
 METER_FRAMES: Final = 38  # 3 s, of the rate that is measured
 
@@ -48,6 +51,9 @@ class PackConfig:
     shape: ModelConfig
     generation: Generation
     system: str = NAME
+    frozen: str = (
+        ""  # hash of what is FROZEN in the built-in voice's file; "" = the pack has its own
+    )
 
 
 def read_pack_config(file: Path) -> PackConfig:

@@ -3,11 +3,14 @@
     config.json   system, name, shape, generation       phones.json   ids of phones
     voice.safetensors   codec.safetensors   voices/   CARD.md
 
+Its depth transformer may be the built-in voice's, which the pack then does not hold.
+
 Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
 ModelError that names the file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,11 +19,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from engine.codec.codes_file import tensors_hash
 from engine.codec.mimi import SAMPLE_RATE
 from engine.codec.small import load_small
 from engine.errors import InvalidInput, ModelError
 from engine.nn.memory import return_freed_memory
 from engine.nn.packed.quantise import Precision
+from engine.resources import resource
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, TtsInfo, Voice
@@ -31,7 +36,9 @@ from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.loading import target
-from engine.tts.voxtream.original.config import NAME, read_pack_config
+from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
+from engine.tts.voxtream.files.place import NAME as STARTER
+from engine.tts.voxtream.original.config import FROZEN, NAME, PackConfig, read_pack_config
 from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
 from engine.tts.voxtream.original.session import Machine, VoxtreamSession
 from engine.tts.voxtream.prompt import rotary_tables
@@ -83,7 +90,7 @@ def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesi
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
-    with PublishedFile(folder / VOICE_FILE, shape) as weights:
+    with _weights(folder, config) as weights:
         model = load_weights(weights, shape, GENERATION, profile, place)
     codec = load_small(folder / CODEC_FILE, place.device)
     codec.tune(profile.codec)
@@ -91,6 +98,46 @@ def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesi
     named = named_voices(folder / VOICES_FOLDER, config.name)
     return_freed_memory()
     return VoxtreamSynthesiser(machine, named, config.name)
+
+
+def frozen_hash(file: Path) -> str:
+    """Of what is FROZEN in a voice's file. ModelError when the file is missing or damaged."""
+    return tensors_hash(file, lambda name: name.startswith(FROZEN))
+
+
+class _Lent:
+    """Weights of a pack and, behind them, those that the built-in voice lends it."""
+
+    def __init__(self, own: PublishedFile, lender: PublishedFile) -> None:
+        self._own, self._lender = own, lender
+
+    def take(self, key: str) -> Tensor:
+        """One tensor as fp32."""
+        return (self._lender if key.startswith(FROZEN) else self._own).take(key)
+
+
+@contextmanager
+def _weights(folder: Path, config: PackConfig) -> Iterator[PublishedFile | _Lent]:
+    """The weights of a pack. ModelError when they are not whole, or the built-in voice is another
+    one than the pack was made with.
+    """
+    if not config.frozen:
+        with PublishedFile(folder / VOICE_FILE, config.shape) as own:
+            yield own
+        return
+    built_in = resource(STARTER)
+    if frozen_hash(built_in / VOICE_FILE) != config.frozen:
+        raise ModelError(
+            "The pack {folder} was made with another built-in voice than this program's.",
+            hint=AGAIN,
+            folder=folder,
+        )
+    shape = read_built_in_config(built_in / CONFIG_FILE).shape
+    with (
+        PublishedFile(built_in / VOICE_FILE, shape) as lender,
+        PublishedFile(folder / VOICE_FILE, config.shape, without=FROZEN) as own,
+    ):
+        yield _Lent(own, lender)
 
 
 def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:

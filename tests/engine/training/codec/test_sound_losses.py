@@ -1,10 +1,21 @@
 """Critics that tell real sound from made one, whatever they look at."""
 
+import random
+
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from engine.training.codec.sound_losses import Critic, critic_loss, feature_loss, fooling_loss
+from engine.training.codec.sound_losses import (
+    Critic,
+    Criticism,
+    critic_loss,
+    feature_loss,
+    fooling_loss,
+)
+from engine.training.loop import Moment
+from engine.training.ranks import Ranks
+from engine.training.recipe import Decoder, Schedule
 
 
 def tones(hz: float) -> Tensor:
@@ -42,3 +53,20 @@ def test_what_a_critic_says_reaches_the_sound(of: str) -> None:
     assert made.grad is not None
     assert torch.isfinite(made.grad).all()
     assert float(made.grad.abs().mean()) > 0
+
+
+@pytest.mark.parametrize(
+    ("since", "step", "share", "joined"),
+    [(9, 8, 0.9, False), (9, 9, 0.1, True), (0.3, 9, 0.2, False), (0.3, 9, 0.4, True)],
+)
+def test_a_critic_joins_at_a_step_or_at_a_share_of_the_schedule(
+    since: float, step: int, share: float, joined: bool
+) -> None:
+    schedule = Schedule(steps=20, batch=1, learning_rate=1e-3)
+    making, cpu = nn.Linear(1, 4800), torch.device("cpu")
+    criticism = Criticism(Decoder(schedule, adversary_from=since), making, cpu)
+    pcm = noises(1)
+    output = making(torch.ones(2, 1))
+    losses = {"mel": (output - pcm).abs().mean()}
+    moment = Moment(step, share, random.Random(1), Ranks(0, 1, cpu))
+    assert ("critic" in criticism.descend(losses, pcm, output, moment)) == joined

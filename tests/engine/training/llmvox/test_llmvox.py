@@ -17,7 +17,7 @@ from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.llmvox.encode import Encoded, read_encoded
 from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
-from engine.training.llmvox.tokens import read_tokeniser
+from engine.training.llmvox.tokens import FILE, Tokeniser, load_tokeniser
 from engine.training.loop import Moment
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
@@ -77,6 +77,10 @@ def whole(run_of: Callable[[str], Run]) -> Run:
     return run_of("llmvox")
 
 
+def tokeniser_of(run: Run) -> Tokeniser:
+    return load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
+
+
 @pytest.mark.long
 def test_the_exported_pack_speaks(whole: Run) -> None:
     model = synthesiser.load(pack_folder(whole))
@@ -104,7 +108,7 @@ def test_every_token_says_a_unit_of_its_own_word(whole: Run) -> None:
 @pytest.mark.long
 def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
-    vectors = read_tokeniser(whole).vectors()
+    vectors = tokeniser_of(whole).vectors()
     assert torch.equal(trained["codebook.weight"][:-1], vectors)
     assert not trained["codebook.weight"][-1].any()
     kept = synthesiser.load(pack_folder(whole))._machine.model.state_dict()
@@ -114,7 +118,7 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
 @pytest.mark.long
 def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     torch.manual_seed(1)
-    sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()
+    sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
     learner = LlmVoxLearner(whole.recipe, sides, vectors, ALONE)
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
@@ -126,7 +130,7 @@ def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
 @pytest.mark.long
 def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
     torch.manual_seed(1)
-    sides, vectors = read_encoded(whole), read_tokeniser(whole).vectors()
+    sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
     guided = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=1.0))
     learner = LlmVoxLearner(guided, sides, vectors, ALONE)
     before = learner.validate()["on units"]

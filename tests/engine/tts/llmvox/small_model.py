@@ -17,7 +17,8 @@ from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
 GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
-VOCODER = VocoderConfig(ENTRY, width=16, blocks=1)
+SPEAKER_WIDTH = 192
+VOCODER = VocoderConfig(ENTRY + SPEAKER_WIDTH, width=16, blocks=1)
 
 
 def random_network(units: Units = Units.PHONES, seed: int = 1) -> LlmVoxModel:
@@ -43,7 +44,7 @@ def small(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
-        speaker = SmallSpeaker(SmallSpeakerConfig(bands=24, channels=16, width=192)).eval()
+        speaker = SmallSpeaker(SmallSpeakerConfig(24, 16, SPEAKER_WIDTH)).eval()
     machine = Machine(
         generation,
         random_network(units, seed),
@@ -57,5 +58,5 @@ def small(
 
 def random_voice(name: str) -> Voice:
     draw = np.random.default_rng(len(name))
-    vector = draw.standard_normal(192).astype(np.float32)
+    vector = draw.standard_normal(SPEAKER_WIDTH).astype(np.float32)
     return Voice(name, NAME, {"speaker": vector / np.linalg.norm(vector)})

@@ -51,7 +51,10 @@ def said(
         while isinstance(session.step(), AudioFrame):
             pass
         assert session.step() == Finished()
-    return torch.cat(ears.pieces)
+    columns = torch.cat(ears.pieces)
+    who = torch.from_numpy(model.voices()[0].tensors["speaker"])
+    assert torch.equal(columns[:, ENTRY:], who.expand(len(columns), -1))
+    return columns[:, :ENTRY]
 
 
 def units_of(words: list[str], units: Units) -> list[int]:

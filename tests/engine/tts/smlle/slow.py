@@ -45,6 +45,7 @@ def tokens(machine: Machine, words: list[str], seed: int) -> tuple[list[int], li
     dice = torch.Generator().manual_seed(seed)
     phones, marks = units(machine, words)
     place, said, saying = 0, [], []
+    going_on, length = 1.0, float(torch.rand(1, generator=dice))
     while place < phones.shape[1]:
         seen = slice(0, place + 1)
         text = whole(net.encoder, net.phones(phones[:, seen]) + net.marks(marks[:, seen]), machine)
@@ -52,14 +53,16 @@ def tokens(machine: Machine, words: list[str], seed: int) -> tuple[list[int], li
         speech, _ = net.predictor(net.tokens(history))
         labels = torch.tanh(net.text(text[:, -1]) + net.speech(speech[:, -1]))
         logits = (labels @ net.labels.weight.T + net.bias)[0]
-        best, ranks = logits.softmax(0).topk(min(generation.top_tokens, len(logits)))
-        race = torch.empty(1, len(best)).exponential_(1.0, generator=dice)[0]
-        label = int(ranks[(best / race).argmax()])
-        if label == net.shape.tokens:
+        going_on *= 1 - float(logits.softmax(0)[-1])
+        if going_on < length:
             place += 1
-        else:
-            said.append(label)
-            saying.append(int(phones[0, place]))
+            if place < phones.shape[1]:
+                going_on, length = 1.0, float(torch.rand(1, generator=dice))
+            continue
+        best, ranks = logits[:-1].softmax(0).topk(min(generation.top_tokens, len(logits) - 1))
+        race = torch.empty(1, len(best)).exponential_(1.0, generator=dice)[0]
+        said.append(int(ranks[(best / race).argmax()]))
+        saying.append(int(phones[0, place]))
     return said, saying
 
 

@@ -53,9 +53,24 @@ def test_phones_that_only_wait_must_speak_now_and_then() -> None:
 
 
 def test_only_the_likeliest_labels_are_drawn() -> None:
-    one = replace(GENERATION, top_tokens=1)
+    one = replace(GENERATION, top_tokens=1, lengths=0.0)
     assert decided(UNITS, generation=one, seed=1) == decided(UNITS, generation=one, seed=2)
     assert decided(UNITS, seed=1) != decided(UNITS, seed=2)
+
+
+def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_are() -> None:
+    """Among labels of which most are tokens, a low one would prefer the single blank."""
+    lengths = {}
+    for temperature in (1.0, 0.05):
+        cool = replace(GENERATION, temperature=temperature)
+        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(40)]
+        lengths[temperature] = sum(len(tokens) for each in said for tokens in each)
+    assert lengths[0.05] == pytest.approx(lengths[1.0], rel=0.25)
+
+
+def test_phones_of_median_length_are_as_long_whatever_is_drawn() -> None:
+    steady = replace(GENERATION, lengths=0.0, top_tokens=1)
+    assert len({str(decided(UNITS, generation=steady, seed=seed)) for seed in range(5)}) == 1
 
 
 @pytest.mark.parametrize("bias", [-1.5, 1.5])
