@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from engine.runtime.host.say_command import say
     from engine.runtime.host.timer_file import default_path as timers_path
     from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
+    from engine.serve.server import Address, Watcher, own_token, serve, serve_agent
     from engine.settings_file import default_path as settings_path
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.shelf import SENTENCE, Shelf
@@ -155,10 +156,12 @@ def voices(settings: Settings) -> "Shelf":
 # What else a host without a window asks for: each is the engine's own, does one thing on the
 # calling thread, and is imported when it is first named. Above stands the same for type checkers.
 _LATER = {
+    "Address": "engine.serve.server:Address",
     "Keep": "engine.runtime.host.dialogue:Keep",
     "ModelLibrary": "engine.models.library:ModelLibrary",
     "SENTENCE": "engine.tts.shelf:SENTENCE",
     "Store": "engine.history.store:Store",
+    "Watcher": "engine.serve.server:Watcher",
     "bench": "engine.bench.machine:bench",
     "bench_recognisers": "engine.bench.machine:bench_recognisers",
     "bench_synthesisers": "engine.bench.machine:bench_synthesisers",
@@ -174,11 +177,14 @@ _LATER = {
     "history_path": "engine.history.store:default_path",
     "is_wake_phrase_taught": "engine.asr.wake.choice:is_taught",
     "licence_of": "engine.licences:text_of",
+    "own_token": "engine.serve.server:own_token",
     "pick_profile": "engine.bench.machine:pick_profile",
     "pick_recogniser": "engine.bench.machine:pick_recogniser",
     "pick_synthesiser": "engine.bench.machine:pick_synthesiser",
     "preload": "engine.llm.registry:preload",
     "say": "engine.runtime.host.say_command:say",
+    "serve": "engine.serve.server:serve",
+    "serve_agent": "engine.serve.server:serve_agent",
     "settings_path": "engine.settings_file:default_path",
     "speak_question": "engine.runtime.host.demo_question:speak_question",
     "teach_wake_phrase": "engine.runtime.host.wake_lessons:learn",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from app.command import compare, history, models, voices, wake
+from app.command import compare, history, models, serve, voices, wake
 from app.command.terminal import action, own_settings, redraw, tell, write, write_json
 from app.presence import remote
 from app.presence.remote import Message
@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     voices.add_command(commands)
     compare.add_command(commands)
     wake.add_command(commands)
+    serve.add_command(commands)
     bench = action(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
     doctor = action(commands, "doctor", _doctor, "look at what is installed and missing")

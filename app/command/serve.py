@@ -1,0 +1,76 @@
+"""`rubato serve`: the voice, the ears and the language model for other programs.
+
+Invariant: without --network only this machine can reach it. With --json, which the window asks for,
+lines of JSON on standard error tell what happens, one document on standard output why it failed,
+and it ends with the program that started it.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from app.command.terminal import own_settings, tell, write, write_json
+from engine import api
+from engine.api import EngineError
+
+EVERYWHERE = "0.0.0.0"
+
+
+def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
+    """Add `serve` to the command line."""
+    serve = commands.add_parser("serve", help="speak for other programs")
+    serve.add_argument("--host", metavar="HOST", help="listen on this address only")
+    serve.add_argument("--port", type=int, help="instead of that of the settings")
+    serve.add_argument("--network", action="store_true", help="let other machines in, by a token")
+    serve.add_argument("--mcp", action="store_true", help="be an agent's tool on standard streams")
+    serve.add_argument("--token", action="store_true", help="print the token, and serve nothing")
+    serve.add_argument("--json", action="store_true", help="tell as JSON what happens")
+    serve.set_defaults(command=_serve)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    if options.token:
+        write(api.own_token())
+        return 0
+    settings = own_settings()
+    if options.mcp:
+        api.serve_agent(settings)
+        return 0
+    host = options.host or (EVERYWHERE if options.network else api.Address.host)
+    address = api.Address(host, settings.serve.port if options.port is None else options.port)
+    if not (address.is_here or options.network):
+        raise api.errors.InvalidInput(
+            "{host} can be reached from other machines.",
+            hint="Say --network if that is meant.",
+            host=host,
+        )
+    watcher = _for_window() if options.json else api.Watcher(lambda base, token: _started(base))
+    try:
+        api.serve(settings, address, watcher)
+    except KeyboardInterrupt:
+        tell("")
+    except EngineError as error:
+        if not options.json:
+            raise
+        texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
+        write_json({"message": error.message, "hint": error.hint, "texts": texts})
+        return 1
+    return 0
+
+
+def _started(base: str) -> None:
+    tell(f"Serving on {base}/v1")
+    tell("Other machines, and agents at /mcp, give the token that `rubato serve --token` prints.")
+
+
+def _for_window() -> "api.Watcher":
+    def started(base: str, token: str) -> None:
+        tell(json.dumps({"address": base, "token": token}))
+
+    def clients(inside: Mapping[str, int]) -> None:
+        tell(json.dumps({"clients": inside}))
+
+    parent = os.getppid()
+    return api.Watcher(started, clients, lambda: os.getppid() == parent)

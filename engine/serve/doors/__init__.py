@@ -1,0 +1,1 @@
+"""The ways in: each file answers one kind of client, and all of them share the service."""

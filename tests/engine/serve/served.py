@@ -1,0 +1,106 @@
+"""A server as clients meet it: on a socket of this machine, with a voice made of tones."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+
+import httpx
+import numpy as np
+import pytest
+
+from engine.audio.pcm import Pcm, Resampler
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.host.say_command import collect
+from engine.serve.application import application
+from engine.serve.doors.agents import agents_server
+from engine.serve.guard import Access
+from engine.serve.http import http_server
+from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.room import Room
+from engine.serve.service import Service
+from engine.settings import Settings
+from engine.tts.espeak.model import EspeakModel
+from tests.fakes import FakeParts
+from tests.fakes_tts import FakeTts
+
+SOON_S = 120.0  # a loaded machine is slow; a passing test hardly waits
+
+
+@dataclass
+class Served:
+    """A running server, and the client of a test."""
+
+    service: Service
+    client: httpx.AsyncClient
+    port: int
+    voice: FakeTts
+
+
+@asynccontextmanager
+async def serving(
+    limits: Limits | None = None, access: Access | None = None, parts: FakeParts | None = None
+) -> AsyncIterator[Served]:
+
+    voice = FakeTts()
+    factories = (parts or FakeParts()).factories()
+    factories = replace(factories, synthesiser=lambda settings, progress: voice)
+    service = Service(Settings(), factories, limits)
+    await service.start()
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    ready = asyncio.Event()
+    tools = agents_server(service, Room(service, factories))
+    app = application(service, access or Access(), tools)
+    server = http_server(app, service.limits, ready.set)
+    running = asyncio.ensure_future(server.serve([listener]))
+    await ready.wait()
+    address = f"http://127.0.0.1:{port}"
+    try:
+        async with httpx.AsyncClient(base_url=address, timeout=SOON_S, trust_env=False) as client:
+            yield Served(service, client, port, voice)
+    finally:
+        server.should_exit = True
+        await running
+        service.stop()
+
+
+def soon(story: Callable[[], Awaitable[None]]) -> None:
+    """Run a coroutine of a test to its end, on a loop of its own."""
+    asyncio.run(asyncio.wait_for(story(), SOON_S))
+
+
+class House:
+    """A server for all tests of a file, and the loop that it lives on."""
+
+    def __init__(self, runner: asyncio.Runner, served: Served) -> None:
+        self._runner = runner
+        self.served = served
+
+    def run(self, story: Callable[[Served], Awaitable[None]]) -> None:
+        """Let a test meet it."""
+        self._runner.run(asyncio.wait_for(story(self.served), SOON_S))
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        served = runner.run(stack.enter_async_context(serving()))
+        yield House(runner, served)
+        runner.run(stack.aclose())
+
+
+@pytest.fixture(scope="module")
+def question() -> Pcm:
+    """Somebody asks something, and is silent for a second: samples at SAMPLE_RATE."""
+    model = EspeakModel()
+    try:
+        script = Script("Good morning, how are you today?", model.voices()[0])
+        pcm = collect(OfflineSynthesis(model, script))
+        resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
+    finally:
+        model.close()
+    silence = np.zeros(SAMPLE_RATE, np.float32)
+    return np.concatenate([resampler.push(pcm), resampler.end(), silence])
