@@ -32,6 +32,7 @@ from engine.tts.speaker.recording import (
 )
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
+from engine.tts.voxtream.batch import SlotBatch
 from engine.tts.voxtream.config import (
     GENERATION,
     INT8,
@@ -99,6 +100,10 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._of(voice)
         return VoxtreamSession(self._machine, prompt, partial(self._frames, prompt), seed)
+
+    def batch(self, slots: int) -> SlotBatch:
+        """Up to so many sessions that are stepped together."""
+        return SlotBatch(self._machine, self._tables, self._of, slots)
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
