@@ -11,6 +11,8 @@ EngineError
 ├── LanguageModelError  the language model or its server failed on this turn; the next one works
 ├── HistoryError         conversations cannot be kept or read; talking goes on
 ├── SynthesisError      the voice failed on this utterance; the next one works
+├── Busy                all places of the server are taken; later there will be one
+├── TimedOut            a client of the server let it wait for too long
 └── Cancelled           the person stopped it; never shown as a fault
 
 Invariant: `message` is a whole sentence for the person, `hint` says what to do, `code` never
@@ -77,6 +79,14 @@ class HistoryError(EngineError):
 
 class SynthesisError(EngineError):
     code = "synthesis"
+
+
+class Busy(EngineError):
+    code = "busy"
+
+
+class TimedOut(EngineError):
+    code = "timed-out"
 
 
 class Cancelled(EngineError):

@@ -57,7 +57,7 @@ def say_with(
     if manner.out is not None:  # before the first word is spoken: a long text takes a while
         check_writable(manner.out)
         check_sound(manner.out)
-    model = _synthesiser(speech, factories)
+    model = load_synthesiser(speech, factories)
     try:
         voice = choose(model, speech.voice if manner.voice is None else manner.voice)
         model.warm(voice)
@@ -160,7 +160,7 @@ def _aloud(
         loudspeaker.close()
 
 
-def _synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
+def load_synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
     """The synthesiser of the settings. What needs no weights stands in for 'auto' and for the one
     that comes with the program, not for another that was asked for by name: then ModelError.
     """

@@ -1,0 +1,206 @@
+"""Who may come in, and how much they may bring: in front of every door that speaks HTTP.
+
+A page in a browser can reach this machine's own addresses, also under a name of its own making (DNS
+rebinding), and CORS does not hold for WebSockets: so Host and Origin are looked at for both.
+Invariant: what is refused here has reached no door. Nothing of a request is logged.
+"""
+
+import asyncio
+import hmac
+import logging
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engine.errors import SettingsError
+from engine.serve.limits import Limits
+from engine.typed_values import read_text
+from engine.whole_file import replace_file
+
+log = logging.getLogger(__name__)
+
+HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+TOKEN_FILE: Final = "serve-token"
+_SUBPROTOCOL: Final = "openai-insecure-api-key."  # how a browser's WebSocket gives a key
+_LARGEST_TOKEN: Final = 1_000  # bytes of the file
+_DROP_S, _DROP_BYTES = 5.0, 64 << 20
+
+
+@dataclass(frozen=True)
+class Access:
+    """`hosts`: names this server is known by; `token` empty: none is asked for."""
+
+    hosts: frozenset[str] = HERE
+    token: str = ""
+    origins: frozenset[str] = field(default_factory=frozenset)  # beyond the server's own
+
+
+def token(folder: Path) -> str:
+    """The secret that clients from elsewhere give, made at first; nobody else can read its file.
+    SettingsError when it cannot be kept.
+    """
+    path = folder / TOKEN_FILE
+    try:
+        path.chmod(0o600)
+        return read_text(path, _LARGEST_TOKEN).strip() or _new_token(path)
+    except FileNotFoundError:
+        return _new_token(path)
+    except (OSError, ValueError) as error:
+        raise _unkept(path, error) from error
+
+
+def _new_token(path: Path) -> str:
+    made = secrets.token_urlsafe(32)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, made + "\n")
+    except OSError as error:
+        raise _unkept(path, error) from error
+    return made
+
+
+def _unkept(path: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        "The server's token cannot be kept in {path}: {error}.",
+        hint="Check that there is room, and that you may write there.",
+        path=path,
+        error=error,
+    )
+
+
+class Guard:
+    """An ASGI application around another."""
+
+    def __init__(self, app: ASGIApp, access: Access, limits: Limits) -> None:
+        self._app = app
+        self._access = access
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal is not None:
+            await _refuse(scope, receive, send, refusal)
+            return
+        passage = _Passage(receive, send, self._limits)
+        coming = passage.receive if scope["type"] == "http" else receive
+        try:
+            await self._app(scope, coming, passage.send)
+        except Exception as error:  # noqa: BLE001 - the server would log what it was about
+            log.error("a client was let go kind=%s", type(error).__name__)  # noqa: TRY400
+
+    def _refusal(self, headers: Headers) -> "_Refusal | None":
+        """Why somebody may not come in."""
+        host = headers.get("host", "")
+        if _hostname("//" + host) not in self._access.hosts:
+            return _Refusal(421, "This server is not called so.", "host")
+        origin = headers.get("origin")
+        if origin is not None and not self._is_own(origin, host):
+            return _Refusal(403, "Pages of other servers may not use this one.", "origin")
+        if self._access.token and not _same(_given_token(headers), self._access.token):
+            return _Refusal(401, "The token is missing or wrong.", "invalid_api_key")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._limits.body_bytes:
+            return _too_large(self._limits)
+        return None
+
+    def _is_own(self, origin: str, host: str) -> bool:
+        return origin in self._access.origins or origin.partition("://")[2] == host
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    status: int
+    text: str
+    code: str
+
+
+class _Passage:
+    """Counts what comes in, and waits for what goes out to be read, both for a limited time."""
+
+    def __init__(self, receive: Receive, send: Send, limits: Limits) -> None:
+        self._receive = receive
+        self._send = send
+        self._limits = limits
+        self._bytes = 0
+        self._whole = False  # the body has arrived
+
+    async def receive(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), self._limits.body_s)
+        except TimeoutError as error:
+            raise HTTPException(408, "The request did not arrive in time.") from error
+        self._bytes += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._bytes > self._limits.body_bytes:
+            await _drop_body(self._receive)
+            raise HTTPException(413, _too_large(self._limits).text)
+        return message
+
+    async def send(self, message: Message) -> None:
+        """ConnectionError for a client that does not read; the server then lets it go."""
+        try:
+            await asyncio.wait_for(self._send(message), self._limits.write_s)
+        except TimeoutError as error:
+            raise ConnectionAbortedError("a client does not read") from error
+
+
+def _too_large(limits: Limits) -> _Refusal:
+    return _Refusal(413, f"A request has at most {limits.body_bytes} bytes.", "too_large")
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: _Refusal) -> None:
+    if scope["type"] == "websocket":  # before it was accepted: the handshake fails with 403
+        await send({"type": "websocket.close", "code": 1008, "reason": refusal.text})
+        return
+    await _drop_body(receive)
+    error = {"message": refusal.text, "type": "invalid_request_error", "param": None}
+    response = JSONResponse({"error": {**error, "code": refusal.code}}, refusal.status)
+    response.headers["connection"] = "close"
+    await response(scope, receive, send)
+
+
+async def _drop_body(receive: Receive) -> None:
+    """Read on for a while: who still sends when the connection closes never sees the answer."""
+    dropped = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DROP_S):
+            while dropped < _DROP_BYTES:
+                message = await receive()
+                dropped += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+
+
+def _hostname(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:  # a broken IPv6 address
+        return ""
+
+
+def _given_token(headers: Headers) -> str:
+    kind, _, given = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return given.strip()
+    protocols: Iterable[str] = headers.get("sec-websocket-protocol", "").split(",")
+    keys = (each.strip() for each in protocols)
+    return next((key[len(_SUBPROTOCOL) :] for key in keys if key.startswith(_SUBPROTOCOL)), "")
+
+
+def _same(one: str, other: str) -> bool:
+    """Takes as long whatever differs."""
+    return hmac.compare_digest(one.encode(), other.encode())

@@ -1,0 +1,85 @@
+"""A server as clients meet it: on a socket of this machine, with a voice made of tones."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+
+import httpx
+import pytest
+import uvicorn
+
+from engine.serve.application import application
+from engine.serve.guard import Access
+from engine.serve.limits import Limits
+from engine.serve.service import Service
+from engine.settings import Settings
+from tests.fakes import FakeParts
+from tests.fakes_tts import FakeTts
+
+pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
+
+SOON_S = 20.0  # a loaded machine is slow; a passing test hardly waits
+
+
+@dataclass
+class Served:
+    """A running server, and the client of a test."""
+
+    service: Service
+    client: httpx.AsyncClient
+    port: int
+    voice: FakeTts
+
+
+@asynccontextmanager
+async def serving(
+    limits: Limits | None = None, access: Access | None = None, voice: FakeTts | None = None
+) -> AsyncIterator[Served]:
+
+    voice = voice or FakeTts()
+    factories = replace(FakeParts().factories(), synthesiser=lambda settings, progress: voice)
+    service = Service(Settings(), factories, limits)
+    config = uvicorn.Config(
+        application(service, access or Access()), port=0, log_level="error", lifespan="off"
+    )
+    server = uvicorn.Server(config)
+    await service.start()
+    running = asyncio.ensure_future(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.001)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    try:
+        async with httpx.AsyncClient(base_url=address, timeout=SOON_S, trust_env=False) as client:
+            yield Served(service, client, port, voice)
+    finally:
+        server.should_exit = True
+        await running
+        service.stop()
+
+
+def soon(story: Callable[[], Awaitable[None]]) -> None:
+    """Run a coroutine of a test to its end, on a loop of its own."""
+    asyncio.run(asyncio.wait_for(story(), SOON_S))
+
+
+class House:
+    """A server for all tests of a file, and the loop that it lives on."""
+
+    def __init__(self, runner: asyncio.Runner, served: Served) -> None:
+        self._runner = runner
+        self.served = served
+
+    def run(self, story: Callable[[Served], Awaitable[None]]) -> None:
+        """Let a test meet it."""
+        self._runner.run(asyncio.wait_for(story(self.served), SOON_S))
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        served = runner.run(stack.enter_async_context(serving()))
+        yield House(runner, served)
+        runner.run(stack.aclose())

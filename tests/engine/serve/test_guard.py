@@ -1,0 +1,100 @@
+"""Who is let in, and how much they may bring."""
+
+import asyncio
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from engine.serve.guard import HERE, TOKEN_FILE, Access, token
+from engine.serve.limits import Limits
+from tests.engine.serve.conftest import House, Served, serving, soon
+
+VOICES = "/v1/audio/voices"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:99"}, 200),
+        ({"Host": "[::1]:99"}, 200),
+        ({"Host": "127.0.0.1.evil.example"}, 421),
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "localhost@evil.example"}, 421),
+        ({"Host": "[::1"}, 421),
+        ({"Host": ""}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost:99", "Host": "localhost:99"}, 200),
+        ({"Origin": "http://localhost:98", "Host": "localhost:99"}, 403),
+    ],
+)
+def test_only_who_calls_it_by_its_name_comes_in(
+    house: House, headers: dict[str, str], status: int
+) -> None:
+    async def story(served: Served) -> None:
+        assert (await served.client.get(VOICES, headers=headers)).status_code == status
+
+    house.run(story)
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ("Bearer secret", 200),
+        ("bearer secret", 200),
+        ("Bearer secre", 401),
+        ("Bearer \u00e9", 401),
+        ("Basic secret", 401),
+        ("secret", 401),
+        ("", 401),
+    ],
+)
+def test_with_a_token_only_who_knows_it_comes_in(given: str, status: int) -> None:
+    async def story() -> None:
+        async with serving(access=Access(HERE, "secret")) as served:
+            headers = {"Authorization": given.encode()}
+            answer = await served.client.get(VOICES, headers=headers)
+            assert answer.status_code == status
+            if status == 401:
+                assert answer.json()["error"]["code"] == "invalid_api_key"
+
+    soon(story)
+
+
+def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b"x" * 100
+
+    async def story() -> None:
+        async with serving(Limits(body_bytes=1000)) as served:
+            for content in (b"x" * 2000, pieces()):
+                answer = await served.client.post("/v1/audio/speech", content=content)
+                assert answer.status_code == 413
+
+    soon(story)
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
+    async def story() -> None:
+        async with serving(Limits(body_s=0.05)) as served:
+            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+            head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+            writer.write(head.encode())
+            assert b" 408 " in await reader.readline()
+            writer.close()
+
+    soon(story)
+
+
+def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    made = token(tmp_path)
+    assert len(made) >= 32
+    path = tmp_path / TOKEN_FILE
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    assert token(tmp_path) == made
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
