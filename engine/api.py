@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from engine.runtime.host.say_command import say
     from engine.runtime.host.timer_file import default_path as timers_path
     from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
+    from engine.serve.server import Address, own_token, serve
     from engine.settings_file import default_path as settings_path
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.shelf import SENTENCE, Shelf
@@ -152,6 +153,7 @@ def voices(settings: Settings) -> "Shelf":
 # What else a host without a window asks for: each is the engine's own, does one thing on the
 # calling thread, and is imported when it is first named. Above stands the same for type checkers.
 _LATER = {
+    "Address": "engine.serve.server:Address",
     "Keep": "engine.runtime.host.dialogue:Keep",
     "ModelLibrary": "engine.models.library:ModelLibrary",
     "SENTENCE": "engine.tts.shelf:SENTENCE",
@@ -169,11 +171,13 @@ _LATER = {
     "history_path": "engine.history.store:default_path",
     "is_wake_phrase_taught": "engine.asr.wake.choice:is_taught",
     "licence_of": "engine.licences:text_of",
+    "own_token": "engine.serve.server:own_token",
     "pick_profile": "engine.bench.machine:pick_profile",
     "pick_recogniser": "engine.bench.machine:pick_recogniser",
     "pick_synthesiser": "engine.bench.machine:pick_synthesiser",
     "preload": "engine.llm.registry:preload",
     "say": "engine.runtime.host.say_command:say",
+    "serve": "engine.serve.server:serve",
     "settings_path": "engine.settings_file:default_path",
     "speak_question": "engine.runtime.host.demo_question:speak_question",
     "teach_wake_phrase": "engine.runtime.host.wake_lessons:learn",

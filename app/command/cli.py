@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from app.command import history, models, voices, wake
+from app.command import history, models, serve, voices, wake
 from app.command.terminal import action, own_settings, redraw, tell, write, write_json
 from app.presence import remote
 from app.presence.remote import Message
@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_command(commands)
     voices.add_command(commands)
     wake.add_command(commands)
+    serve.add_command(commands)
     bench = action(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")
     doctor = action(commands, "doctor", _doctor, "look at what is installed and missing")

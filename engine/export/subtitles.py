@@ -47,7 +47,7 @@ def subtitles(conversation: Conversation) -> str:
         if cue.start_s >= zero_s
     )
     return "".join(
-        f"{number}\n{_stamp(cue.start_s)} --> {_stamp(cue.end_s)}\n" + "\n".join(cue.lines) + "\n\n"
+        f"{number}\n{stamp(cue.start_s)} --> {stamp(cue.end_s)}\n" + "\n".join(cue.lines) + "\n\n"
         for number, cue in enumerate(shifted, 1)
     )
 
@@ -144,7 +144,8 @@ def _in_order(cues: Iterable[Cue]) -> Iterator[Cue]:
         yield replace(cue, start_s=start_s, end_s=reached_s)
 
 
-def _stamp(seconds: float) -> str:
+def stamp(seconds: float) -> str:
+    """A moment as SubRip writes it."""
     milliseconds = round(max(0.0, seconds) * 1000)
     minutes, rest = divmod(milliseconds, 60_000)
     return f"{minutes // 60:02}:{minutes % 60:02}:{rest // 1000:02},{rest % 1000:03}"

@@ -89,6 +89,12 @@ def number_of(fields: Fields, name: str, lowest: float, highest: float) -> float
     return float(value)
 
 
+def check_model(name: str, names: Collection[str]) -> None:
+    """NotFound for a model that is not served under this name."""
+    if name not in names:
+        raise NotFound("There is no model called '{name}' here.", name=name[:80])
+
+
 def fault(error: Exception) -> dict[str, Any]:
     """What an event says of an error."""
     status = status_of(error)

@@ -23,12 +23,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.errors import SettingsError
 from engine.serve.limits import Limits
+from engine.serve.server import HERE
 from engine.typed_values import read_text
 from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 
-HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 TOKEN_FILE: Final = "serve-token"
 _SUBPROTOCOL: Final = "openai-insecure-api-key."  # how a browser's WebSocket gives a key
 _LARGEST_TOKEN: Final = 1_000  # bytes of the file
@@ -89,7 +89,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        refusal = self._refusal(Headers(scope=scope))
+        refusal = self._refusal(scope)
         if refusal is not None:
             await _refuse(scope, receive, send, refusal)
             return
@@ -100,10 +100,12 @@ class Guard:
         except Exception as error:  # noqa: BLE001 - the server would log what it was about
             log.error("a client was let go kind=%s", type(error).__name__)  # noqa: TRY400
 
-    def _refusal(self, headers: Headers) -> "_Refusal | None":
+    def _refusal(self, scope: Scope) -> "_Refusal | None":
         """Why somebody may not come in."""
+        headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if _hostname("//" + host) not in self._access.hosts:
+        own_number = (scope.get("server") or ("",))[0]
+        if _hostname("//" + host) not in {*self._access.hosts, own_number}:
             return _Refusal(421, "This server is not called so.", "host")
         origin = headers.get("origin")
         if origin is not None and not self._is_own(origin, host):

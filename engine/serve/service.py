@@ -1,4 +1,5 @@
-"""The engine as the doors share it: voices, places, and one utterance a client.
+"""The engine as the doors share it: speak() for an utterance of a client, `ears` for what one says,
+`mind` for an answer.
 
 Invariant: one synthesiser, owned by one thread, speaks for all clients; every utterance has a
 session of its own, and its sound does not depend on its neighbours. Nothing of the window's
@@ -15,9 +16,11 @@ from engine.errors import EngineError, InvalidInput
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
 from engine.serve.admission import Admission
+from engine.serve.hearing import Ears
 from engine.serve.limits import Limits
 from engine.serve.model_thread import ModelThread
 from engine.serve.speech import Clock, Speech, Terms
+from engine.serve.thinking import Mind
 from engine.settings import Settings
 from engine.tts.base import TtsModel, TtsSession, Voice
 from engine.tts.casting import choose, voice_names
@@ -53,6 +56,8 @@ class Service:
         self.settings = settings
         self._factories = factories
         self._clock = clock or Clock()
+        self.ears = Ears(settings.recogniser, factories)
+        self.mind = Mind(settings.language_model, factories)
         self._thread = ModelThread("voice of the server")
         self._model: TtsModel | None = None  # None = not loaded
         self._own = settings.speech.voice  # the person's choice
@@ -65,10 +70,11 @@ class Service:
         await self._thread.call(self._load)
 
     def stop(self) -> bool:
-        """End every utterance and release the model; False when its thread hangs."""
+        """End every utterance and release the models; False when a thread hangs."""
         for speech in self._speeches.values():
             speech.stop()
-        return self._thread.stop(self._release)
+        ended = (self._thread.stop(self._release), self.ears.stop(), self.mind.stop())
+        return all(ended)
 
     @property
     def model(self) -> TtsModel:

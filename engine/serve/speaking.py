@@ -21,6 +21,7 @@ from engine.serve.answers import (
     BadField,
     Fields,
     NotFound,
+    check_model,
     choice_of,
     fault,
     number_of,
@@ -180,9 +181,3 @@ async def _voices(request: Request) -> Response:
     service: Service = request.app.state.service
     names = await service.voices()
     return JSONResponse({"voices": [{"id": name, "name": name} for name in names]})
-
-
-def check_model(name: str, names: tuple[str, ...]) -> None:
-    """NotFound for a model that is not served under this name."""
-    if name not in names:
-        raise NotFound("There is no model called '{name}' here.", name=name[:80])

@@ -1,16 +1,17 @@
 """A server as clients meet it: on a socket of this machine, with a voice made of tones."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 import httpx
 import pytest
-import uvicorn
 
 from engine.serve.application import application
 from engine.serve.guard import Access
+from engine.serve.http import http_server
 from engine.serve.limits import Limits
 from engine.serve.service import Service
 from engine.settings import Settings
@@ -40,15 +41,13 @@ async def serving(
     voice = voice or FakeTts()
     factories = replace(FakeParts().factories(), synthesiser=lambda settings, progress: voice)
     service = Service(Settings(), factories, limits)
-    config = uvicorn.Config(
-        application(service, access or Access()), port=0, log_level="error", lifespan="off"
-    )
-    server = uvicorn.Server(config)
     await service.start()
-    running = asyncio.ensure_future(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.001)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    ready = asyncio.Event()
+    server = http_server(application(service, access or Access()), service.limits, ready.set)
+    running = asyncio.ensure_future(server.serve([listener]))
+    await ready.wait()
     address = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=address, timeout=SOON_S, trust_env=False) as client:

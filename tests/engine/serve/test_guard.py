@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.serve.guard import HERE, TOKEN_FILE, Access, token
+from engine.serve.guard import TOKEN_FILE, Access, token
 from engine.serve.limits import Limits
+from engine.serve.server import HERE
 from tests.engine.serve.conftest import House, Served, serving, soon
 
 VOICES = "/v1/audio/voices"

@@ -1,0 +1,122 @@
+"""A server of this process: an address, a guard with a token for all but this machine, and its end.
+
+Invariant: listens on this machine's own addresses unless it is told another one by name, and then
+nobody comes in without the token. No request is logged.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Final
+
+from engine.errors import InvalidInput, ModelError
+from engine.runtime.factories import Factories, standard_factories
+from engine.settings import Settings
+from engine.settings_file import data_folder
+
+PORT: Final = 8790
+_NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart")
+HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where to listen; port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+
+    @property
+    def is_here(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+def check_installed() -> None:
+    """ModelError where the packages of the extra are missing."""
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        raise ModelError(
+            "To serve, Rubato needs packages that are not installed: {names}.",
+            hint="Install them with: {command}",
+            names=", ".join(missing),
+            command="pip install 'rubato[serve]'",
+        )
+
+
+def own_token() -> str:
+    """What clients from other machines give. SettingsError when it cannot be kept."""
+    from engine.serve.guard import token
+
+    return token(data_folder())
+
+
+def serve(
+    settings: Settings,
+    address: Address,
+    started: Callable[[str, str], None],
+    factories: Factories | None = None,
+) -> None:
+    """Serve until the process is told to end. `started` gets the base address and the token, empty
+    where none is asked for. InvalidInput for an address that cannot be listened on, ModelError
+    when the synthesiser cannot be loaded.
+    """
+    check_installed()
+    asyncio.run(_serve(settings, address, started, factories or standard_factories()))
+
+
+async def _serve(
+    settings: Settings,
+    address: Address,
+    started: Callable[[str, str], None],
+    factories: Factories,
+) -> None:
+    from engine.serve.application import application  # here: the extra may be missing
+    from engine.serve.guard import Access
+    from engine.serve.http import http_server
+    from engine.serve.service import Service
+
+    secret = "" if address.is_here else own_token()
+    with _listener(address) as listener:
+        service = Service(settings, factories)
+        try:
+            await service.start()
+            app = application(service, Access(_names(address), secret))
+            port = listener.getsockname()[1]
+            host = f"[{address.host}]" if ":" in address.host else address.host
+            server = http_server(
+                app, service.limits, lambda: started(f"http://{host}:{port}", secret)
+            )
+            await server.serve(sockets=[listener])
+        finally:
+            service.stop()
+
+
+def _listener(address: Address) -> socket.socket:
+    """InvalidInput when nobody can listen there."""
+    try:
+        return socket.create_server(
+            (address.host, address.port),
+            family=socket.AF_INET6 if ":" in address.host else socket.AF_INET,
+        )
+    except (OSError, OverflowError) as error:
+        raise InvalidInput(
+            "The address {host}, port {port}, cannot be listened on: {error}.",
+            hint="Choose another one; another program may have it.",
+            host=address.host,
+            port=address.port,
+            error=error,
+        ) from error
+
+
+def _names(address: Address) -> frozenset[str]:
+    """What this server may be called; its numbers are known to the connection."""
+    if address.is_here:
+        return HERE
+    name = socket.gethostname().lower()
+    return HERE | {address.host.lower(), name, f"{name}.local"}
