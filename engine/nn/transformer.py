@@ -91,8 +91,9 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """[B, T, D] new positions -> [B, T, D].
 
-        `mask` is [T, S], or [B, 1, T, S] where sequences differ: either booleans, True where position t may read s, or numbers to add to
-        the scores. None = every position may read all that is stored.
+        `mask` is [T, S], or [B, 1, T, S] where sequences differ: either booleans, True where
+        position t may read s, or numbers to add to the scores. None = every position may read all
+        that is stored.
         """
         grouped = None if mask is None else group_mask(mask, self.config)
         for number, layer in enumerate(self.layers):

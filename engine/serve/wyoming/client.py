@@ -42,7 +42,7 @@ class Client:
         except ConnectionError:
             self.close()
         except Exception as error:  # noqa: BLE001 - of ours: told without what it was about
-            log.error("a client's wish failed kind=%s", type(error).__name__)
+            log.error("a client's wish failed kind=%s", type(error).__name__)  # noqa: TRY400
             await self._fail(Error("The server failed; its log has more.", "error"))
 
     def close(self) -> None:

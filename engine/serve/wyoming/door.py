@@ -11,6 +11,7 @@ from wyoming.event import Event
 from wyoming.ping import Pong
 
 from engine.errors import Busy
+from engine.runtime.factories import Factories
 from engine.serve.service import Service
 from engine.serve.wyoming.answering import Answering
 from engine.serve.wyoming.client import Client
@@ -18,6 +19,7 @@ from engine.serve.wyoming.description import described
 from engine.serve.wyoming.events import HEAD_BYTES, read_event
 from engine.serve.wyoming.listening import Listening
 from engine.serve.wyoming.speaking import Speaking
+from engine.serve.wyoming.waking import Wake
 
 PORT: Final = 10_700
 MOST_CLIENTS: Final = 32
@@ -26,8 +28,9 @@ MOST_CLIENTS: Final = 32
 class Door:
     """Made of a Service that somebody else starts and stops."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, factories: Factories) -> None:
         self._service = service
+        self._wake = Wake(service.settings.wake, factories)
         self._clients: set[asyncio.Task[None]] = set()
         self._answering = Answering(service)
         self._server: asyncio.Server | None = None  # None = closed
@@ -45,6 +48,7 @@ class Door:
         for task in self._clients:
             task.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)
+        self._wake.stop()
 
     async def _come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -55,7 +59,10 @@ class Door:
             if len(self._clients) > MOST_CLIENTS:
                 await client.guarded(_refuse())
             else:
-                await _Visit(self._service, self._answering, client).serve(reader)
+                speaking = Speaking(self._service, client)
+                listening = Listening(self._service, self._wake, client)
+                visit = _Visit(self._service, speaking, listening, self._answering, client)
+                await visit.serve(reader)
         except asyncio.CancelledError:  # close(); asyncio would report it as a fault
             client.close()
         finally:
@@ -69,12 +76,19 @@ async def _refuse() -> None:
 class _Visit:
     """One connection."""
 
-    def __init__(self, service: Service, answering: Answering, client: Client) -> None:
+    def __init__(
+        self,
+        service: Service,
+        speaking: Speaking,
+        listening: Listening,
+        answering: Answering,
+        client: Client,
+    ) -> None:
         self._service = service
-        self._client = client
+        self._speaking = speaking
+        self._listening = listening
         self._answering = answering
-        self._speaking = Speaking(service, client)
-        self._listening = Listening(service, client)
+        self._client = client
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
         try:

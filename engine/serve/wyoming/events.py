@@ -26,7 +26,9 @@ async def read_event(reader: asyncio.StreamReader, limits: Limits) -> Event | No
         async with asyncio.timeout(limits.idle_s):
             return await _read(reader, limits)
     except TimeoutError as error:
-        raise TimedOut("Nothing came for {seconds} seconds.", seconds=f"{limits.idle_s:g}") from error
+        raise TimedOut(
+            "Nothing came for {seconds} seconds.", seconds=f"{limits.idle_s:g}"
+        ) from error
     except asyncio.IncompleteReadError:
         return None
     except (ValueError, RecursionError) as error:  # ValueError: a line without an end, too
@@ -35,13 +37,14 @@ async def read_event(reader: asyncio.StreamReader, limits: Limits) -> Event | No
 
 async def _read(reader: asyncio.StreamReader, limits: Limits) -> Event | None:
     head = _object(await reader.readuntil())
-    data, kind = head.get("data") or {}, head.get("type")
+    data, kind = head.get("data"), head.get("type")
+    data = {} if data is None else data
     more = await reader.readexactly(_length(head, "data_length", limits))
     payload = await reader.readexactly(_length(head, "payload_length", limits))
-    if more:
-        data = {**data, **_object(more)}
     if not isinstance(kind, str) or not isinstance(data, dict):
         raise ValueError("an event has a type, and its data are an object")  # noqa: TRY004
+    if more:
+        data = {**data, **_object(more)}
     return Event(kind, data, payload)
 
 

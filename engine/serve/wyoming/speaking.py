@@ -3,8 +3,8 @@
     client  synthesize-start, synthesize-chunk .., (synthesize,) synthesize-stop
     server  audio-start, audio-chunk .., audio-stop, synthesize-stopped
 
-Home Assistant also sends the whole text between the last chunk and the stop, for servers that cannot
-stream; it is not spoken again. `context.rate` (SPS) may come with each of these events: it
+Home Assistant also sends the whole text between the last chunk and the stop, for servers that
+cannot stream; it is not spoken again. `context.rate` (SPS) may come with each of these events: it
 holds from there on.
 Invariant: one utterance of a client at a time; the next begins when the one before has ended.
 """
@@ -89,7 +89,9 @@ class Speaking:
                 await self._client.send(AudioStart(**_FORMAT, timestamp=0))
                 async for frame in speech.frames():
                     sound = pcm16(frame.pcm)
-                    await self._client.send(AudioChunk(**_FORMAT, audio=sound, timestamp=frame.at_ms))
+                    await self._client.send(
+                        AudioChunk(**_FORMAT, audio=sound, timestamp=frame.at_ms)
+                    )
                 await self._client.send(AudioStop(timestamp=speech.given_ms))
                 if streamed:
                     await self._client.send(SynthesizeStopped())

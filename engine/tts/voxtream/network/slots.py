@@ -51,10 +51,10 @@ class Slots:
         """Finish the frames begun on, each with its controls; their duration tokens."""
         model, tables = self._model, self._tables
         hidden = self.hidden([frames.memory for frames, _ in due])
-        joint = model.joint_logits(hidden).unflatten(0, (-1, ROWS))
+        joint = model.joint_logits(hidden)  # [F B, N, V]
         choices = [
             model.draw(own, spread(controls, model))
-            for own, (_, controls) in zip(joint, due, strict=True)
+            for own, (_, controls) in zip(torch.split(joint, ROWS), due, strict=True)
         ]
         speakers = torch.cat([frames.prompt.speaker for frames, _ in due])
         codes = torch.cat([choice.code for choice in choices])
@@ -62,7 +62,7 @@ class Slots:
             self._depths[len(due)] = model.acoustic_memory(len(due))
         depth = self._depths[len(due)]
         acoustic = model.acoustic_codes(hidden + speakers, codes, tables.depth, depth)
-        made = zip(due, choices, acoustic.split(1), strict=True)
+        made = zip(due, choices, torch.split(acoustic, 1), strict=True)
         return [frames.take(choice, own) for (frames, _), choice, own in made]
 
     def hidden(self, memories: "Sequence[SlotMemory]") -> Tensor:

@@ -3,20 +3,19 @@ samples.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from engine.errors import InvalidInput
-from engine.tts.base import AudioFrame, Finished, Pcm, Starved, Voice
+from engine.tts.base import AudioFrame, Finished, Pcm, Voice
 from engine.tts.voxtream.batch import SlotBatch
 from engine.tts.voxtream.config import FULL, INT8
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
-from tests.engine.tts.voxtream.small_model import SMALL, rest, small, until_starved
+from tests.engine.tts.voxtream.small_model import SMALL, rest, small
 
-WORDS = "Many share a step.".split()
+WORDS = ["Many", "share", "a", "step."]
 PROMPTS = (20, 88, 30, 14)  # frames; behind the longest the window of 96 columns turns over
 
 
