@@ -31,7 +31,7 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
     dialogue = [message for message in history if message.role is not Role.SYSTEM]
     turns: list[ChatMessage] = []
     for message in dialogue:
-        text = _told(message)
+        text = told(message)
         if not text or (not turns and message.role is Role.ASSISTANT):
             continue
         if turns and turns[-1]["role"] == message.role.value:
@@ -80,7 +80,8 @@ def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     return [first, *rest[2:]]
 
 
-def _told(message: Message) -> str:
+def told(message: Message) -> str:
+    """Its text, with a mark where the person interrupted it."""
     text = whole(message.text.strip())
     if not message.interrupted:
         return text

@@ -62,6 +62,14 @@ def text_of(fields: Fields, name: str, default: str = "") -> str:
     return value
 
 
+def object_of(fields: Fields, name: str) -> Fields:
+    """An object, empty where there is none. BadField for another kind of value."""
+    value = fields.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise BadField(name, "'{name}' has to be an object.", name=name)
+    return value or {}
+
+
 def choice_of(fields: Fields, name: str, choices: Collection[str], default: str) -> str:
     """One of several texts, or the default."""
     value = text_of(fields, name, default)

@@ -14,16 +14,23 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from engine.errors import EngineError
-from engine.serve import speaking, transcribing
+from engine.serve import speaking, streaming, transcribing
 from engine.serve.answers import check_model, refusal
 from engine.serve.guard import Access, Guard
+from engine.serve.realtime import door
 from engine.serve.service import Service
 
 
 def application(service: Service, access: Access) -> ASGIApp:
     """All that is served over HTTP and WebSocket."""
     handlers = dict.fromkeys((EngineError, HTTPException, Exception), refusal)
-    routes = [*speaking.routes(), *transcribing.routes(), *_models()]
+    routes = [
+        *speaking.routes(),
+        *streaming.routes(),
+        *door.routes(),
+        *transcribing.routes(),
+        *_models(),
+    ]
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.state.service = service
     return Guard(app, access, service.limits)

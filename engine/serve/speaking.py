@@ -34,7 +34,7 @@ from engine.serve.speech import Speech, SpeechFrame
 from engine.settings import FASTEST, SLOWEST
 
 SLOWEST_SPEED, FASTEST_SPEED = 0.25, 4.0
-_LONGEST_LEAD_MS: Final = 60_000
+LONGEST_LEAD_MS: Final = 60_000
 # What clients of OpenAI's servers ask for; two of these names retire there.
 MODELS: Final = ("rubato", "gpt-4o-mini-tts", "tts-1", "tts-1-hd")
 
@@ -75,7 +75,7 @@ async def _speak(request: Request) -> Response:
         raise BadField("input", "There is nothing to say in this text.")
     name = choice_of(fields, "response_format", FORMATS, "mp3")
     events = choice_of(fields, "stream_format", ("audio", "sse"), "audio") == "sse"
-    lead_ms = number_of(fields, "lead_ms", 0, _LONGEST_LEAD_MS)
+    lead_ms = number_of(fields, "lead_ms", 0, LONGEST_LEAD_MS)
     wish = Wish(voice_of(fields), rate_of(fields, service.own_pace))
     async with AsyncExitStack() as stack:
         speech = await stack.enter_async_context(service.speak(wish))

@@ -6,10 +6,11 @@ asked.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from typing import Final
 
+from engine.errors import InvalidInput
 from engine.llm.base import (
     ChangeRate,
     Delta,
@@ -20,6 +21,9 @@ from engine.llm.base import (
     TextDelta,
     ThoughtDelta,
 )
+from engine.llm.history import ChatMessage
+from engine.llm.tools.rounds import Completer, Piece
+from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.runtime.factories import Factories
 from engine.serve.model_thread import ModelThread
 from engine.settings import LanguageModelSettings
@@ -39,7 +43,7 @@ class Mind:
 
     async def reply(
         self, history: Sequence[Message], rate: float | None = None
-    ) -> AsyncIterator[TextDelta | ChangeRate]:
+    ) -> AsyncGenerator[TextDelta | ChangeRate, None]:
         """Answer the last user message; closing it ends the work. An empty text means that the
         model is still working. `rate` (SPS) is what the client is spoken to at.
         LanguageModelError, ModelError.
@@ -52,13 +56,33 @@ class Mind:
                 async for delta in each:
                     yield delta
 
+    async def complete(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
+    ) -> AsyncGenerator[TextDelta | ToolCall, None]:
+        """The same for a client that has functions of its own, whose calls are for it to carry
+        out. InvalidInput where the language model cannot call any.
+        """
+        async with self._turn:
+            model = await self._thread.call(self._ready)
+            if not isinstance(model, Completer):
+                raise InvalidInput(
+                    "The language model of this server cannot call functions.",
+                    hint="Choose a model file or a server in the settings.",
+                )
+            pieces = model.complete(messages, tools)
+            try:
+                while (piece := await self._thread.call(lambda: next(pieces, None))) is not None:
+                    yield piece if isinstance(piece, ToolCall) else _text(piece)
+            finally:
+                self._thread.post(pieces.close)
+
     def stop(self) -> bool:
         """False when its thread hangs."""
         return self._thread.stop(self._release)
 
     async def _each(
         self, deltas: Generator[Delta, None, None]
-    ) -> AsyncIterator[TextDelta | ChangeRate]:
+    ) -> AsyncGenerator[TextDelta | ChangeRate, None]:
         try:
             while (delta := await self._thread.call(lambda: next(deltas, None))) is not None:
                 match delta:
@@ -83,3 +107,7 @@ class Mind:
         if self._model is not None:
             self._model.close()
             self._model = None
+
+
+def _text(piece: Piece) -> TextDelta:
+    return TextDelta(piece if isinstance(piece, str) else "")

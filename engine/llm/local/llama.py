@@ -26,7 +26,7 @@ from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import THINK, TagSplitter
-from engine.llm.tools.toolbox import schemas
+from engine.llm.tools.toolbox import ToolSchema, schemas
 from engine.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class LlamaModel:
         self._name = name
         self._settings = settings
         self._skills = skills
+        self._tools: Sequence[ToolSchema] | None = None  # of this completion; None = the skills'
         self._template, self._formatter = _chat_format(llama, name)
         self._budget = min(llama.n_ctx(), _trained_context(llama) or llama.n_ctx())
 
@@ -77,10 +78,11 @@ class LlamaModel:
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Generator[Delta, None, None]:
         prompt = self._settings.system_prompt
-        return rounds.reply(self._stream, self._skills, prompt, history, situation)
+        return rounds.reply(self.complete, self._skills, prompt, history, situation)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Evaluate the common beginning of all prompts after this history."""
+        self._tools = None
         prompts = [self._tokenized(self._next_prompt(history, probe)) for probe in PROBES]
         prefix = prompts[0][: _common_prefix(*prompts)]
         llama = self._llama
@@ -126,8 +128,11 @@ class LlamaModel:
             error=error,
         )
 
-    def _stream(self, messages: list[ChatMessage]) -> Iterator[Piece]:
-        """One completion. Raises LanguageModelError."""
+    def complete(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
+    ) -> Generator[Piece, None, None]:
+        """One completion. `tools` None: the skills'. Raises LanguageModelError."""
+        self._tools = tools
         prompt = self._prompt(self._fitting(messages))
         splitter = TagSplitter(THINK if prompt.rstrip().endswith(f"<{THINK}>") else None)
         try:
@@ -195,7 +200,8 @@ class LlamaModel:
 
     def _formatted(self, messages: list[ChatMessage]) -> str:
         chat: Any = messages  # our JSON has looser types than the library's dictionaries
-        tools: Any = list(schemas()) if TOOL_MARK in self._template else None
+        offered = schemas() if self._tools is None else self._tools
+        tools: Any = list(offered) if offered and TOOL_MARK in self._template else None
         # While the model thinks, nothing is spoken. Qwen's templates take this switch, others
         # ignore it.
         response = self._formatter(messages=chat, tools=tools, enable_thinking=False)

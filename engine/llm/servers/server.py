@@ -43,7 +43,7 @@ from engine.llm.servers.stepped import Steps
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
-from engine.llm.tools.toolbox import ToolCall, schemas
+from engine.llm.tools.toolbox import ToolCall, ToolSchema, schemas
 from engine.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class ServerModel:
     ) -> Generator[Delta, None, None]:
         prompt = self._settings.system_prompt
         remote = not _is_loopback(_host(self._settings.address))
-        return rounds.reply(self._stream, self._skills, prompt, history, situation, remote=remote)
+        return rounds.reply(self.complete, self._skills, prompt, history, situation, remote=remote)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Nothing to do: servers cache prompts themselves, and an extra request might cost
@@ -110,8 +110,10 @@ class ServerModel:
         self._steps.finish(self._client.close())
         self._steps.close()
 
-    def _stream(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
-        """One completion. Raises LanguageModelError."""
+    def complete(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
+    ) -> Generator[Piece, None, None]:
+        """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         import httpx2  # openai's transport; imported by connect() already
         import openai
 
@@ -120,7 +122,7 @@ class ServerModel:
         fitting = trimmed(messages, self._fits)
         try:
             yield from self._name_model()
-            yield from self._complete(fitting)
+            yield from self._complete(fitting, schemas() if tools is None else tools)
         except openai.APIStatusError as error:
             raise self._faults.status(error, self._model) from error
         except openai.APIConnectionError as error:
@@ -147,31 +149,35 @@ class ServerModel:
         page = await self._client.models.list()
         return str(page.data[0].id)[:MAX_NAME_CHARS]
 
-    def _complete(self, messages: list[ChatMessage]) -> Generator[Piece, None, None]:
+    def _complete(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
+    ) -> Generator[Piece, None, None]:
         import openai
 
         try:
-            stream = yield from self._answered(partial(self._open, messages))
+            stream = yield from self._answered(partial(self._open, messages, tools))
         except openai.APIStatusError as error:
             if not (self._knows_tools and is_about_tools(error)):
                 raise
             self._knows_tools = False
-            stream = yield from self._answered(partial(self._open, messages))
+            stream = yield from self._answered(partial(self._open, messages, tools))
         try:
             yield from self._pieces(stream)
         finally:
             with suppress(OSError, openai.OpenAIError):
                 self._steps.finish(stream.close())
 
-    async def _open(self, messages: list[ChatMessage]) -> "openai.AsyncStream[Any]":
+    async def _open(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
+    ) -> "openai.AsyncStream[Any]":
         request: dict[str, Any] = {
             "model": self._model,
             "messages": json.loads(whole(json.dumps(messages, ensure_ascii=False))),
             "temperature": self._settings.temperature,
             "stream": True,
         }
-        if self._knows_tools:
-            request["tools"] = list(schemas())
+        if self._knows_tools and tools:
+            request["tools"] = list(tools)
         stream: openai.AsyncStream[Any] = await self._client.chat.completions.create(**request)
         return stream
 

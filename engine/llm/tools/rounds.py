@@ -11,6 +11,7 @@ understand.
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from engine.errors import LanguageModelError
 from engine.llm.base import (
@@ -26,7 +27,7 @@ from engine.llm.base import (
 from engine.llm.history import ChatMessage, chat_messages, without_private
 from engine.llm.skills.matching.intent import Occasion
 from engine.llm.skills.model import Skills, deltas
-from engine.llm.tools.toolbox import ToolCall, ToolResult, run
+from engine.llm.tools.toolbox import ToolCall, ToolResult, ToolSchema, run
 
 MAX_TOOL_ROUNDS = 3  # enough for "set a timer for as long as an egg takes"; stops a model in a loop
 MAX_CALLS_A_ROUND = 8
@@ -39,6 +40,19 @@ WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 # passed on.
 Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
+
+
+@runtime_checkable
+class Completer(Protocol):
+    """A language model that can be told of other tools than the skills; the calls are the caller's
+    to carry out.
+    """
+
+    def complete(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
+    ) -> Generator[Piece, None, None]:
+        """One completion. `tools` None: the skills'. Raises LanguageModelError."""
+        ...
 
 
 def reply(

@@ -35,11 +35,12 @@ class Served:
 
 @asynccontextmanager
 async def serving(
-    limits: Limits | None = None, access: Access | None = None, voice: FakeTts | None = None
+    limits: Limits | None = None, access: Access | None = None, parts: FakeParts | None = None
 ) -> AsyncIterator[Served]:
 
-    voice = voice or FakeTts()
-    factories = replace(FakeParts().factories(), synthesiser=lambda settings, progress: voice)
+    voice = FakeTts()
+    factories = (parts or FakeParts()).factories()
+    factories = replace(factories, synthesiser=lambda settings, progress: voice)
     service = Service(Settings(), factories, limits)
     await service.start()
     listener = socket.create_server(("127.0.0.1", 0))

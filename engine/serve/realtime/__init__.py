@@ -1,0 +1,1 @@
+"""A conversation over one WebSocket, in the events of OpenAI's Realtime interface."""

@@ -1,0 +1,98 @@
+"""What a client says: its sound, and where in it somebody begins, pauses and ends.
+
+Invariant: positions are counted from the first sample that came; no more of the sound is kept than
+one utterance may have, with what was heard just before it.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from engine.asr.base import SAMPLE_RATE as EAR_RATE
+from engine.asr.base import Transcript
+from engine.asr.completeness import Completeness
+from engine.audio.pcm import Pcm, Resampler
+from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
+from engine.runtime.turn.endpointing import LONGEST_S, Strategy
+from engine.runtime.turn.facts import Drafted
+from engine.runtime.workers.ears.speech_watch import SpeechWatch
+from engine.serve.limits import SAMPLE_RATE
+
+_BEFORE: Final = EAR_RATE // 2  # samples kept before speech was noticed
+_MOST: Final = round((LONGEST_S + 2.0) * EAR_RATE)
+SLICE: Final = SAMPLE_RATE // 10  # samples to take at once; more would keep others waiting
+
+
+class ClientMicrophone:
+    """Sound at SAMPLE_RATE in, utterances at 16 kHz out."""
+
+    def __init__(self) -> None:
+        self._resampler = Resampler(SAMPLE_RATE, EAR_RATE)
+        self._watch: SpeechWatch | None = None  # None = the client says when it has spoken
+        self._kept: deque[Pcm] = deque()
+        self._first = 0  # sample of the first that is kept
+        self._end = 0
+        self._began: int | None = None  # sample where somebody began; None = nobody speaks
+
+    @property
+    def length_ms(self) -> int:
+        """What is kept."""
+        return (self._end - self._first) * 1000 // EAR_RATE
+
+    def listen(self, strategies: Sequence[Strategy] | None) -> None:
+        """How the end of an utterance is told; None = not by listening. Slow the first time.
+        ModelError.
+        """
+        if strategies is None:
+            self._watch, self._began = None, None
+        elif self._watch is None:
+            self._watch = SpeechWatch(strategies)
+        else:
+            self._watch.strategies = strategies
+
+    def push(self, pcm: Pcm) -> list[SpeechEvent]:
+        """More sound [S], at most SLICE of it; what it shows, in order."""
+        heard = self._resampler.push(pcm)
+        self._kept.append(heard)
+        self._end += len(heard)
+        if self._watch is None:
+            self._forget(self._end - _MOST)
+            return []
+        shown = [
+            each for each in self._watch.push(heard, self._end) if isinstance(each, SpeechEvent)
+        ]
+        for event in shown:
+            if isinstance(event, SpeechStarted):
+                self._began = event.sample
+                self._watch.follow(event.sample)
+            elif isinstance(event, SpeechEnded):
+                self._began = None
+                self._watch.follow(None)
+        if self._began is None and not any(isinstance(each, SpeechEnded) for each in shown):
+            self._forget(self._end - _BEFORE)
+        return shown
+
+    def judge(self, pause: int, transcript: Transcript, completeness: Completeness) -> None:
+        """Wait for as long as the words before a pause need."""
+        if self._watch is not None:
+            self._watch.judge(Drafted(0, pause, transcript, completeness, 0.0))
+
+    def take(self) -> Pcm:
+        """What was said up to now, which is not kept any more."""
+        pcm = self.heard()
+        self.clear()
+        return pcm
+
+    def heard(self) -> Pcm:
+        """What is kept [S] at 16 kHz."""
+        return np.concatenate([np.zeros(0, np.float32), *self._kept])
+
+    def clear(self) -> None:
+        self._kept.clear()
+        self._first = self._end
+
+    def _forget(self, before: int) -> None:
+        while self._kept and self._first + len(self._kept[0]) <= before:
+            self._first += len(self._kept.popleft())

@@ -1,0 +1,374 @@
+"""A conversation over /v1/realtime, event by event."""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+from engine.audio.pcm import Pcm, Resampler
+from engine.llm.base import ChangeRate, Role
+from engine.llm.history import ChatMessage
+from engine.llm.tools.toolbox import ToolCall, ToolSchema
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.host.say_command import collect
+from engine.serve.encoding import pcm16
+from engine.serve.limits import SAMPLE_RATE
+from engine.tts.espeak.model import EspeakModel
+from tests.engine.serve.conftest import House, Served, serving
+from tests.fakes import FakeLanguageModel, FakeParts
+from tests.fakes_tts import OWN_RATE
+
+LONG = "go " * 60
+
+
+class CallingModel(FakeLanguageModel):
+    """Calls the first function that it is told of, and says what that gave."""
+
+    def complete(
+        self, messages: list[ChatMessage], tools: tuple[ToolSchema, ...] = ()
+    ) -> Iterator[str | ToolCall]:
+        self.chats = [*getattr(self, "chats", []), messages]
+        if messages[-1]["role"] == "tool":
+            yield f"It gave {messages[-1]['content']}."
+        else:
+            yield ToolCall("call_1", tools[0]["function"]["name"], '{"city": "Oslo"}')
+
+
+class Talk:
+    """A client that notes all it is told."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.told: list[dict[str, Any]] = []
+
+    async def tell(self, kind: str, **fields: Any) -> None:
+        await self.socket.send(json.dumps({"type": kind, **fields}))
+
+    async def until(self, kind: str) -> dict[str, Any]:
+        while True:
+            event: dict[str, Any] = json.loads(await self.socket.recv())
+            self.told.append(event)
+            if event["type"] == kind:
+                return event
+
+    async def ask(self, text: str) -> None:
+        content = [{"type": "input_text", "text": text}]
+        await self.tell(
+            "conversation.item.create", item={"type": "message", "role": "user", "content": content}
+        )
+        await self.tell("response.create")
+
+    async def hear(self, pcm: Pcm) -> None:
+        for at in range(0, len(pcm), 4800):
+            sound = base64.b64encode(pcm16(pcm[at : at + 4800])).decode()
+            await self.tell("input_audio_buffer.append", audio=sound)
+
+    def kinds(self) -> list[str]:
+        return [event["type"] for event in self.told]
+
+    def sound_ms(self) -> float:
+        deltas = [e["delta"] for e in self.told if e["type"] == "response.output_audio.delta"]
+        return sum(len(base64.b64decode(each)) for each in deltas) / 2 / SAMPLE_RATE * 1000
+
+
+@pytest.fixture(scope="module")
+def question() -> Pcm:
+    """Somebody asks something, and is silent for a second."""
+    model = EspeakModel()
+    try:
+        script = Script("Good morning, how are you today?", model.voices()[0])
+        pcm = collect(OfflineSynthesis(model, script))
+        resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
+    finally:
+        model.close()
+    said = np.concatenate([resampler.push(pcm), resampler.end()])
+    return np.concatenate([said, np.zeros(SAMPLE_RATE, np.float32)])
+
+
+@pytest.fixture(scope="module")
+def parts() -> FakeParts:
+    return FakeParts(model=CallingModel("Good day ", "to you."))
+
+
+@pytest.fixture(scope="module")
+def house(parts: FakeParts) -> Iterator[House]:
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        served = runner.run(stack.enter_async_context(serving(parts=parts)))
+        yield House(runner, served)
+        runner.run(stack.aclose())
+
+
+@asynccontextmanager
+async def talking(served: Served, **configuration: Any) -> AsyncIterator[Talk]:
+    address = f"ws://127.0.0.1:{served.port}/v1/realtime?model=rubato"
+    async with connect(address, proxy=None) as socket:
+        talk = Talk(socket)
+        await talk.until("session.created")
+        if configuration:
+            await talk.tell("session.update", session=configuration)
+            await talk.until("session.updated")
+        yield talk
+
+
+def story(house: House, tell: Callable[[Talk], Awaitable[None]], **configuration: Any) -> None:
+    async def run(served: Served) -> None:
+        async with talking(served, **configuration) as talk:
+            await tell(talk)
+
+    house.run(run)
+
+
+def output(**fields: Any) -> dict[str, Any]:
+    return {"audio": {"output": {"lead_ms": 60_000, **fields}}}
+
+
+def test_a_spoken_answer_comes_in_the_order_that_clients_know(house: House) -> None:
+    async def tell(talk: Talk) -> None:
+        await talk.ask("hello")
+        done = await talk.until("response.done")
+        assert done["response"]["status"] == "completed"
+        kinds = list(dict.fromkeys(talk.kinds()))
+        assert kinds == [
+            "session.created",
+            "session.updated",
+            "conversation.item.added",
+            "conversation.item.done",
+            "response.created",
+            "response.output_item.added",
+            "response.content_part.added",
+            "response.output_audio_transcript.delta",
+            "response.output_audio.delta",
+            "response.output_audio.done",
+            "response.output_audio_transcript.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.done",
+        ]
+        item = done["response"]["output"][0]
+        assert item["content"] == [{"type": "output_audio", "transcript": "Good day to you."}]
+        assert talk.sound_ms() == pytest.approx(4 * 1000 / OWN_RATE, abs=100)
+
+    story(house, tell, **output())
+
+
+def test_an_answer_can_be_written_only(house: House) -> None:
+    async def tell(talk: Talk) -> None:
+        await talk.ask("hello")
+        done = await talk.until("response.output_text.done")
+        assert done["text"] == "Good day to you."
+        await talk.until("response.done")
+        assert talk.sound_ms() == 0
+
+    story(house, tell, output_modalities=["text"])
+
+
+def test_what_is_said_is_heard_understood_and_answered(house: House, question: Pcm) -> None:
+    async def tell(talk: Talk) -> None:
+        await talk.hear(question)
+        done = await talk.until("response.done")
+        assert done["response"]["status"] == "completed"
+        kinds = [kind for kind in talk.kinds() if kind.startswith(("input", "conversation.item.i"))]
+        assert kinds == [
+            "input_audio_buffer.speech_started",
+            "input_audio_buffer.speech_stopped",
+            "input_audio_buffer.committed",
+            "conversation.item.input_audio_transcription.delta",
+            "conversation.item.input_audio_transcription.completed",
+        ]
+        started, stopped = (e for e in talk.told if "_buffer.speech_st" in e["type"])
+        assert (
+            0 <= started["audio_start_ms"] < stopped["audio_end_ms"] <= 1000 * len(question) / 24000
+        )
+
+    audio = {"input": {"transcription": {"model": "whisper-1"}}}
+    story(house, tell, audio=audio)
+
+
+@pytest.mark.parametrize("eagerness", ["low", "auto", "high"])
+def test_a_turn_can_end_by_its_words(house: House, question: Pcm, eagerness: str) -> None:
+    async def tell(talk: Talk) -> None:
+        await talk.hear(question)
+        await talk.hear(np.zeros(3 * SAMPLE_RATE, np.float32))
+        await talk.until("response.done")
+
+    turns = {"type": "semantic_vad", "eagerness": eagerness}
+    story(house, tell, audio={"input": {"turn_detection": turns}})
+
+
+def test_a_client_may_say_itself_when_it_has_spoken(house: House, question: Pcm) -> None:
+    async def tell(talk: Talk) -> None:
+        await talk.hear(question)
+        await talk.tell("input_audio_buffer.commit")
+        await talk.tell("response.create")
+        await talk.until("response.done")
+        assert "input_audio_buffer.speech_started" not in talk.kinds()
+        await talk.tell("input_audio_buffer.commit")
+        error = await talk.until("error")
+        assert "too little" in error["error"]["message"]
+
+    story(house, tell, audio={"input": {"turn_detection": None}})
+
+
+def test_who_speaks_into_an_answer_ends_it(house: House, parts: FakeParts, question: Pcm) -> None:
+    async def tell(talk: Talk) -> None:
+        parts.model.deltas = (LONG,)
+        await talk.ask("hello")
+        await talk.until("response.output_audio.delta")
+        await talk.hear(question)
+        done = await talk.until("response.done")
+        parts.model.deltas = ("Good day to you.",)
+        details = done["response"]["status_details"]
+        assert (details["type"], details["reason"]) == ("cancelled", "turn_detected")
+        assert done["response"]["output"][0]["status"] == "incomplete"
+        assert (await talk.until("response.done"))["response"]["status"] == "completed"
+
+    story(house, tell)
+    parts.model.deltas = ("Good day ", "to you.")
+
+
+def test_the_history_holds_the_words_that_were_heard(house: House, parts: FakeParts) -> None:
+    async def tell(talk: Talk) -> None:
+        parts.model.deltas = ("one two three four five six seven eight.",)
+        await talk.ask("count")
+        done = await talk.until("response.done")
+        key = done["response"]["output"][0]["id"]
+        place = {"item_id": key, "content_index": 0}
+        await talk.tell("conversation.item.truncate", **place, audio_end_ms=99_000)
+        assert "ms" in (await talk.until("error"))["error"]["message"]
+        at_ms = round(3.5 * 1000 / OWN_RATE)
+        await talk.tell("conversation.item.truncate", **place, audio_end_ms=at_ms)
+        assert (await talk.until("conversation.item.truncated"))["audio_end_ms"] == at_ms
+        await talk.tell("conversation.item.retrieve", item_id=key)
+        item = (await talk.until("conversation.item.retrieved"))["item"]
+        assert item["content"][0]["transcript"] == "one two three"
+        await talk.ask("go on")
+        await talk.until("response.done")
+        heard = [m for m in parts.model.histories[-1] if m.role is Role.ASSISTANT]
+        assert [(m.text, m.interrupted) for m in heard] == [("one two three", True)]
+
+    story(house, tell, **output())
+    parts.model.deltas = ("Good day ", "to you.")
+
+
+def test_a_cancelled_answer_says_so_and_another_can_follow(house: House, parts: FakeParts) -> None:
+    async def tell(talk: Talk) -> None:
+        parts.model.deltas = (LONG,)
+        await talk.ask("hello")
+        await talk.until("response.output_audio.delta")
+        await talk.tell("response.create")
+        assert "already" in (await talk.until("error"))["error"]["message"]
+        await talk.tell("response.cancel")
+        done = await talk.until("response.done")
+        assert done["response"]["status_details"]["reason"] == "client_cancelled"
+        await talk.tell("response.cancel", event_id="mine")
+        assert (await talk.until("error"))["event_id"] == "mine"
+
+    story(house, tell)
+    parts.model.deltas = ("Good day ", "to you.")
+
+
+def test_a_speed_acts_within_the_answer(house: House, parts: FakeParts) -> None:
+    async def tell(talk: Talk) -> None:
+        parts.model.deltas = ("go " * 20,)
+        await talk.ask("hello")
+        await talk.until("response.output_audio.delta")
+        await talk.tell("session.update", session={"audio": {"output": {"speed": 1.5}}})
+        updated = await talk.until("session.updated")
+        assert updated["session"]["audio"]["output"]["speed"] == 1.5
+        await talk.until("response.done")
+        assert talk.sound_ms() < 0.85 * 20 * 1000 / OWN_RATE
+
+    story(house, tell)
+    parts.model.deltas = ("Good day ", "to you.")
+
+
+def test_a_wish_about_the_pace_acts_on_the_clients_speech(house: House, parts: FakeParts) -> None:
+    async def tell(talk: Talk) -> None:
+        parts.model.deltas = (ChangeRate(to=7.0), "go " * 10)
+        await talk.ask("faster")
+        await talk.until("response.done")
+        assert talk.sound_ms() == pytest.approx(10 * 1000 / 7, abs=100)
+
+    story(house, tell, **output())
+    parts.model.deltas = ("Good day ", "to you.")
+
+
+def test_functions_of_the_client_are_called_and_their_results_told(
+    house: House, parts: FakeParts
+) -> None:
+    async def tell(talk: Talk) -> None:
+        await talk.ask("what is the weather in Oslo")
+        done = await talk.until("response.function_call_arguments.done")
+        assert (done["name"], json.loads(done["arguments"])) == ("weather", {"city": "Oslo"})
+        await talk.until("response.done")
+        result = {"type": "function_call_output", "call_id": done["call_id"], "output": "rain"}
+        await talk.tell("conversation.item.create", item=result)
+        await talk.tell("response.create")
+        done = await talk.until("response.done")
+        assert done["response"]["output"][0]["content"][0]["transcript"] == "It gave rain."
+        chat = parts.model.chats[-1]  # type: ignore[attr-defined]
+        assert [message["role"] for message in chat[-3:]] == ["user", "assistant", "tool"]
+        assert chat[-2]["tool_calls"][0]["id"] == chat[-1]["tool_call_id"]
+
+    tool = {"type": "function", "name": "weather", "parameters": {"type": "object"}}
+    story(house, tell, tools=[tool], **output())
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "word"),
+    [
+        ("what.ever", {}, "what.ever"),
+        ("session.update", {"session": 3}, "session"),
+        ("session.update", {"session": {"audio": {"output": {"voice": 3}}}}, "voice"),
+        ("session.update", {"session": {"audio": {"output": {"speed": 9}}}}, "speed"),
+        ("session.update", {"session": {"audio": 4}}, "audio"),
+        (
+            "session.update",
+            {"session": {"audio": {"input": {"format": {"type": "audio/pcmu"}}}}},
+            "24000",
+        ),
+        ("session.update", {"session": {"tools": [{"type": "mcp"}]}}, "unctions"),
+        ("input_audio_buffer.append", {"audio": "\u00e9"}, "base64"),
+        ("input_audio_buffer.append", {"audio": "AAAA"}, "16 bits"),
+        ("conversation.item.create", {"item": {"type": "x"}}, "x"),
+        ("conversation.item.create", {"item": {"type": "message", "role": "x"}}, "role"),
+        ("conversation.item.delete", {"item_id": "gone"}, "gone"),
+        ("conversation.item.truncate", {"item_id": "gone", "audio_end_ms": 1}, "gone"),
+        ("response.create", {"response": 3}, "response"),
+        ("response.create", {"response": {"output_modalities": "x"}}, "output_modalities"),
+    ],
+)
+def test_a_wrong_event_is_told_and_the_session_lives(
+    house: House, kind: str, fields: dict[str, Any], word: str
+) -> None:
+    async def tell(talk: Talk) -> None:
+        await talk.tell(kind, event_id="e1", **fields)
+        error = await talk.until("error")
+        assert word in error["error"]["message"]
+        assert error["event_id"] == "e1"
+        await talk.ask("hello")
+        assert (await talk.until("response.done"))["response"]["status"] == "completed"
+
+    story(house, tell, **output())
+
+
+def test_a_client_that_vanishes_leaves_nothing_behind(house: House, question: Pcm) -> None:
+    async def run(served: Served) -> None:
+        for say in (False, True):
+            async with talking(served) as talk:
+                await talk.hear(question[: SAMPLE_RATE // 2])
+                if say:
+                    await talk.ask("hello")
+                    await talk.until("response.created")
+                talk.socket.transport.abort()
+        while served.service.speeches:
+            await asyncio.sleep(0.005)
+
+    house.run(run)
