@@ -36,7 +36,10 @@ async def read_event(reader: asyncio.StreamReader, limits: Limits) -> Event | No
 
 
 async def _read(reader: asyncio.StreamReader, limits: Limits) -> Event | None:
-    head = _object(await reader.readuntil())
+    line = await reader.readline()
+    if not line:
+        return None
+    head = _object(line)
     data, kind = head.get("data"), head.get("type")
     data = {} if data is None else data
     more = await reader.readexactly(_length(head, "data_length", limits))
