@@ -6,6 +6,7 @@ new ones and lives until those it has are over. Invariant: each replica has an e
 what they share is the plan and the voices.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -50,6 +51,10 @@ class Plan:
     factories: Callable[[], Factories] = standard_factories
 
 
+# Of a cluster of this machine: nobody else can reach it.
+_ALONE: Final[dict[str, Any]] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+
+
 class Engine:
     """One replica."""
 
@@ -86,15 +91,16 @@ def deployed(plan: Plan, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> A
 
 
 def start(plan: Plan, address: Address, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> None:
-    """Start the replicas, on the cluster that this process has joined or else on this machine
-    alone; returns once all of the fewest are ready. serve.shutdown() ends them.
+    """Start the replicas, on the cluster that RAY_ADDRESS names or else on this machine alone;
+    returns once the fewest are ready. stop() ends them.
     """
-    if not ray.is_initialized():
-        ray.init(
-            num_cpus=replicas.most + 2,  # Ray's own need some
-            include_dashboard=False,
-            _node_ip_address="127.0.0.1",
-            log_to_driver=False,
-        )
+    alone = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": replicas.most, **_ALONE}
+    ray.init(log_to_driver=False, **alone)
     serve.start(http_options={"host": address.host, "port": address.port})
     serve.run(deployed(plan, voices, replicas), name=NAME, route_prefix="/")
+
+
+def stop() -> None:
+    """End the replicas, each behind its last utterance, and leave the cluster."""
+    serve.shutdown()
+    ray.shutdown()

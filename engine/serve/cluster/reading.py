@@ -8,7 +8,7 @@ rate to go on. Invariant: every word of the text is in exactly one piece, in ord
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -32,16 +32,26 @@ class Piece:
     text: str
 
 
+@dataclass(frozen=True)
+class Manner:
+    """How to be read to. `rate` in SPS, None = the voice's own; `lead_ms`: how far the server may
+    be ahead of a listener.
+    """
+
+    voice: str = ""
+    rate: float | None = None
+    lead_ms: int = LEAD_MS
+
+
 class Reading:
-    """One text, without pace tags, at a rate (SPS, None = the voice's own) that may change."""
+    """One text, without pace tags."""
 
     def __init__(
         self,
         address: str,
         text: str,
+        manner: Manner,
         *,
-        voice: str = "",
-        rate: float | None = None,
         token: str = "",
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -50,19 +60,14 @@ class Reading:
         self._address = f"{address}/v1/audio/speech/stream"
         self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self._text = text
-        self._voice = voice
-        self._rate = rate
+        self._manner = manner
         self._wait = wait
         self._position = 0  # of the first word that is not in a piece yet
         self._connection: ClientConnection | None = None
 
-    @property
-    def rate(self) -> float | None:
-        return self._rate
-
     async def change_rate(self, rate: float | None) -> None:
-        """From now on; also behind the next loss."""
-        self._rate = rate
+        """From now on; also behind the next loss. SPS."""
+        self._manner = replace(self._manner, rate=rate)
         if self._connection is not None:
             await _send(self._connection, "session.update", rate=rate)
 
@@ -89,8 +94,7 @@ class Reading:
 
     async def _spoken(self, connection: ClientConnection) -> AsyncIterator[Piece]:
         """The rest of the text, as far as the connection lasts."""
-        config = {"voice": self._voice, "rate": self._rate, "lead_ms": LEAD_MS}
-        await _send(connection, "session.config", response_format="pcm", **config)
+        await _send(connection, "session.config", response_format="pcm", **asdict(self._manner))
         await _send(connection, "input.text", text=self._text[self._position :])
         await _send(connection, "input.done")
         words = _Words(self._position)

@@ -15,38 +15,44 @@ import pytest
 
 pytest.importorskip("ray", reason="the extra 'cluster' is not installed")
 pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
-pytestmark = pytest.mark.long
 
-from engine.serve.cluster.reading import Reading
+from engine.serve.cluster.reading import Manner, Reading
 from engine.serve.guard import Access
 from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.server import Address
 from engine.settings import Settings
 
+pytestmark = pytest.mark.long
+
 SESSIONS, AT_ONCE = 100, 12
+# On a loaded machine Ray's own processes take minutes to start; it gives them seconds.
+PATIENCE = {
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "120",
+    "RAY_prestart_worker_first_driver": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
 TEXT = "This is reader number {number}, and the little lamb follows Mary wherever she may go today."
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    import ray
-    from ray import serve
-
-    from engine.serve.cluster.deployment import Plan, Replicas, start
-
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     patch = pytest.MonkeyPatch()
+    for name, value in PATIENCE.items():
+        patch.setenv(name, value)
     patch.setenv("RUBATO_DATA", str(tmp_path_factory.mktemp("data")))
     patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
+    from engine.serve.cluster.deployment import Plan, Replicas, start, stop  # reads the environment
+
     settings = Settings()
-    settings = replace(settings, speech=replace(settings.speech, synthesiser="espeak"))
+    settings = replace(settings, speech=replace(settings.speech, engine="espeak"))
     limits = Limits(slots=AT_ONCE, queue=AT_ONCE)
     where = Address("127.0.0.1", port)
     start(Plan(settings, Access(), limits), where, (), Replicas())
     yield where
-    serve.shutdown()
-    ray.shutdown()
+    stop()
     patch.undo()
 
 
@@ -68,7 +74,7 @@ def test_a_replica_that_is_killed_costs_no_word_and_repeats_none(address: Addres
         Reading(
             f"ws://{address.host}:{address.port}",
             TEXT.format(number=number),
-            rate=4.0 + number % 3,
+            Manner(rate=4.0 + number % 3),
         )
         for number in range(SESSIONS)
     ]

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,10 +14,11 @@ pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
 from websockets.asyncio.server import ServerConnection, serve
 
 from engine.errors import SynthesisError
-from engine.serve.cluster.reading import Piece, Reading
+from engine.serve.cluster.reading import Manner, Piece, Reading
 from tests.engine.serve.conftest import serving, soon
 
 TEXT = "It costs $5 today, and all the neighbours know that Mary had a little lamb."
+FAST = Manner(rate=5.0, lead_ms=60_000)
 
 
 async def no_wait(seconds: float) -> None:
@@ -67,10 +68,10 @@ class Relay:
 def test_a_lost_connection_costs_no_word_and_repeats_none() -> None:
     async def story() -> None:
         async with serving() as served:
-            plain = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT))
+            plain = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT, FAST))
             relay = Relay(served.port, [0, 5, 1, 9, 3])
             async with relay.open() as address:
-                reading = Reading(address, TEXT, rate=5.0, wait=no_wait)
+                reading = Reading(address, TEXT, FAST, wait=no_wait)
                 found = await whole(reading)
         assert "".join(piece.text for piece in plain) == TEXT
         assert [piece.text for piece in found] == [piece.text for piece in plain]
@@ -85,7 +86,7 @@ def test_the_rate_that_holds_is_said_to_the_next_replica() -> None:
         async with serving() as served:
             relay = Relay(served.port, [6])
             async with relay.open() as address:
-                reading = Reading(address, TEXT, rate=5.0, wait=no_wait)
+                reading = Reading(address, TEXT, FAST, wait=no_wait)
                 pieces = reading.pieces()
                 await anext(pieces)
                 await reading.change_rate(7.0)
@@ -100,7 +101,7 @@ def test_the_rate_that_holds_is_said_to_the_next_replica() -> None:
 def test_words_that_stand_for_the_same_text_stay_together() -> None:
     async def story() -> None:
         async with serving() as served:
-            found = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT))
+            found = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT, FAST))
         assert [piece.text for piece in found][:4] == ["It ", "costs ", "$5 ", "today, "]
 
     soon(story)
@@ -109,7 +110,7 @@ def test_words_that_stand_for_the_same_text_stay_together() -> None:
 def test_a_server_that_refuses_is_not_asked_again() -> None:
     async def story() -> None:
         async with serving() as served:
-            reading = Reading(f"ws://127.0.0.1:{served.port}", TEXT, voice="nobody", wait=no_wait)
+            reading = Reading(f"ws://127.0.0.1:{served.port}", TEXT, Manner("nobody"), wait=no_wait)
             with pytest.raises(SynthesisError, match="nobody"):
                 await whole(reading)
 
