@@ -18,6 +18,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     serve.add_argument("--host", metavar="HOST", help="listen on this address only")
     serve.add_argument("--port", type=int, default=api.Address.port, help="default: %(default)s")
     serve.add_argument("--network", action="store_true", help="let other machines in, by a token")
+    serve.add_argument("--mcp", action="store_true", help="be an agent's tool on standard streams")
     serve.add_argument("--token", action="store_true", help="print the token, and serve nothing")
     serve.add_argument("--json", action="store_true", help="print address and token as JSON")
     serve.set_defaults(command=_serve)
@@ -26,6 +27,9 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 def _serve(options: argparse.Namespace) -> int:
     if options.token:
         write(api.own_token())
+        return 0
+    if options.mcp:
+        api.serve_agent(own_settings())
         return 0
     address = api.Address(options.host or _host(options), options.port)
     if not (address.is_here or options.network):
@@ -40,7 +44,7 @@ def _serve(options: argparse.Namespace) -> int:
             write_json({"address": base, "token": token})
             return
         tell(f"Serving on {base}/v1")
-        if token:
+        if not address.is_here:
             tell("Clients give the token that `rubato serve --token` prints.")
 
     try:

@@ -37,10 +37,13 @@ _DROP_S, _DROP_BYTES = 5.0, 64 << 20
 
 @dataclass(frozen=True)
 class Access:
-    """`hosts`: names this server is known by; `token` empty: none is asked for."""
+    """`hosts`: names this server is known by. `token` is asked for under the paths that begin with
+    one of `locked`.
+    """
 
     hosts: frozenset[str] = HERE
     token: str = ""
+    locked: tuple[str, ...] = ()
     origins: frozenset[str] = field(default_factory=frozenset)  # beyond the server's own
 
 
@@ -110,7 +113,8 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and not self._is_own(origin, host):
             return _Refusal(403, "Pages of other servers may not use this one.", "origin")
-        if self._access.token and not _same(_given_token(headers), self._access.token):
+        locked = scope["path"].startswith(self._access.locked)
+        if locked and not _same(_given_token(headers), self._access.token):
             return _Refusal(401, "The token is missing or wrong.", "invalid_api_key")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._limits.body_bytes:

@@ -29,8 +29,9 @@ def http_server(app: ASGIApp, limits: Limits, started: Callable[[], None]) -> uv
         ws="websockets-sansio",
         ws_max_size=limits.message_bytes,
         ws_per_message_deflate=False,  # a small message could unpack into a large one
-        lifespan="off",
+        lifespan="on",
         log_config=None,
+        log_level="warning",  # whatever our own is: at debug it writes down what is said
         access_log=False,
         server_header=False,
         proxy_headers=False,

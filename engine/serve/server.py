@@ -18,7 +18,7 @@ from engine.settings import Settings
 from engine.settings_file import data_folder
 
 PORT: Final = 8790
-_NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart")
+_NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -62,12 +62,33 @@ def serve(
     started: Callable[[str, str], None],
     factories: Factories | None = None,
 ) -> None:
-    """Serve until the process is told to end. `started` gets the base address and the token, empty
-    where none is asked for. InvalidInput for an address that cannot be listened on, ModelError
-    when the synthesiser cannot be loaded.
+    """Serve until the process is told to end. `started` gets the base address and the token.
+    InvalidInput for an address that cannot be listened on, ModelError when the synthesiser cannot
+    be loaded.
     """
     check_installed()
     asyncio.run(_serve(settings, address, started, factories or standard_factories()))
+
+
+def serve_agent(settings: Settings, factories: Factories | None = None) -> None:
+    """Offer the tools for agents over the standard streams, until they are closed. ModelError."""
+    check_installed()
+    asyncio.run(_serve_agent(settings, factories or standard_factories()))
+
+
+async def _serve_agent(settings: Settings, factories: Factories) -> None:
+    from engine.serve.agents import agents_server
+    from engine.serve.room import Room
+    from engine.serve.service import Service
+
+    service = Service(settings, factories)
+    room = Room(service, factories)
+    try:
+        await service.start()
+        await agents_server(service, room).run_stdio_async()
+        await room.stop()
+    finally:
+        service.stop()
 
 
 async def _serve(
@@ -76,17 +97,22 @@ async def _serve(
     started: Callable[[str, str], None],
     factories: Factories,
 ) -> None:
-    from engine.serve.application import application  # here: the extra may be missing
+    from engine.serve.agents import agents_server  # here: the extra may be missing
+    from engine.serve.application import AGENTS, application
     from engine.serve.guard import Access
     from engine.serve.http import http_server
+    from engine.serve.room import Room
     from engine.serve.service import Service
 
-    secret = "" if address.is_here else own_token()
+    secret = own_token()
     with _listener(address) as listener:
         service = Service(settings, factories)
         try:
             await service.start()
-            app = application(service, Access(_names(address), secret))
+            # A loudspeaker and a microphone are not for whoever else has an account here.
+            locked = (AGENTS,) if address.is_here else ("/",)
+            tools = agents_server(service, Room(service, factories))
+            app = application(service, Access(_names(address), secret, locked), tools)
             port = listener.getsockname()[1]
             host = f"[{address.host}]" if ":" in address.host else address.host
             server = http_server(

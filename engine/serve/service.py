@@ -55,7 +55,7 @@ class Service:
         self.limits = limits or Limits()
         self.settings = settings
         self._factories = factories
-        self._clock = clock or Clock()
+        self.clock = clock or Clock()
         self.ears = Ears(settings.recogniser, factories)
         self.mind = Mind(settings.language_model, factories)
         self._thread = ModelThread("voice of the server")
@@ -100,6 +100,10 @@ class Service:
         """Names that Wish.voice understands; the synthesiser's default is the first."""
         return await self._thread.call(lambda: voice_names(self.model))
 
+    async def check_voice(self, name: str) -> None:
+        """InvalidInput for a voice that there is not."""
+        await self._thread.call(lambda: self._ready(name))
+
     @asynccontextmanager
     async def speak(self, wish: Wish) -> AsyncIterator[Speech]:
         """An utterance, once there is a place for it, which it keeps until the block ends. Busy
@@ -108,7 +112,7 @@ class Service:
         async with self.admission.place():
             session = await self._thread.call(lambda: self._open(wish.voice), _close)
             longest = self.limits.text if wish.text is None else wish.text
-            terms = Terms(self.limits, longest, self.settings.speech.pacing, self._clock)
+            terms = Terms(self.limits, longest, self.settings.speech.pacing, self.clock)
             speech = Speech(self._thread, session, self.model.info.sample_rate, terms)
             speech.rate = self.settings.speech.rate if wish.rate is None else wish.rate
             self._speeches[speech.id] = speech

@@ -49,14 +49,19 @@ class SpokenWord:
 
 @dataclass(frozen=True)
 class SpeechFrame:
-    """The next samples [S] at SAMPLE_RATE, from `at_ms` of the utterance on. `words` begin in it;
+    """The next samples [S] at SAMPLE_RATE, from `sample` of the utterance on. `words` begin in it;
     `rate` is the measured SPS of the last 3 s, None before the first syllable ended.
     """
 
     pcm: Pcm
-    at_ms: int
+    sample: int
     words: tuple[SpokenWord, ...] = ()
     rate: float | None = None
+
+    @property
+    def at_ms(self) -> int:
+        """Where it begins."""
+        return self.sample * 1000 // SAMPLE_RATE
 
 
 @dataclass
@@ -172,6 +177,11 @@ class Speech:
         self._news.set()
 
     @property
+    def stopped(self) -> bool:
+        """Whether stop() was called."""
+        return self._stopped
+
+    @property
     def text(self) -> str:
         """What was read of the text so far; the places of words are places in it."""
         return "".join(self._text.shown)
@@ -203,7 +213,7 @@ class Speech:
                     await self._wait_for(lambda: bool(self._text.unread) or self._text.ended)
                 case Finished():
                     if len(rest := self._resampler.end()):
-                        yield SpeechFrame(rest, self.given_ms)
+                        yield self._sounding(rest)
                     return
                 case never:
                     assert_never(never)
@@ -244,10 +254,14 @@ class Speech:
     def _given(self, frame: AudioFrame) -> SpeechFrame:
         words = tuple(self._spoken(onset) for onset in frame.onsets)
         self.words += words
-        at_ms = self.given_ms
-        pcm = self._resampler.push(frame.pcm)
+        return self._sounding(self._resampler.push(frame.pcm), words, frame.rate)
+
+    def _sounding(
+        self, pcm: Pcm, words: tuple[SpokenWord, ...] = (), rate: float | None = None
+    ) -> SpeechFrame:
+        sample = self._progress.samples
         self._progress.add(len(pcm))
-        return SpeechFrame(pcm, at_ms, words, frame.rate)
+        return SpeechFrame(pcm, sample, words, rate)
 
     def _spoken(self, onset: Onset) -> SpokenWord:
         word = self._pushed[onset.word]

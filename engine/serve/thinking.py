@@ -10,16 +10,18 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from typing import Final
 
-from engine.errors import InvalidInput
 from engine.llm.base import (
     ChangeRate,
     Delta,
     LanguageModel,
     Message,
+    Retraction,
     Situation,
+    StillLoading,
     StopSpeaking,
     TextDelta,
     ThoughtDelta,
+    Unanswered,
 )
 from engine.llm.history import ChatMessage
 from engine.llm.tools.rounds import Completer, Piece
@@ -60,21 +62,21 @@ class Mind:
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
     ) -> AsyncGenerator[TextDelta | ToolCall, None]:
         """The same for a client that has functions of its own, whose calls are for it to carry
-        out. InvalidInput where the language model cannot call any.
+        out; for a model that can_call().
         """
         async with self._turn:
             model = await self._thread.call(self._ready)
-            if not isinstance(model, Completer):
-                raise InvalidInput(
-                    "The language model of this server cannot call functions.",
-                    hint="Choose a model file or a server in the settings.",
-                )
+            assert isinstance(model, Completer), "asked before"
             pieces = model.complete(messages, tools)
             try:
                 while (piece := await self._thread.call(lambda: next(pieces, None))) is not None:
                     yield piece if isinstance(piece, ToolCall) else _text(piece)
             finally:
                 self._thread.post(pieces.close)
+
+    async def can_call(self) -> bool:
+        """Whether the language model can be told of other functions than the skills."""
+        return isinstance(await self._thread.call(self._ready), Completer)
 
     def stop(self) -> bool:
         """False when its thread hangs."""
@@ -90,9 +92,9 @@ class Mind:
                         yield delta
                     case StopSpeaking():
                         return
-                    case ThoughtDelta():
+                    case ThoughtDelta() | Retraction() | StillLoading() | Unanswered():
                         yield TextDelta("")
-                    case _:
+                    case _:  # a file read aloud, or something to be done to this computer
                         yield TextDelta(NOT_HERE)
                         return
         finally:

@@ -7,6 +7,7 @@ own id, and the session goes on.
 import asyncio
 import base64
 import binascii
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -26,6 +27,8 @@ from engine.serve.realtime.microphone import SLICE, ClientMicrophone
 from engine.serve.realtime.response import Answer, Manner
 from engine.serve.service import Service
 from engine.serve.sockets import Events
+
+log = logging.getLogger(__name__)
 
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
 _CLIENT: Final = "client_cancelled"
@@ -285,9 +288,9 @@ _EVENTS: Final[Mapping[str, Callable[[_Session, Fields], Awaitable[None]]]] = {
 
 
 def _look(task: asyncio.Task[None]) -> None:
-    """A task that cannot tell any more, because its client has gone, has nobody to tell."""
-    if not task.cancelled():
-        task.exception()
+    """A task that failed while it told so has nobody to tell any more."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.info("a task of a client ended kind=%s", type(error).__name__)
 
 
 def _decoded(audio: str) -> Pcm:

@@ -103,7 +103,7 @@ class Answer:
     async def _written(self) -> AsyncGenerator[str, None]:
         """The text as it comes; calls of functions are told on the way."""
         manner, mind = self._manner, self._service.mind
-        if manner.tools:
+        if manner.tools and await mind.can_call():
             chat = self._conversation.chat(manner.instructions)
             pieces: AsyncGenerator[TextDelta | ToolCall | ChangeRate, None] = mind.complete(
                 chat, manner.tools

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 import httpx
 import pytest
 
+from engine.serve.agents import agents_server
 from engine.serve.application import application
 from engine.serve.guard import Access
 from engine.serve.http import http_server
 from engine.serve.limits import Limits
+from engine.serve.room import Room
 from engine.serve.service import Service
 from engine.settings import Settings
 from tests.fakes import FakeParts
@@ -46,7 +48,9 @@ async def serving(
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     ready = asyncio.Event()
-    server = http_server(application(service, access or Access()), service.limits, ready.set)
+    tools = agents_server(service, Room(service, factories))
+    app = application(service, access or Access(), tools)
+    server = http_server(app, service.limits, ready.set)
     running = asyncio.ensure_future(server.serve([listener]))
     await ready.wait()
     address = f"http://127.0.0.1:{port}"

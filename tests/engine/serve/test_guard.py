@@ -55,7 +55,7 @@ def test_only_who_calls_it_by_its_name_comes_in(
 )
 def test_with_a_token_only_who_knows_it_comes_in(given: str, status: int) -> None:
     async def story() -> None:
-        async with serving(access=Access(HERE, "secret")) as served:
+        async with serving(access=Access(HERE, "secret", ("/",))) as served:
             headers = {"Authorization": given.encode()}
             answer = await served.client.get(VOICES, headers=headers)
             assert answer.status_code == status

@@ -204,7 +204,7 @@ def test_who_says_nothing_is_let_go() -> None:
 )
 def test_the_guard_stands_before_websockets_too(headers: dict[str, str]) -> None:
     async def story() -> None:
-        async with serving(access=Access(HERE, "secret")) as served:
+        async with serving(access=Access(HERE, "secret", ("/",))) as served:
             right = {"Authorization": "Bearer secret"} if "Authorization" not in headers else {}
             given = {**right, **headers} if headers else {}
             with pytest.raises(InvalidStatus):
