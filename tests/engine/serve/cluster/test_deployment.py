@@ -46,6 +46,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
     from engine.serve.cluster.deployment import Plan, Replicas, start, stop  # reads the environment
 
+    patch.setattr("ray.serve._private.api.HTTP_PROXY_TIMEOUT", 600)
     settings = Settings()
     settings = replace(settings, speech=replace(settings.speech, engine="espeak"))
     limits = Limits(slots=AT_ONCE, queue=AT_ONCE)
