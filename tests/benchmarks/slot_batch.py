@@ -1,7 +1,7 @@
 """How much speech VoXtream2 makes when several sessions share each step of the network, beside as
 many sessions that are stepped in turn.
 
-    python tests/benchmarks/slot_batch.py [--profile int8] [--sessions 1 2 4 8] [--frames 12]
+    python -m tests.benchmarks.slot_batch [--profile int8] [--sessions 1 2 4 8] [--frames 12]
                                           [--threads 2]
 
 Full-size random weights (the arithmetic does not depend on the values), prompt of 5 s, guidance on,

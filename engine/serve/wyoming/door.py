@@ -10,7 +10,7 @@ from typing import Final
 from wyoming.event import Event
 from wyoming.ping import Pong
 
-from engine.errors import Busy
+from engine.errors import Busy, TimedOut
 from engine.runtime.factories import Factories
 from engine.serve.service import Service
 from engine.serve.wyoming.answering import Answering
@@ -99,9 +99,26 @@ class _Visit:
             self._client.close()
 
     async def _all(self, reader: asyncio.StreamReader) -> None:
-        while (event := await read_event(reader, self._service.limits)) is not None:
+        while (event := await self._next(reader)) is not None:
             await self._take(event)
         await self._speaking.settle()
+
+    async def _next(self, reader: asyncio.StreamReader) -> Event | None:
+        """The next event; None = the client has hung up. TimedOut when none comes and nothing is
+        said to it either.
+        """
+        limits = self._service.limits
+        reading = asyncio.ensure_future(read_event(reader, limits))
+        try:
+            while not reading.done():
+                await asyncio.wait([reading], timeout=limits.idle_s)
+                if not (reading.done() or self._speaking.busy):
+                    raise TimedOut(
+                        "Nothing came for {seconds} seconds.", seconds=f"{limits.idle_s:g}"
+                    )
+            return reading.result()
+        finally:
+            reading.cancel()
 
     async def _take(self, event: Event) -> None:
         """Kinds that are not known are passed over: newer clients may send them."""

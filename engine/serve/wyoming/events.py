@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from wyoming.event import Event
 
-from engine.errors import InvalidInput, TimedOut
+from engine.errors import InvalidInput
 from engine.serve.answers import number_of
 from engine.serve.limits import Limits
 from engine.settings import FASTEST, SLOWEST
@@ -19,17 +19,12 @@ HEAD_BYTES: Final = 64 << 10
 
 
 async def read_event(reader: asyncio.StreamReader, limits: Limits) -> Event | None:
-    """The next event; None = the client has hung up. InvalidInput for what is no event or too
-    long, TimedOut when none comes.
+    """The next event; None = the client has hung up. InvalidInput for what is no event, or too
+    long.
     """
     try:
-        async with asyncio.timeout(limits.idle_s):
-            return await _read(reader, limits)
-    except TimeoutError as error:
-        raise TimedOut(
-            "Nothing came for {seconds} seconds.", seconds=f"{limits.idle_s:g}"
-        ) from error
-    except asyncio.IncompleteReadError:
+        return await _read(reader, limits)
+    except (asyncio.IncompleteReadError, ConnectionError):
         return None
     except (ValueError, RecursionError) as error:  # ValueError: a line without an end, too
         raise InvalidInput("This is no event.") from error

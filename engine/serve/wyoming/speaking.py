@@ -40,6 +40,11 @@ class Speaking:
         self._begun = asyncio.Event()  # or failed
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is said, or will be."""
+        return self._task is not None and not self._task.done()
+
     async def take(self, event: Event) -> None:
         """One of the client's events."""
         match event.type:

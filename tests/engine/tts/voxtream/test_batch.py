@@ -3,7 +3,7 @@ samples.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from engine.tts.voxtream.batch import SlotBatch
 from engine.tts.voxtream.config import FULL, INT8
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
-from tests.engine.tts.voxtream.small_model import SMALL, rest, small
+from tests.engine.tts.voxtream.small_model import SMALL, rest, small, speak
 
 WORDS = ["Many", "share", "a", "step."]
 PROMPTS = (20, 88, 30, 14)  # frames; behind the longest the window of 96 columns turns over
@@ -113,3 +113,48 @@ def test_who_joins_leaves_or_waits_beside_it_changes_nothing_of_a_session(
             expected = expected[: len(speaker.pcm)]
             assert len(expected)
         assert np.array_equal(speaker.pcm, expected), f"speaker {speaker.number}"
+
+
+def test_a_session_of_a_batch_can_be_stepped_alone(model: VoxtreamSynthesiser) -> None:
+    batch, speaker = model.batch(2), Speaker(0)
+    with speaker.open(batch.open), speaker.open(batch.open) as session:
+        speaker.feed(session, 0)
+        pcm = np.concatenate([frame.pcm for frame in rest(session)])
+    assert np.array_equal(pcm, alone(model, speaker))
+
+
+def test_randomness_is_the_sessions_own() -> None:
+    batch = small().batch(3)
+    sessions = [batch.open(voice_of(0), seed=seed) for seed in (5, 5, 6)]
+    for session in sessions:
+        session.push_word("Nobody")
+        session.end_input()
+    steps = [batch.step(sessions) for _ in range(3)]
+    first, second, third = zip(*steps, strict=True)
+    for one, two in zip(first, second, strict=True):
+        assert isinstance(one, AudioFrame)
+        assert isinstance(two, AudioFrame)
+        assert np.array_equal(one.pcm, two.pcm)
+    assert any(
+        not np.array_equal(one.pcm, other.pcm)
+        for one, other in zip(first, third, strict=True)
+        if isinstance(one, AudioFrame) and isinstance(other, AudioFrame)
+    )
+
+
+def test_a_session_keeps_its_slot_from_passage_to_passage_and_gives_it_back_once() -> None:
+    made = small()
+    generation = replace(made._machine.generation, passage_frames=2)
+    machine = replace(made._machine, generation=generation)
+    model = VoxtreamSynthesiser(machine, made._speaker, made.voices())
+    batch = model.batch(1)
+    words = ["One.", "Two.", "Three."]
+    session = batch.open(voice_of(0), seed=1)
+    assert batch.free == 0
+    heard = [frame.pcm for frame in speak(session, words)]
+    session.close()
+    session.close()
+    assert batch.free == 1
+    with model.open(voice_of(0), seed=1) as outside:
+        expected = [frame.pcm for frame in speak(outside, words)]
+    assert np.array_equal(np.concatenate(heard), np.concatenate(expected))
