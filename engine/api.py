@@ -59,7 +59,14 @@ if TYPE_CHECKING:
     from engine.runtime.host.say_command import say
     from engine.runtime.host.timer_file import default_path as timers_path
     from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
-    from engine.serve.server import Address, own_token, serve, serve_agent, serve_cluster
+    from engine.serve.server import (
+        Address,
+        Watcher,
+        own_token,
+        serve,
+        serve_agent,
+        serve_cluster,
+    )
     from engine.settings_file import default_path as settings_path
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.shelf import SENTENCE, Shelf
@@ -158,6 +165,7 @@ _LATER = {
     "ModelLibrary": "engine.models.library:ModelLibrary",
     "SENTENCE": "engine.tts.shelf:SENTENCE",
     "Store": "engine.history.store:Store",
+    "Watcher": "engine.serve.server:Watcher",
     "bench": "engine.bench.machine:bench",
     "bench_recognisers": "engine.bench.machine:bench_recognisers",
     "bench_synthesisers": "engine.bench.machine:bench_synthesisers",

@@ -1,13 +1,19 @@
 """`rubato serve`: the voice, the ears and the language model for other programs.
 
-Invariant: without --network only this machine can reach it.
+Invariant: without --network only this machine can reach it. With --json, which the window asks for,
+lines of JSON on standard error tell what happens, one document on standard output why it failed,
+and it ends with the program that started it.
 """
 
 import argparse
+import json
+import os
+from collections.abc import Mapping
 from typing import Any
 
 from app.command.terminal import own_settings, tell, write, write_json
 from engine import api
+from engine.api import EngineError
 
 EVERYWHERE = "0.0.0.0"
 HOME_ASSISTANT = 10_700  # the port that its satellites use, too
@@ -17,7 +23,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     """Add `serve` to the command line."""
     serve = commands.add_parser("serve", help="speak for other programs")
     serve.add_argument("--host", metavar="HOST", help="listen on this address only")
-    serve.add_argument("--port", type=int, default=api.Address.port, help="default: %(default)s")
+    serve.add_argument("--port", type=int, help="instead of that of the settings")
     serve.add_argument("--network", action="store_true", help="let other machines in, by a token")
     serve.add_argument(
         "--wyoming",
@@ -32,7 +38,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     )
     serve.add_argument("--mcp", action="store_true", help="be an agent's tool on standard streams")
     serve.add_argument("--token", action="store_true", help="print the token, and serve nothing")
-    serve.add_argument("--json", action="store_true", help="print address and token as JSON")
+    serve.add_argument("--json", action="store_true", help="tell as JSON what happens")
     serve.set_defaults(command=_serve)
 
 
@@ -40,36 +46,47 @@ def _serve(options: argparse.Namespace) -> int:
     if options.token:
         write(api.own_token())
         return 0
+    settings = own_settings()
     if options.mcp:
-        api.serve_agent(own_settings())
+        api.serve_agent(settings)
         return 0
-    address = api.Address(options.host or _host(options), options.port, options.wyoming)
+    host = options.host or (EVERYWHERE if options.network else api.Address.host)
+    port = settings.serve.port if options.port is None else options.port
+    address = api.Address(host, port, options.wyoming)
     if not (address.is_here or options.network):
         raise api.errors.InvalidInput(
             "{host} can be reached from other machines.",
             hint="Say --network if that is meant.",
-            host=address.host,
+            host=host,
         )
-
-    def started(base: str, token: str) -> None:
-        if options.json:
-            write_json({"address": base, "token": token})
-            return
-        tell(f"Serving on {base}/v1")
-        if address.wyoming is not None:
-            tell(f"Home Assistant finds it at {address.host}, port {address.wyoming}")
-        if not address.is_here:
-            tell("Clients give the token that `rubato serve --token` prints.")
-
+    watcher = _for_window() if options.json else api.Watcher(lambda base, token: _started(base))
     try:
         if options.replicas:
-            api.serve_cluster(own_settings(), address, options.replicas, started)
+            api.serve_cluster(settings, address, options.replicas, watcher)
         else:
-            api.serve(own_settings(), address, started)
+            api.serve(settings, address, watcher)
     except KeyboardInterrupt:
         tell("")
+    except EngineError as error:
+        if not options.json:
+            raise
+        texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
+        write_json({"message": error.message, "hint": error.hint, "texts": texts})
+        return 1
     return 0
 
 
-def _host(options: argparse.Namespace) -> str:
-    return EVERYWHERE if options.network else api.Address.host
+def _started(base: str) -> None:
+    tell(f"Serving on {base}/v1")
+    tell("Other machines, and agents at /mcp, give the token that `rubato serve --token` prints.")
+
+
+def _for_window() -> api.Watcher:
+    def started(base: str, token: str) -> None:
+        tell(json.dumps({"address": base, "token": token}))
+
+    def clients(inside: Mapping[str, int]) -> None:
+        tell(json.dumps({"clients": inside}))
+
+    parent = os.getppid()
+    return api.Watcher(started, clients, lambda: os.getppid() == parent)

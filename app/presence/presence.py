@@ -13,6 +13,7 @@ from app.presence.desk import Desk
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
 from app.presence.notifications import Notifications
+from app.presence.server import Server
 from app.presence.stillness import Stillness
 from app.presence.tray import Tray
 from app.window import Window
@@ -56,6 +57,7 @@ class Presence(QObject):
         self.keys = GlobalKeys(desk, lambda: source_here(self.bus), self)
         self.keys.failed.connect(lambda *told: window.on_event(Failed("global key", *told)))
         self.keys.told.connect(lambda text: window.on_event(Notice(text)))
+        self.server = Server(settings, window)
         self.tray.quit_chosen.connect(window.quit)
         self.tray.settings_chosen.connect(self._open_settings)
         window.closing_hides = lambda: self.tray.is_there
@@ -66,6 +68,7 @@ class Presence(QObject):
         self.bus.connect_to_session()
         self._notifications = Notifications(self.bus, self._show_balloon, self)
         self._notifications.clicked.connect(self._desk.show)
+        self.server.begin()
         self._stillness = Stillness(self.bus, self._window.motion.follow_system)
         self.tray.want(self._may_have_tray and self._wants_tray)
         self.keys.choose(
@@ -76,6 +79,7 @@ class Presence(QObject):
         """Disconnect from the desktop."""
         self.tray.want(False)
         self.keys.close()
+        self.server.end()
         self.bus.close()
 
     def start_hidden(self) -> None:
@@ -106,6 +110,7 @@ class Presence(QObject):
             self._notifications.tell(title, text)
 
     def _on_setting(self, key: str, value: Value) -> None:
+        self.server.choose(key, value)
         if key == TRAY_KEY:
             self._wants_tray = bool(value)
             self.tray.want(self._may_have_tray and self._wants_tray)

@@ -19,10 +19,12 @@ from app.look.icons import icon
 from app.look.overlay import OverlayBar
 from app.look.page import in_lines
 from app.look.theme import Theme
+from app.presence.server import Server
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
 from app.settings.lesson import Lesson
 from app.settings.login import LoginRow
+from app.settings.serving import ServerRow
 from app.status.parts import Parts
 from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, Value
 
@@ -137,6 +139,8 @@ class SettingsDialog(QDialog):
         advanced = [field for field in fields if field.shown.advanced]
         if advanced:
             column.addWidget(self._make_fold(advanced, content))
+        if page.serves and (server := self.parent().findChild(Server)):
+            column.addWidget(ServerRow(server, content))
         if page.teaches:
             column.addWidget(self.lesson)
         column.addStretch(1)

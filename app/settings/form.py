@@ -32,6 +32,8 @@ class Page:
     sections: tuple[str, ...]
     # Begins with the row that starts Rubato at login, which is not a setting.
     at_login: bool = False
+    # Ends with the address and the token of the server.
+    serves: bool = False
     # Ends with the part that teaches the wake phrase, which is none either.
     teaches: bool = False
 
@@ -55,6 +57,7 @@ PAGES = (
     Page(mark("Voice"), Part.SYNTHESISER, ("speech",)),
     Page(mark("Window"), None, ("window", "history")),
     Page(mark("Always there"), None, ("presence",), at_login=True),
+    Page(mark("Other programs"), None, ("serve",), serves=True),
 )
 
 

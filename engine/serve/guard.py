@@ -9,9 +9,10 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -38,13 +39,14 @@ _DROP_S, _DROP_BYTES = 5.0, 64 << 20
 @dataclass(frozen=True)
 class Access:
     """`hosts`: names this server is known by. `token` is asked for under the paths that begin with
-    one of `locked`.
+    one of `locked`. `watch` is told of every change of who is inside: addresses, each with how
+    many requests and connections of it go on.
     """
 
     hosts: frozenset[str] = HERE
     token: str = ""
     locked: tuple[str, ...] = ()
-    origins: frozenset[str] = field(default_factory=frozenset)  # beyond the server's own
+    watch: Callable[[Mapping[str, int]], None] = lambda inside: None
 
 
 def token(folder: Path) -> str:
@@ -87,6 +89,7 @@ class Guard:
         self._app = app
         self._access = access
         self._limits = limits
+        self._inside: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -96,12 +99,25 @@ class Guard:
         if refusal is not None:
             await _refuse(scope, receive, send, refusal)
             return
+        who = (scope.get("client") or ("",))[0]
+        self._count(who, 1)
+        try:
+            await self._let_in(scope, receive, send)
+        finally:
+            self._count(who, -1)
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         passage = _Passage(receive, send, self._limits)
         coming = passage.receive if scope["type"] == "http" else receive
         try:
             await self._app(scope, coming, passage.send)
         except Exception as error:  # noqa: BLE001 - the server would log what it was about
             log.error("a client was let go kind=%s", type(error).__name__)  # noqa: TRY400
+
+    def _count(self, who: str, by: int) -> None:
+        self._inside[who] += by
+        self._inside = +self._inside  # without those that have gone
+        self._access.watch(dict(self._inside))
 
     def _refusal(self, scope: Scope) -> "_Refusal | None":
         """Why somebody may not come in."""
@@ -111,7 +127,7 @@ class Guard:
         if _hostname("//" + host) not in {*self._access.hosts, own_number}:
             return _Refusal(421, "This server is not called so.", "host")
         origin = headers.get("origin")
-        if origin is not None and not self._is_own(origin, host):
+        if origin is not None and origin.partition("://")[2] != host:
             return _Refusal(403, "Pages of other servers may not use this one.", "origin")
         locked = scope["path"].startswith(self._access.locked)
         if locked and not _same(_given_token(headers), self._access.token):
@@ -120,9 +136,6 @@ class Guard:
         if not length.isdecimal() or int(length) > self._limits.body_bytes:
             return _too_large(self._limits)
         return None
-
-    def _is_own(self, origin: str, host: str) -> bool:
-        return origin in self._access.origins or origin.partition("://")[2] == host
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,15 @@ _ENDING_S: Final = 3  # for what is being spoken when the server ends
 _HEAD_BYTES: Final = 16 << 10
 
 
-def http_server(app: ASGIApp, limits: Limits, started: Callable[[], None]) -> uvicorn.Server:
-    """A server that calls `started` once it listens; serve() runs it."""
+def http_server(
+    app: ASGIApp,
+    limits: Limits,
+    started: Callable[[], None],
+    wanted: Callable[[], bool] = lambda: True,
+) -> uvicorn.Server:
+    """A server that calls `started` once it listens, and ends when it is not `wanted` any more;
+    serve() runs it.
+    """
     config = uvicorn.Config(
         app,
         http=_Impatient,
@@ -39,17 +46,23 @@ def http_server(app: ASGIApp, limits: Limits, started: Callable[[], None]) -> uv
         timeout_graceful_shutdown=_ENDING_S,
         h11_max_incomplete_event_size=_HEAD_BYTES,
     )
-    return _Server(config, started)
+    return _Server(config, started, wanted)
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], wanted: Callable[[], bool]
+    ) -> None:
         super().__init__(config)
         self._told = started
+        self._wanted = wanted
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._told()
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or not self._wanted()
 
 
 class _Impatient(H11Protocol):

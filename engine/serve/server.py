@@ -8,9 +8,10 @@ import asyncio
 import ipaddress
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -64,23 +65,30 @@ def own_token() -> str:
     return token(data_folder())
 
 
+@dataclass(frozen=True)
+class Watcher:
+    """Who is told of a server. `started` gets the base address and the token, `clients` whenever
+    somebody comes or goes: addresses, each with how much of it goes on. `wanted` is asked now and
+    then; the server ends when it is not.
+    """
+
+    started: Callable[[str, str], None]
+    clients: Callable[[Mapping[str, int]], None] = lambda inside: None
+    wanted: Callable[[], bool] = lambda: True
+
+
 def serve(
-    settings: Settings,
-    address: Address,
-    started: Callable[[str, str], None],
-    factories: Factories | None = None,
+    settings: Settings, address: Address, watcher: Watcher, factories: Factories | None = None
 ) -> None:
-    """Serve until the process is told to end. `started` gets the base address and the token.
+    """Serve until the process is told to end.
     InvalidInput for an address that cannot be listened on, ModelError when the synthesiser cannot
     be loaded.
     """
     check_installed()
-    asyncio.run(_serve(settings, address, started, factories or standard_factories()))
+    asyncio.run(_serve(settings, address, watcher, factories or standard_factories()))
 
 
-def serve_cluster(
-    settings: Settings, address: Address, replicas: int, started: Callable[[str, str], None]
-) -> None:
+def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
     """Serve from so many engines at once, each a replica of Ray Serve, on this machine or on the
     cluster that RAY_ADDRESS names; else as serve().
     """
@@ -93,7 +101,7 @@ def serve_cluster(
     gpus = float(settings.speech.device == "cuda")
     with suppress(KeyboardInterrupt):
         start(Plan(settings, access), address, copies(), Replicas(replicas, replicas, gpus))
-        started(_base(address, address.port), access.token)
+        watcher.started(_base(address, address.port), access.token)
         threading.Event().wait()
     stop()
 
@@ -120,10 +128,7 @@ async def _serve_agent(settings: Settings, factories: Factories) -> None:
 
 
 async def _serve(
-    settings: Settings,
-    address: Address,
-    started: Callable[[str, str], None],
-    factories: Factories,
+    settings: Settings, address: Address, watcher: Watcher, factories: Factories
 ) -> None:
     from engine.serve.agents import agents_server  # here: the extra may be missing
     from engine.serve.application import AGENTS, application
@@ -140,9 +145,10 @@ async def _serve(
             # A loudspeaker and a microphone are not for whoever else has an account here.
             locked = (AGENTS,) if address.is_here else ("/",)
             tools = agents_server(service, Room(service, factories))
-            app = application(service, Access(_names(address), secret, locked), tools)
-            base = _base(address, listener.getsockname()[1])
-            server = http_server(app, service.limits, lambda: started(base, secret))
+            access = Access(_names(address), secret, locked, watcher.clients)
+            app = application(service, access, tools)
+            told = partial(watcher.started, _base(address, listener.getsockname()[1]), secret)
+            server = http_server(app, service.limits, told, watcher.wanted)
             async with _wyoming(service, factories, address):
                 await server.serve(sockets=[listener])
         finally:

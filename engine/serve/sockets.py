@@ -6,6 +6,7 @@ is who says nothing while nothing happens.
 
 import asyncio
 import json
+import secrets
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
@@ -35,14 +36,16 @@ class Events:
 
     async def tell(self, kind: str, **fields: Any) -> None:
         """Send an event."""
-        await self._socket.send_text(json.dumps({"type": kind, **fields}))
+        key = f"event_{secrets.token_hex(8)}"  # OpenAI's clients insist on one
+        await self._socket.send_text(json.dumps({"type": kind, "event_id": key, **fields}))
 
     async def send(self, data: bytes) -> None:
         await self._socket.send_bytes(data)
 
     async def refuse(self, error: Exception, **fields: Any) -> None:
         """Tell what went wrong."""
-        await self.tell("error", error=fault(error), message=fault(error)["message"], **fields)
+        about = {**fault(error), **fields}
+        await self.tell("error", error=about, message=about["message"])
 
     async def each(self, busy: Callable[[], bool]) -> AsyncIterator[Fields]:
         """The client's events, until it goes. While nothing is `busy` it may be silent for as long

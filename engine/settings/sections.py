@@ -353,6 +353,26 @@ class PresenceSettings:
 
 
 @dataclass(frozen=True)
+class ServeSettings:
+    """Speaking for other programs: engine/serve, in a process of its own."""
+
+    on: Annotated[
+        bool,
+        Shown("Speak for other programs"),
+        Help(
+            "For editors, agents and home automation on this computer, in the ways of OpenAI's"
+            " servers and of MCP. They never see what is said in this window."
+        ),
+    ] = False
+    network: Annotated[
+        bool,
+        Shown("Let other computers in"),
+        Help("Whoever knows the token below. It travels unencrypted: in networks you trust only."),
+    ] = False
+    port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
+
+
+@dataclass(frozen=True)
 class Settings:
     """The sections, each with who is told of its settings that say nothing else."""
 
@@ -369,3 +389,4 @@ class Settings:
     person: PersonSettings = field(default_factory=PersonSettings)
     window: WindowSettings = field(default_factory=WindowSettings)
     presence: PresenceSettings = field(default_factory=PresenceSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)

@@ -115,8 +115,8 @@ class _Session:
     async def _append(self, event: Fields) -> None:
         pcm = _decoded(text_of(event, "audio"))
         for at in range(0, len(pcm), SLICE):
-            for event in self._microphone.push(pcm[at : at + SLICE]):
-                await self._hear(event)
+            for shown in self._microphone.push(pcm[at : at + SLICE]):
+                await self._hear(shown)
             await asyncio.sleep(0)  # others have their turn
 
     async def _commit_all(self, event: Fields) -> None:
@@ -300,4 +300,4 @@ def _decoded(audio: str) -> Pcm:
         raise BadField("audio", "'audio' has to be base64.") from error
     if len(data) % 2:
         raise BadField("audio", "'audio' has to be samples of 16 bits.")
-    return np.frombuffer(data, "<i2").astype(np.float32) / 32_768
+    return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32_768)

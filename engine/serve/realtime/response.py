@@ -158,8 +158,8 @@ class Answer:
         item = Item(new_key("item"), "function_call", "assistant", status="in_progress")
         item.call = {**about, "arguments": ""}
         await self._open(item)
-        place = {"response_id": self.key, "item_id": item.key, "call_id": about["call_id"]}
-        place |= {"output_index": len(self._output) - 1}
+        place: dict[str, Any] = {"response_id": self.key, "output_index": len(self._output) - 1}
+        place |= {"item_id": item.key, "call_id": about["call_id"]}
         kind = "response.function_call_arguments"
         await self._events.tell(f"{kind}.delta", **place, delta=call.arguments)
         item.call["arguments"], item.status = call.arguments, "completed"
@@ -198,8 +198,8 @@ class Answer:
         if self._item is None:  # silence before the first word
             await self._begin()
         assert self._item is not None
-        place = {"response_id": self.key, "item_id": self._item.key, "content_index": 0}
-        place |= {"output_index": self._output.index(self._item)}
+        place: dict[str, Any] = {"response_id": self.key, "item_id": self._item.key}
+        place |= {"output_index": self._output.index(self._item), "content_index": 0}
         await self._events.tell(kind, **place, **fields)
 
     def _fields(self, status: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from openai.types.realtime import RealtimeServerEvent
+from pydantic import TypeAdapter
 from websockets.asyncio.client import ClientConnection, connect
 
 from engine.audio.pcm import Pcm, Resampler
@@ -25,6 +27,7 @@ from tests.fakes import FakeLanguageModel, FakeParts
 from tests.fakes_tts import OWN_RATE
 
 LONG = "go " * 60
+SERVER_EVENT: TypeAdapter[Any] = TypeAdapter(RealtimeServerEvent)  # as OpenAI's clients read them
 
 
 class CallingModel(FakeLanguageModel):
@@ -52,7 +55,9 @@ class Talk:
 
     async def until(self, kind: str) -> dict[str, Any]:
         while True:
-            event: dict[str, Any] = json.loads(await self.socket.recv())
+            text = await self.socket.recv()
+            SERVER_EVENT.validate_json(text)
+            event: dict[str, Any] = json.loads(text)
             self.told.append(event)
             if event["type"] == kind:
                 return event
@@ -268,7 +273,7 @@ def test_a_cancelled_answer_says_so_and_another_can_follow(house: House, parts: 
         done = await talk.until("response.done")
         assert done["response"]["status_details"]["reason"] == "client_cancelled"
         await talk.tell("response.cancel", event_id="mine")
-        assert (await talk.until("error"))["event_id"] == "mine"
+        assert (await talk.until("error"))["error"]["event_id"] == "mine"
 
     story(house, tell)
     parts.model.deltas = ("Good day ", "to you.")
@@ -352,7 +357,7 @@ def test_a_wrong_event_is_told_and_the_session_lives(
         await talk.tell(kind, event_id="e1", **fields)
         error = await talk.until("error")
         assert word in error["error"]["message"]
-        assert error["event_id"] == "e1"
+        assert error["error"]["event_id"] == "e1"
         await talk.ask("hello")
         assert (await talk.until("response.done"))["response"]["status"] == "completed"
 

@@ -1,0 +1,88 @@
+"""The server for other programs (`rubato serve`) beside the window, as the settings want it.
+
+Invariant: a process of its own, so nothing that is said in the window can be asked for there. It
+runs while it is switched on and ends with the program.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.background_job import BackgroundJob
+from app.language.words import mark, tr, translated
+from engine.api import Settings, Value, translatable
+
+_ENDED = mark("The server ended.")
+
+
+class Server(QObject):
+    """`command` starts Rubato (None: the way this one was started). `clients` are addresses, with
+    how much of each is going on.
+
+    Signals:
+        changed: it runs, or does not any more, or somebody came or went.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, settings: Settings, parent: QObject, command: Sequence[str] | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._chosen: dict[str, Value] = {
+            "serve.on": settings.serve.on,
+            "serve.network": settings.serve.network,
+            "serve.port": settings.serve.port,
+        }
+        self.address = self.token = self.fault = ""
+        self.clients: Mapping[str, int] = {}
+        self._job = BackgroundJob(self, command)
+        self._job.told.connect(self._on_told)
+        self._job.ended.connect(self._on_ended)
+
+    def begin(self) -> None:
+        """Serve, if that is wanted."""
+        self.end()
+        if self._chosen["serve.on"]:
+            more = ["--network"] if self._chosen["serve.network"] else []
+            self._job.start("serve", "--json", "--port", str(self._chosen["serve.port"]), *more)
+        self.changed.emit()
+
+    def choose(self, key: str, value: Value) -> None:
+        """The person changed a setting."""
+        if key in self._chosen and self._chosen[key] != value:
+            self._chosen[key] = value
+            self.begin()
+
+    def end(self) -> None:
+        """Serve nobody any more."""
+        self._job.end()
+        self.address = self.token = self.fault = ""
+        self.clients = {}
+
+    @property
+    def state(self) -> str:
+        """In a sentence or two for the person; empty when it is switched off."""
+        if self.fault or not self.address:
+            waits = tr("The server starts\u2026") if self._job.is_under_way else ""
+            return self.fault or waits
+        text = tr("Other programs reach it at {address}.", address=f"{self.address}/v1")
+        who = ", ".join(self.clients)
+        return (
+            f"{text} {tr('Connected: {names}.', names=who) if who else tr('Nobody is connected.')}"
+        )
+
+    def _on_told(self, line: Any) -> None:
+        if isinstance(line, dict):
+            self.address = str(line.get("address", self.address))
+            self.token = str(line.get("token", self.token))
+            self.clients = line.get("clients", self.clients)
+            self.changed.emit()
+
+    def _on_ended(self, document: Any) -> None:
+        told = document if isinstance(document, dict) else {}
+        texts = [translated(translatable.from_json(each)) for each in told.get("texts", ())]
+        self.end()
+        self.fault = " ".join(texts) or tr(_ENDED)
+        self.changed.emit()
