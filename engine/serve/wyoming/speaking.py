@@ -10,7 +10,6 @@ Invariant: one utterance of a client at a time; the next begins when the one bef
 """
 
 import asyncio
-from contextlib import suppress
 from typing import Any
 
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
@@ -121,8 +120,7 @@ class Speaking:
 
     async def _settled(self) -> None:
         if self._task is not None:
-            with suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._task])
 
 
 def _voice(data: dict[str, Any]) -> str:

@@ -263,6 +263,22 @@ def test_whoever_only_listens_is_spoken_to_to_the_end() -> None:
         house.run(story)
 
 
+def test_a_door_closes_while_one_text_waits_for_another() -> None:
+    with asyncio.Runner() as runner:
+        house = House(runner)
+
+        async def story() -> None:
+            async with house.open(), house.client() as client:
+                await client.write_event(SynthesizeStart().event())
+                await until(client, "audio-start")
+                await client.write_event(SynthesizeStop().event())
+                for _ in range(3):
+                    await client.write_event(Synthesize("go on " * 600).event())
+                await until(client, "audio-chunk")
+
+        house.run(story)
+
+
 def test_whoever_writes_nothing_is_let_go() -> None:
     with asyncio.Runner() as runner:
         house = House(runner, limits=Limits(idle_s=0.05))
