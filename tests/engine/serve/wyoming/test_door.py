@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from wyoming.asr import Transcribe, Transcript
+from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 from wyoming.handle import Handled
 from wyoming.info import Describe, Info
@@ -268,13 +269,13 @@ def test_a_door_closes_while_one_text_waits_for_another() -> None:
         house = House(runner)
 
         async def story() -> None:
-            async with house.open(), house.client() as client:
-                await client.write_event(SynthesizeStart().event())
-                await until(client, "audio-start")
-                await client.write_event(SynthesizeStop().event())
+            async with house.open():
+                client = AsyncTcpClient("127.0.0.1", house.port)
+                await client.connect()
                 for _ in range(3):
                     await client.write_event(Synthesize("go on " * 600).event())
                 await until(client, "audio-chunk")
+            await client.disconnect()
 
         house.run(story)
 
