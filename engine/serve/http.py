@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from engine.serve.limits import Limits
 
 _MOST_CONNECTIONS: Final = 64
-_HEAD_S: Final = 10.0  # for the head of a first request
+HEAD_S: Final = 10.0  # for the head of a first request
 _ENDING_S: Final = 3  # for what is being spoken when the server ends
 _HEAD_BYTES: Final = 16 << 10
 
@@ -70,8 +70,9 @@ class _Impatient(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:  # Any: as uvicorn types it
         super().connection_made(transport)
-        asyncio.get_running_loop().call_later(_HEAD_S, self._look)
+        asyncio.get_running_loop().call_later(HEAD_S, self._look, transport)
 
-    def _look(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.close()
+    def _look(self, transport: asyncio.Transport) -> None:
+        is_http = transport.get_protocol() is self  # it was not upgraded to a WebSocket
+        if is_http and self.cycle is None and not transport.is_closing():
+            transport.close()

@@ -1,0 +1,173 @@
+"""How late the server makes speech, door by door, beside the same engine without one.
+
+Run: python -m tests.benchmarks.serving [ENGINE]
+ENGINE: a synthesiser, default starter (Rubato's own). Prints milliseconds from the first word to
+the first sound (the median of TIMES), from a new rate to the sound that has it, for a listener who
+began with the first sound, and how often two listeners at once ran dry.
+"""
+
+import asyncio
+import json
+import socket
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import httpx
+from websockets.asyncio.client import connect
+
+import engine  # noqa: F401 - before numpy, as the program does
+from engine.runtime.factories import standard_factories
+from engine.serve.application import application
+from engine.serve.guard import Access
+from engine.serve.http import http_server
+from engine.serve.limits import SAMPLE_RATE
+from engine.serve.service import Service
+from engine.settings import Settings, SpeechSettings
+from engine.tts.registry import load
+from tests.fakes import FakeLanguageModel
+
+TIMES = 7
+TEXT = "The boat left the harbour at ten past seven in the morning, and nobody saw it again."
+LONG = " ".join([TEXT] * 3)
+
+
+def alone_ms(settings: SpeechSettings) -> float:
+    """The engine without a server."""
+    model = load(settings, lambda phrase, share: None)
+    voice = model.voices()[0]
+    model.warm(voice)
+    times = []
+    for _ in range(TIMES):
+        with model.open(voice, seed=7) as session:
+            began = time.perf_counter()
+            for word in TEXT.split():
+                session.push_word(word)
+            session.end_input()
+            session.step()
+            times.append((time.perf_counter() - began) * 1000)
+    model.close()
+    return statistics.median(times)
+
+
+async def over_http_ms(port: int) -> float:
+    body = {"input": TEXT, "response_format": "pcm"}
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+        await client.get(f"http://127.0.0.1:{port}/v1/models")  # the connection is there
+        began = time.perf_counter()
+        address = f"http://127.0.0.1:{port}/v1/audio/speech"
+        async with client.stream("POST", address, json=body) as answer:
+            async for _ in answer.aiter_bytes():
+                return (time.perf_counter() - began) * 1000
+    raise AssertionError("no sound")
+
+
+async def over_stream_ms(port: int) -> float:
+    async with connect(f"ws://127.0.0.1:{port}/v1/audio/speech/stream", proxy=None) as link:
+        began = time.perf_counter()
+        await link.send(json.dumps({"type": "input.text", "text": TEXT}))
+        await link.send(json.dumps({"type": "input.done"}))
+        while not isinstance(await link.recv(), bytes):
+            pass
+        return (time.perf_counter() - began) * 1000
+
+
+async def over_realtime_ms(port: int) -> float:
+    async with connect(f"ws://127.0.0.1:{port}/v1/realtime", proxy=None) as link:
+        content = [{"type": "input_text", "text": "tell"}]
+        item = {"type": "message", "role": "user", "content": content}
+        await link.send(json.dumps({"type": "conversation.item.create", "item": item}))
+        await link.send(json.dumps({"type": "response.create"}))
+        began = 0.0
+        while True:
+            kind = json.loads(await link.recv())["type"]
+            if kind == "response.output_audio_transcript.delta":
+                began = began or time.perf_counter()
+            if kind == "response.output_audio.delta":
+                return (time.perf_counter() - began) * 1000
+
+
+class Listener:
+    """Plays from the first sound on; knows when it ran dry."""
+
+    def __init__(self) -> None:
+        self.began_at = 0.0
+        self.made_ms = 0.0
+        self.dry = 0
+
+    def hear(self, sound: bytes) -> None:
+        now = time.perf_counter()
+        self.began_at = self.began_at or now
+        if (late_ms := self.heard_ms - self.made_ms) > 0 and self.made_ms:
+            self.dry += 1
+            self.began_at += late_ms / 1000
+        self.made_ms += len(sound) / 2 / SAMPLE_RATE * 1000
+
+    @property
+    def heard_ms(self) -> float:
+        return (time.perf_counter() - self.began_at) * 1000
+
+
+async def listen(port: int, *, rate_after_ms: float | None = None) -> tuple[Listener, float]:
+    """Hear LONG; how long after the wish for another rate its sound was heard."""
+    listener, delay_ms, asked_ms = Listener(), 0.0, 0.0
+    async with connect(f"ws://127.0.0.1:{port}/v1/audio/speech/stream", proxy=None) as link:
+        await link.send(json.dumps({"type": "input.text", "text": LONG}))
+        await link.send(json.dumps({"type": "input.done"}))
+        async for message in link:
+            if isinstance(message, bytes):
+                listener.hear(message)
+                if rate_after_ms and not asked_ms and listener.heard_ms > rate_after_ms:
+                    asked_ms = listener.heard_ms
+                    await link.send(json.dumps({"type": "session.update", "rate": 6.5}))
+                continue
+            kind = json.loads(message)["type"]
+            if kind == "session.updated":
+                delay_ms = listener.made_ms - asked_ms  # what comes next has the new rate
+            if kind == "session.done":
+                return listener, delay_ms
+    raise AssertionError("it broke off")
+
+
+async def measure(settings: Settings) -> dict[str, float]:
+    model = FakeLanguageModel(TEXT)
+    factories = replace(standard_factories(), language_model=lambda settings, progress: model)
+    service = Service(settings, factories)
+    await service.start()
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    ready = asyncio.Event()
+    server = http_server(application(service, Access()), service.limits, ready.set)
+    running = asyncio.ensure_future(server.serve([listener]))
+    await ready.wait()
+    doors: dict[str, Callable[[int], Awaitable[float]]] = {
+        "POST /v1/audio/speech": over_http_ms,
+        "WS /v1/audio/speech/stream": over_stream_ms,
+        "WS /v1/realtime": over_realtime_ms,
+    }
+    found = {}
+    for name, door in doors.items():
+        found[name] = statistics.median([await door(port) for _ in range(TIMES)])
+    _, found["new rate to its sound"] = await listen(port, rate_after_ms=3000)
+    both = await asyncio.gather(*(listen(port) for _ in range(2)))
+    found["two listeners ran dry"] = sum(heard.dry for heard, _ in both)
+    server.should_exit = True
+    await running
+    service.stop()
+    return found
+
+
+def main() -> None:
+    name = sys.argv[1] if len(sys.argv) > 1 else "starter"
+    settings = replace(Settings(), speech=SpeechSettings(engine=name))
+    alone = alone_ms(settings.speech)
+    sys.stdout.write(f"{'without a server':28} {alone:7.1f} ms\n")
+    for what, value in asyncio.run(measure(settings)).items():
+        unit = "times" if "dry" in what else "ms"
+        sys.stdout.write(f"{what:28} {value:7.1f} {unit}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""The clients that people have, each in a process of its own, with a server that is started as
+people start it. A test is skipped where its client is not installed.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.audio.pcm import Resampler
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.host.say_command import collect
+from engine.serve.encoding import pcm16
+from engine.serve.limits import SAMPLE_RATE
+from engine.tts.espeak.model import EspeakModel
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[3]
+PATIENCE_S = 600  # a loaded machine takes minutes to import some of them
+SETTINGS = '[speech]\nengine = "espeak"\n[recogniser]\nengine = "sphinx"\n'
+MODULES = os.environ.get("RUBATO_NODE_MODULES", "")  # a folder with the clients for Node
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("rubato")
+    (folder / "settings.toml").write_text(SETTINGS, encoding="utf-8")
+    own = {"RUBATO_CONFIG": str(folder), "RUBATO_DATA": str(folder), "NODE_PATH": MODULES}
+    return {**os.environ, **own, "NO_PROXY": "127.0.0.1", "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture(scope="module")
+def address(environment: dict[str, str]) -> Iterator[str]:
+    command = [sys.executable, "-m", "app", "serve", "--port", "0", "--json"]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stderr is not None
+        try:
+            for line in server.stderr:
+                if line.startswith('{"address"'):
+                    yield json.loads(line)["address"] + "/v1"
+                    break
+        finally:
+            server.terminate()
+
+
+@pytest.fixture(scope="module")
+def question(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Somebody asks for the time, and is silent for a second."""
+    model = EspeakModel()
+    try:
+        pcm = collect(OfflineSynthesis(model, Script("What time is it?", model.voices()[0])))
+        resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
+    finally:
+        model.close()
+    said = [resampler.push(pcm), resampler.end(), np.zeros(SAMPLE_RATE, np.float32)]
+    path = tmp_path_factory.mktemp("asked") / "question.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(SAMPLE_RATE)
+        file.writeframes(pcm16(np.concatenate(said)))
+    return path
+
+
+def run(script: str, *arguments: object, environment: dict[str, str]) -> dict[str, Any]:
+    """What a client printed in its last line."""
+    program = ["node"] if script.endswith(".mjs") else [sys.executable]
+    command = [*program, str(HERE / script), *map(str, arguments)]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def needs(module: str) -> None:
+    """Skip where a client is not installed."""
+    try:
+        found = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package around it
+        found = False
+    if not found:
+        pytest.skip(f"the client {module} is not installed")
+
+
+def needs_node(package: str) -> None:
+    if not MODULES or not Path(MODULES, package).is_dir():
+        pytest.skip(f"{package} is not in the folder RUBATO_NODE_MODULES")
+
+
+def test_openai_for_python(address: str, question: Path, environment: dict[str, str]) -> None:
+    needs("openai")
+    found = run("openai_python.py", address, question, environment=environment)
+    assert "tts-1" in found["models"]
+    assert all(size > 4_000 for size in found["speech"]["sizes"].values())
+    assert found["speech"]["events"] == ["speech.audio.delta", "speech.audio.done"]
+    assert "no voice called 'alloy'" in found["speech"]["refusal"]
+    assert set(found["texts"]) == {"json", "text", "srt", "verbose_json", "vtt", "stream"}
+    assert "what" in found["texts"]["json"]
+    assert found["texts"]["srt"].startswith("1\n00:00:0")
+    realtime = found["realtime"]
+    assert realtime["bytes"] > SAMPLE_RATE
+    assert realtime["said"].startswith(realtime["heard"])
+    assert len(realtime["heard"]) < len(realtime["said"])
+    assert "conversation.item.input_audio_transcription.completed" in realtime["kinds"]
+
+
+def test_openais_agents(address: str, question: Path, environment: dict[str, str]) -> None:
+    needs("agents.realtime")
+    found = run("openai_agents.py", address, question, environment=environment)
+    assert found["bytes"] > SAMPLE_RATE
+    assert {"audio", "audio_interrupted", "agent_end"} <= set(found["kinds"])
+    assert "error" not in found["kinds"]
+
+
+def test_livekits_plugin(address: str, question: Path, environment: dict[str, str]) -> None:
+    needs("livekit.plugins.openai")
+    found = run("livekit_plugin.py", address, question, environment=environment)
+    assert found["tts-1"] == pytest.approx(found["gpt-4o-mini-tts"], abs=0.3)
+    assert found["tts-1"] > 1.0
+    assert "what" in found["heard"]
+
+
+def test_pipecats_services(address: str, question: Path, environment: dict[str, str]) -> None:
+    needs("pipecat")
+    found = run("pipecat_services.py", address, question, environment=environment)
+    assert not found["faults"]
+    assert found["bytes"] > SAMPLE_RATE
+    assert "what" in found["heard"][0]
+
+
+def test_mcps_client(environment: dict[str, str]) -> None:
+    needs("mcp")
+    found = run("mcp_client.py", ROOT, environment=environment)
+    assert "speak" in found["tools"]
+    assert found["voices"].startswith("Alan\n")
+
+
+def test_voice_mode(address: str, environment: dict[str, str]) -> None:
+    needs("voice_mode")
+    found = run("voice_mode_client.py", address, environment=environment)
+    assert found["bytes"] > 1_000
+
+
+def test_openai_for_node(address: str, question: Path, environment: dict[str, str]) -> None:
+    needs_node("openai")
+    found = run("openai_node.mjs", address, question, environment=environment)
+    assert found["bytes"] > 4_000
+    assert "what" in found["heard"]
+
+
+def test_openais_agents_for_node(address: str, environment: dict[str, str]) -> None:
+    needs_node("@openai/agents-realtime")
+    found = run("agents_node.mjs", address, environment=environment)
+    assert found["sound"] > SAMPLE_RATE
+    assert found["said"]

@@ -1,0 +1,53 @@
+"""Connections on which nothing is asked, and those on which something goes on."""
+
+import asyncio
+import logging
+
+import pytest
+
+from engine.serve import http
+from tests.engine.serve.conftest import serving, soon
+from tests.engine.serve.test_streaming import connected, tell, until
+
+
+def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "HEAD_S", 0.02)
+
+    async def story() -> None:
+        async with serving() as served:
+            for sent in (b"", b"GET /v1/models HTTP/1.1\r\nHost: local"):
+                reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+                writer.write(sent)
+                assert await reader.read() == b""
+                writer.close()
+
+    soon(story)
+
+
+def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "HEAD_S", 0.02)
+
+    async def story() -> None:
+        async with serving() as served, connected(served) as socket:
+            idle, _ = await asyncio.open_connection("127.0.0.1", served.port)
+            assert await idle.read() == b""  # so much time has passed
+            await tell(socket, "input.text", text="hello ")
+            await tell(socket, "input.done")
+            await until(socket, "session.done")
+
+    soon(story)
+
+
+def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
+    async def story() -> None:
+        async with serving() as served, connected(served) as socket:
+            await tell(socket, "input.text", text="abracadabra ")
+            await tell(socket, "input.done")
+            await until(socket, "session.done")
+            body = {"input": "abracadabra", "voice": "abracadabra"}
+            await served.client.post("/v1/audio/speech", json=body)
+
+    with caplog.at_level(logging.DEBUG):
+        soon(story)
+    ours = [each for each in caplog.records if not each.name.startswith(("websockets.c", "http"))]
+    assert not any("abracadabra" in each.getMessage() for each in ours)
