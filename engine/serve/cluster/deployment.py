@@ -58,7 +58,10 @@ _ALONE: Final[dict[str, Any]] = {"include_dashboard": False, "_node_ip_address":
 class Engine:
     """One replica."""
 
-    async def __init__(self, plan: Plan, voices: tuple[VoiceCopy, ...]) -> None:
+    # Ray awaits it.
+    async def __init__(  # type: ignore[misc]
+        self, plan: Plan, voices: tuple[VoiceCopy, ...]
+    ) -> None:
         keep(voices)
         self._plan = plan
         self._service = Service(plan.settings, plan.factories(), plan.limits)
