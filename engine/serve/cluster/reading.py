@@ -78,7 +78,9 @@ class Reading:
         failures = 0
         while self._position < len(self._text):
             try:
-                async with connect(self._address, additional_headers=self._headers) as connection:
+                async with connect(
+                    self._address, additional_headers=self._headers, close_timeout=_PATIENCE_S
+                ) as connection:
                     self._connection = connection
                     async for piece in self._spoken(connection):
                         failures = 0

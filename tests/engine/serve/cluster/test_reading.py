@@ -54,6 +54,7 @@ class Relay:
             async for message in server:
                 if count == cut:
                     client.transport.abort()
+                    server.transport.abort()  # a closing handshake would wait for what is unread
                     break
                 count += 1
                 await client.send(message)

@@ -253,13 +253,13 @@ def test_whoever_hangs_up_in_any_state_gives_everything_back() -> None:
 
 def test_whoever_only_listens_is_spoken_to_to_the_end() -> None:
     with asyncio.Runner() as runner:
-        house = House(runner, limits=Limits(idle_s=0.05))
+        house = House(runner, limits=Limits(idle_s=0.02))
 
         async def story() -> None:
             async with house.open():
-                events = await house.ask("audio-stop", Synthesize("go on " * 600))
+                events = await house.ask("audio-stop", Synthesize("go on " * 150))
                 assert events[-1].type == "audio-stop"
-                assert seconds(events) > 200
+                assert seconds(events) > 60
 
         house.run(story)
 
