@@ -77,7 +77,7 @@ def _models() -> dict[Work, str]:
     """The models that were fetched, each with its title and authors."""
     store = default_store()
     return {
-        Work(f"{asset.name} (model)", "", asset.licence): f"{asset.title}\n{asset.attribution}"
+        Work(f"{asset.name} (model)", "", asset.terms): f"{asset.title}\n{asset.attribution}"
         for asset in catalogue().values()
         if store.state(asset) is State.COMPLETE
     }

@@ -53,7 +53,7 @@ def _list(options: argparse.Namespace) -> int:
         state = "in use" if entry.in_use else entry.state
         write(f"{one_line(entry.name):16} {size}  {state:9} {one_line(entry.title)}")
         write(f"{'':37}{entry.licence}; {entry.attribution}")
-        for line in (_memory(entry), entry.measured, entry.obstacle):
+        for line in (_memory(entry), entry.measured, entry.notice, entry.obstacle):
             if line:
                 write(f"{'':37}{line}")
     write(f"Recommended for this machine: {recommended.text} {recommended.warning}".rstrip())
@@ -74,6 +74,10 @@ def _get(options: argparse.Namespace) -> int:
         recommended = library.recommendation()
         names = recommended.names
         tell(f"{recommended.text} {recommended.megabytes:,} MB in all. {recommended.warning}")
+    for entry in library.wanted(names):
+        tell(
+            f"{one_line(entry.title)}: {entry.licence}; {entry.attribution}. {entry.notice}".strip()
+        )
     fetched = {name: library.fetch(name, _progress_line()) for name in names}
     tell("")
     if options.json:

@@ -32,7 +32,8 @@ def remarks(entry: ModelEntry) -> str:
     half = ""
     if entry.state is Presence.PARTIAL:
         half = tr("{size} of it are here; it goes on from there.", size=size(entry.megabytes_here))
-    return " ".join(each for each in (entry.obstacle, short, half, entry.measured) if each)
+    said = (entry.notice, entry.obstacle, short, half, entry.measured)
+    return " ".join(each for each in said if each)
 
 
 def progress(event: ModelProgress) -> str:

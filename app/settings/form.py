@@ -22,7 +22,9 @@ class Field:
     def is_wanted(self, values: Mapping[str, Value]) -> bool:
         """Whether the engine in force uses it."""
         section = self.key.partition(".")[0]
-        return self.shown.only_with in ("", values.get(f"{section}.engine"))
+        only = self.shown.only_with
+        engines = (only,) if isinstance(only, str) else only
+        return "" in engines or values.get(f"{section}.engine") in engines
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ _KNOWN = {
     "kokoro": mark("Kokoro, on this computer"),
     "espeak": mark("eSpeak NG, on this computer"),
     "voxtream2": mark("VoXtream2, on this computer"),
+    "voxtream2-1": mark("VoXtream2.1, on this computer"),
 }
 _MADE = {system.name: system.title for system in SYSTEMS}
 _ICONS = {

@@ -15,6 +15,8 @@ from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
 from engine.typed_values import WrongValue, build, toml_table
 
+_COMMIT = re.compile("[0-9a-f]{40}")
+
 
 @dataclass(frozen=True)
 class HubSource:
@@ -58,7 +60,8 @@ class AssetFile:
 @dataclass(frozen=True)
 class Asset:
     """One thing a person can fetch. `needs` names assets it does not work without; what is
-    `superseded` is for those who have it."""
+    `superseded` is for those who have it. `readme_licence`: of another licence than that of its
+    card; empty = its authors name one."""
 
     name: str
     title: str
@@ -69,6 +72,18 @@ class Asset:
     files: tuple[AssetFile, ...]
     needs: tuple[str, ...] = ()
     superseded: bool = False
+    readme_licence: str = ""
+
+    @property
+    def terms(self) -> str:
+        """The licence, or both."""
+        return " / ".join(filter(None, (self.licence, self.readme_licence)))
+
+    @property
+    def names_a_commit(self) -> bool:
+        """Whether what is fetched was known when the catalogue was written; releases are named."""
+        source = self.source
+        return not isinstance(source, HubSource) or bool(_COMMIT.fullmatch(source.revision))
 
     @property
     def megabytes(self) -> int:
@@ -133,6 +148,7 @@ class _Entry:
     release: str = ""
     needs: tuple[str, ...] = ()
     superseded: bool = False
+    readme_licence: str = ""
 
 
 def _asset(name: str, table: object) -> Asset:
@@ -151,7 +167,7 @@ def _asset(name: str, table: object) -> Asset:
         source = ReleaseSource(entry.release, entry.revision)
     files = tuple(_file(name, file) for file in entry.files)
     about = (entry.title, entry.kind, source, entry.licence, entry.attribution)
-    return Asset(name, *about, files, entry.needs, entry.superseded)
+    return Asset(name, *about, files, entry.needs, entry.superseded, entry.readme_licence)
 
 
 def _file(name: str, entry: _FileEntry) -> AssetFile:

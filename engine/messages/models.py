@@ -42,7 +42,7 @@ class ModelEntry:
     `megabytes` is the size of what is fetched or lies there, with what it needs besides, 0 where
     nobody says; `memory_mb` about what it takes while it runs, 0 where that is not known; `fits`
     whether this machine has that. `measured` is what is known of its speed here. `obstacle` says
-    why it cannot be used now; empty = it can be.
+    why it cannot be used now; empty = it can be. `notice` is to be known before it is fetched.
     """
 
     name: str
@@ -60,6 +60,7 @@ class ModelEntry:
     measured: str = ""
     in_use: bool = False
     obstacle: str = ""
+    notice: str = ""
 
 
 @dataclass(frozen=True)

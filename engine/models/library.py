@@ -3,11 +3,12 @@
 Invariant: the settings are those of the person's file, and a choice is written there.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine import settings_file
-from engine.messages.models import ModelEntry, Recommendation
+from engine.messages.models import ModelEntry, Presence, Recommendation
 from engine.models import listing, recommended, removal, storage
 from engine.models.added import add
 from engine.models.choice import Changes, changes
@@ -38,6 +39,15 @@ class ModelLibrary:
     def recommendation(self) -> Recommendation:
         """What fits this machine."""
         return recommended.recommendation(self.models(), this_machine())
+
+    def wanted(self, names: Iterable[str]) -> tuple[ModelEntry, ...]:
+        """What fetching these models would bring, with what they need. InvalidInput."""
+        assets = {asset.name for name in names for asset in storage.with_needs(name)}
+        return tuple(
+            each
+            for each in self.models()
+            if each.name in assets and each.state is not Presence.COMPLETE
+        )
 
     def fetch(self, name: str, show: Show) -> tuple[Path, ...]:
         """Fetch a model and what it needs; `show` gets file, bytes done and in total. Returns their

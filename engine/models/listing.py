@@ -21,14 +21,15 @@ from engine.models.storage import default_store, size_on_disk, usable_path, with
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.systems import SYSTEMS, System
-from engine.translatable import Translatable
+from engine.translatable import Translatable, joined
 from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
+from engine.tts.voxtream.files.place import PUBLISHED
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
 KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
-NEURAL, NATURAL = "voxtream2", "kokoro"
+NATURAL = "kokoro"
 _BUILT_IN = (
     ("sphinx", RECOGNISER, "Sphinx: knows the built-in skills' sentences, English only", "MIT"),
     ("skills", LANGUAGE_MODEL, "Built-in skills: no language model, certain answers", "GPL-3.0"),
@@ -158,12 +159,13 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
             megabytes_here=sum(store.bytes_here(each) for each in whole) // 1_000_000,
             memory_mb=memory_mb,
             fits=machine.has_memory_for(memory_mb),
-            licence=asset.licence,
+            licence=asset.terms,
             attribution=asset.attribution,
             folder=str(store.path(asset)),
             measured=_measured(asset),
             in_use=used.has(asset.name, usable_path(asset, store)),
             obstacle=_part_of(asset) or _obstacle(asset.kind),
+            notice=joined(_notices(asset)),
         )
 
 
@@ -221,6 +223,21 @@ def _part_of(asset: Asset) -> str:
     return ""
 
 
+def _notices(asset: Asset) -> Iterator[str]:
+    """What a person is to know before it is fetched."""
+    if asset.readme_licence:
+        yield Translatable(
+            "Its authors name two licences: {card} on its card, {readme} in their README. Until"
+            " they say which one holds, keep to the stricter.",
+            card=asset.licence,
+            readme=asset.readme_licence,
+        )
+    if not asset.names_a_commit:
+        yield Translatable(
+            "Its files were not at hand when this list was made: what is fetched first is pinned."
+        )
+
+
 def _obstacle(kind: str) -> str:
     """Why a model of this kind cannot be used now; that it is not fetched yet is no obstacle."""
     if kind != LANGUAGE_MODEL:
@@ -241,6 +258,6 @@ def _measured(asset: Asset) -> str:
         found = ears.find_pick(data_folder())
     elif asset.name == speech.KOKORO:
         found = speech.find_pick(data_folder())
-    elif asset.name == NEURAL:
+    elif asset.name in PUBLISHED:
         found = voices.last_pick(data_folder())
     return found.reason if found else ""

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
-from engine.models.listing import LANGUAGE_MODEL, NATURAL, NEURAL, short
+from engine.models.listing import LANGUAGE_MODEL, NATURAL, short
 from engine.models.machine import Machine
 from engine.models.storage import with_needs
 from engine.settings_file import data_folder
 from engine.tts.voxtream.files import pick as voices
+from engine.tts.voxtream.files.place import PUBLISHED
 
 _VERBS = {"recogniser": "listens", "language model": "thinks", "voice": "speaks"}
 
@@ -30,9 +31,15 @@ def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommend
         if known[asset.name].state is not Presence.COMPLETE
     ]
     here = [each for each in chosen if each.state is Presence.COMPLETE]
+    new = [each for each in chosen if each not in here]
     kinds = {each.kind for each in chosen}
     stays = [f"the built-in {kind} stays" for kind in _VERBS if kind not in kinds]
-    obstacles = [f"{short(each.title)}: {each.obstacle}" for each in chosen if each.obstacle]
+    obstacles = [
+        f"{short(each.title)}: {warning}"
+        for each in chosen
+        for warning in (each.obstacle, each.notice if each in new else "")
+        if warning
+    ]
     return Recommendation(
         tuple(each.name for each in chosen),
         sum(asset.megabytes for asset in missing),
@@ -62,7 +69,7 @@ def _mind(listed: Sequence[ModelEntry], machine: Machine) -> ModelEntry | None:
 def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
     """The full-size one where `rubato bench` found it quick enough, else the natural one."""
     pick = voices.last_pick(data_folder())
-    names = (NEURAL, NATURAL) if pick is not None and pick.profile else (NATURAL,)
+    names = (*PUBLISHED, NATURAL) if pick is not None and pick.profile else (NATURAL,)
     return next((each for name in names for each in listed if each.name == name), None)
 
 

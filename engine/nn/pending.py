@@ -19,18 +19,25 @@ def _nothing() -> None:
     """Nothing is being computed: there is nothing to wait for."""
 
 
+def _always() -> bool:
+    """Nobody else computes it."""
+    return True
+
+
 @dataclass(frozen=True)
 class Pending(Generic[T]):
     """`wait()`, called once, returns the result. A caller that no longer wants it calls `settle()`
-    instead, which returns once the computation is over.
+    instead, which returns once the computation is over. `done()`: whether neither would wait for
+    another thread.
     """
 
     wait: Callable[[], T]
     settle: Callable[[], None] = _nothing
+    done: Callable[[], bool] = _always
 
     def then(self, change: Callable[[T], U]) -> "Pending[U]":
         """The result passed through a function, which runs on the waiting thread."""
-        return Pending(lambda: change(self.wait()), self.settle)
+        return Pending(lambda: change(self.wait()), self.settle, self.done)
 
 
 def beside(
@@ -40,7 +47,7 @@ def beside(
     threads."""
     run = _Run(feeds)
     session.run_async(outputs, feeds, run.end, None)
-    return Pending(run.wait, run.settle)
+    return Pending(run.wait, run.settle, run.done)
 
 
 class _Run:
@@ -65,3 +72,6 @@ class _Run:
 
     def settle(self) -> None:
         self._over.wait()
+
+    def done(self) -> bool:
+        return self._over.is_set()

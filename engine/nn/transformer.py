@@ -152,7 +152,8 @@ class Attention(nn.Module):
         mixed = functional.scaled_dot_product_attention(
             rows, stored.keys, stored.values, attn_mask=mask
         )
-        heads = mixed.view(batch, config.heads, length, width).transpose(1, 2)
+        # A card may lay its attention out another way.
+        heads = mixed.reshape(batch, config.heads, length, width).transpose(1, 2)
         out: Tensor = self.output(heads.reshape(batch, length, -1))
         return out
 

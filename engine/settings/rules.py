@@ -121,13 +121,14 @@ class Entry(Enum):
 @dataclass(frozen=True)
 class Shown:
     """A row of the form, named by `label`; a setting may have several. `only_with`: where this is
-    the engine of its section; empty = always. `advanced`: behind a button. `place`: the higher, the
-    further down; else as declared. `help` comes from the Help that follows.
+    the engine of its section, or one of these; empty = always. `advanced`: behind a button.
+    `place`: the higher, the further down; else as declared. `help` comes from the Help that
+    follows.
     """
 
     label: str
     entry: Entry | None = None  # None = as the rule says, a text on one line
-    only_with: str = ""
+    only_with: str | tuple[str, ...] = ""
     advanced: bool = False
     place: int = 0
     help: str = ""

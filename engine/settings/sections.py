@@ -197,6 +197,9 @@ class LanguageModelSettings:
     ] = 0.7
 
 
+_PUBLISHED = ("voxtream2-1", "voxtream2")  # see engine/tts/voxtream/files/place.py
+
+
 @dataclass(frozen=True)
 class SpeechSettings:
     # espeak stands in where another one cannot load
@@ -207,6 +210,7 @@ class SpeechSettings:
             kokoro=mark("Kokoro (fetched)"),
             starter=mark("Rubato's own (built in)"),
             espeak=mark("eSpeak NG (built in)"),
+            **{"voxtream2-1": mark("VoXtream2.1 (fetched)")},
             voxtream2=mark("VoXtream2 (fetched)"),
             **{system.name: system.title for system in SYSTEMS},
         ),
@@ -242,7 +246,7 @@ class SpeechSettings:
     ] = 7
     device: Annotated[
         str,
-        LoadedBy(("starter", "voxtream2", *(system.name for system in SYSTEMS))),
+        LoadedBy(("starter", *_PUBLISHED, *(system.name for system in SYSTEMS))),
         Choice.of(
             auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
         ),
@@ -250,14 +254,14 @@ class SpeechSettings:
     ] = "auto"
     profile: Annotated[
         str,
-        LoadedBy(("voxtream2",)),
+        LoadedBy(_PUBLISHED),
         Choice.of(
             auto=mark("What rubato bench picked"),
             full=mark("Full"),
             int8=mark("8 bits"),
             int4=mark("4 bits"),
         ),
-        Shown("Precision", only_with="voxtream2", advanced=True),
+        Shown("Precision", only_with=_PUBLISHED, advanced=True),
         Help("On the processor, fewer bits are faster and lose some sound."),
     ] = "auto"
 

@@ -92,6 +92,7 @@ def generation(export: Export) -> Generation:
         highest_rate=export.highest_rate,
         frames_heard=export.frames_heard,
         frames_in_word=export.frames_in_word,
+        look_ahead=export.look_ahead,
     )
 
 

@@ -295,6 +295,7 @@ class Export:
     highest_rate: float = UNBOUNDED
     frames_heard: int = 0
     frames_in_word: int = NEVER
+    look_ahead: int = 0
     limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
 
 

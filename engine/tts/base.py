@@ -3,7 +3,10 @@ frames step by step.
 
 Invariant: `step()` never sleeps, never waits, reads no clock. "Not ready" is the value Starved,
 "the end" is the value Finished. Same voice, seed, words and trace of rates on the same device give
-the same samples, however the calls to push_word and step are interleaved between starvations.
+the same samples, however the calls to push_word and step are interleaved between starvations. Where
+a model reads ahead (TtsInfo.reads_ahead), the trace also says which words, and whether the end,
+were known before every step: of what was pushed, so much as it can use. All text known before the
+first step is one trace.
 """
 
 import math
@@ -42,7 +45,7 @@ class TtsInfo:
     of a recording only resembles the speaker. `can_mix`: see engine/tts/mixing.py. `note` is a
     sentence to the person on how it runs, empty when there is nothing to know; it can change when a
     voice is made ready or a session opened. `lead_ms`: at least so far it must run ahead of what is
-    heard.
+    heard. `reads_ahead`: samples depend on which words were known before a step, see above.
     """
 
     name: str
@@ -56,6 +59,7 @@ class TtsInfo:
     note: str = ""
     can_mix: bool = False
     lead_ms: int = 0
+    reads_ahead: bool = False
 
     @property
     def voice_model(self) -> str:

@@ -1,5 +1,5 @@
-"""What the synthesiser 'auto' is here: VoXtream2 where it was fetched and a graphics card runs it,
-Kokoro where it was fetched and is quick enough, else the built-in voice.
+"""What the synthesiser 'auto' is here: the best edition of VoXtream2 that was fetched where a
+graphics card runs it, Kokoro where it was fetched and is quick enough, else the built-in voice.
 
 Invariant: as in engine/asr/pick.py. Imports no synthesiser, and torch only as graphics_card does.
 """
@@ -16,15 +16,14 @@ from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.kokoro import place
 from engine.tts.voxtream.files import pick as profiles
+from engine.tts.voxtream.files.place import PUBLISHED
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "starter"
 KOKORO: Final = "kokoro"
-VOXTREAM2: Final = "voxtream2"
 LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
 FILE: Final = "synthesiser.json"
 
-ON_CARD: Final = Translatable("VoXtream2: a graphics card runs it.")
 NOT_FETCHED: Final = Translatable(
     "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
 )
@@ -70,8 +69,9 @@ def find_pick(folder: Path) -> Pick | None:
 
 def choose(settings: SpeechSettings) -> Pick:
     """What 'auto' is here on the device of these settings."""
-    if _runs_on_card(settings.device):
-        return Pick(VOXTREAM2, ON_CARD)
+    if edition := _on_card(settings.device):
+        reason = Translatable("{name}: a graphics card runs it.", name=PUBLISHED[edition])
+        return Pick(edition, reason)
     if not place.is_fetched():
         return Pick(BUILT_IN, NOT_FETCHED)
     return find_pick(data_folder()) or Pick(KOKORO, UNMEASURED)
@@ -89,13 +89,15 @@ def why(settings: SpeechSettings) -> str:
     return choose(settings).reason if settings.engine == AUTO else ""
 
 
-def _runs_on_card(device: str) -> bool:
-    """Whether VoXtream2 was fetched and a graphics card runs it, quickly enough where that was
-    measured.
+def _on_card(device: str) -> str:
+    """The best edition of VoXtream2 that was fetched, where a graphics card runs it, quickly enough
+    where that was measured; else empty.
     """
-    if device == "cpu" or Store(data_folder() / "models").whole(VOXTREAM2) is None:
-        return False
+    store = Store(data_folder() / "models")
+    fetched = next((name for name in PUBLISHED if store.whole(name) is not None), "")
+    if device == "cpu" or not fetched:
+        return ""
     measured = profiles.last_pick(data_folder())
     if measured is not None and measured.device == "cuda" and not measured.profile:
-        return False
-    return graphics_card.is_usable()
+        return ""
+    return fetched if graphics_card.is_usable() else ""

@@ -14,6 +14,7 @@ from engine.settings import SpeechSettings
 from engine.systems import SYSTEMS, System
 from engine.tts import packs, pick
 from engine.tts.base import Progress, TtsModel
+from engine.tts.voxtream.files.place import PUBLISHED
 
 Load = Callable[[SpeechSettings, Progress], TtsModel]
 
@@ -50,7 +51,7 @@ _LOADERS: Final[dict[str, Load]] = {
     "espeak": _load_of("engine.tts.espeak.model"),
     "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
     "kokoro": _load_of("engine.tts.kokoro.synthesiser"),
-    "voxtream2": _load_of("engine.tts.voxtream.files.loading"),
+    **{edition: _load_of("engine.tts.voxtream.files.loading") for edition in PUBLISHED},
     **{system.name: partial(_made_here, system) for system in SYSTEMS},
 }
 

@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 
 ESPEAK: Final = "espeak"
 KOKORO: Final = "kokoro"
-VOXTREAM2: Final = "voxtream2"  # its TtsInfo.name, see engine/tts/voxtream/config.py
 VOXTREAM2_OWN: Final = "formant"
 AGAIN: Final = Translatable("Install the program again.")
 _LARGEST_CONFIG: Final = 1_000_000  # bytes
@@ -83,8 +82,8 @@ def of_settings(settings: SpeechSettings) -> Roster:
         case name if system := systems.find(name):
             files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
             return Roster(system.name, tuple(file.name for file in files), system.can_clone)
-        case _:
-            return _fetched()
+        case edition:
+            return _fetched(edition)
 
 
 def _kokoro() -> Roster:
@@ -116,11 +115,11 @@ def _of_pack(folder: Path) -> Roster:
     return Roster(f"{name} {edition}", tuple(file.name for file in files), can_clone=True)
 
 
-def _fetched() -> Roster:
-    if not (data_folder() / "models" / "voxtream2" / "model.safetensors").is_file():
+def _fetched(edition: str) -> Roster:
+    if not (data_folder() / "models" / edition / "model.safetensors").is_file():
         raise ModelError(
             "The neural voice is not on this machine.",
             hint="Fetch it with: {command}",
-            command="rubato models get voxtream2",
+            command=f"rubato models get {edition}",
         )
-    return Roster(VOXTREAM2, (VOXTREAM2_OWN,), can_clone=True)
+    return Roster(edition, (VOXTREAM2_OWN,), can_clone=True)

@@ -1,18 +1,22 @@
 """All that wants a graphics card, in one run and one table: parity, first packet, RTF, long speech.
 
-    python -m tests.benchmarks.cuda [--reference PATH] [--minutes 30] [--report FILE]
+    python -m tests.benchmarks.cuda [--editions voxtream2-1 voxtream2] [--reference PATH]
+        [--minutes 30] [--report FILE]
     python -m tests.benchmarks.cuda --device cpu --small --minutes 0.2     # tries the script itself
 
 Full-size random weights (neither speed nor parity depends on the values). PATH is a checkout of
-herimor/voxtream whose packages can be imported; without it its column stays empty. Every part runs
-in a process of its own. Exit status 1 when a target was missed.
+herimor/voxtream or the unpacked package voxtream, see tests/parity/reference.py; without it its
+column stays empty. Every part runs in a process of its own. Exit status 1 when a target was missed.
 
 - Parity, in fp32 without TF32: frames replayed from a captured graph against plain calls, the card
   against the processor, and, with --reference, ours against theirs on the processor.
+- Running freely, in fp32 on the card: frames of VoXtream2.1 that differ from those of its own code
+  (tests/parity/free_running.json).
 - A seed repeats, in the precision that speech has on this card.
-- First packet and RTF: voxtream_speed.py, ours and theirs in the same run.
-- Long speech: text without end at 4 syllables a second, every frame timed, memory after the first
-  minute and at the end. Theirs is spoken in utterances of 60 s, its limit.
+- First packet and RTF of every edition: voxtream_speed.py, ours and theirs in the same run.
+- Long speech: text without end at 4 syllables a second and without a sentence's end, so that the
+  window turns over; every frame timed, memory after the first minute and at the end. Theirs is
+  spoken in utterances of 60 s, its limit.
 """
 
 import argparse
@@ -34,12 +38,16 @@ import torch
 from engine.codec.mimi import FRAME_MS, random_mimi
 from engine.tts.base import AudioFrame
 from engine.tts.voxtream.config import FULL, VOXTREAM2_SHAPE
+from engine.tts.voxtream.edition import EDITIONS, TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, load_random
 from tests.benchmarks import voxtream_speed
 from tests.engine.tts.voxtream import small_model
+from tests.parity.free_running import OF_SIZE, SCENARIOS, Frame, Ours
+from tests.parity.reference import SoundingWeights
 
+FREE_RUNNING = Path(__file__).parents[1] / "parity" / "free_running.json"
 ROOT = Path(__file__).parents[2]
 FP32_ERROR = 1e-3  # of samples in -1..1; other codes make 0.02 with the small model
 PARITY_FRAMES = 12  # the processor takes a second for each
@@ -65,12 +73,14 @@ class Row:
 # ------------------------------------------------------------- what is measured
 
 
-def load(options: Options, place: Target, *, graphs: bool) -> VoxtreamSynthesiser:
+def load(
+    options: Options, place: Target, *, graphs: bool, edition: Edition = TIMELESS
+) -> VoxtreamSynthesiser:
     """Random weights, the same on every device."""
     config = small_model.SMALL if options.small else VOXTREAM2_SHAPE
     mimi = small_model.small_mimi() if options.small else random_mimi(config.codebooks, 0)
     mimi._model.to(place.device)  # drawn on the processor: a card would draw others
-    made = load_random(0, config=config, profile=FULL, target=place, mimi=mimi)
+    made = load_random(0, config=config, edition=edition, profile=FULL, target=place, mimi=mimi)
     model = VoxtreamSynthesiser(
         made._machine, made._speaker, made.voices(), made.info.name, graphs=graphs
     )
@@ -105,6 +115,26 @@ def parity(options: Options) -> list[Row]:
     ]
 
 
+def free_running(options: Options) -> list[Row]:
+    """Frames off, of every scenario that was kept of this size."""
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    size = "small" if options.small else "full"
+    kept = json.loads(FREE_RUNNING.read_text(encoding="utf-8"))[size]
+    shape = small_model.SMALL if options.small else VOXTREAM2_SHAPE
+    mimi = small_model.small_mimi() if options.small else random_mimi(shape.codebooks, 0)
+    with torch.inference_mode():
+        ours = Ours(SoundingWeights(shape, 0), shape, mimi, options.device)
+        mimi._model.to(options.device)
+        rows = []
+        for name in OF_SIZE[size]:
+            frames, _ = ours.run(SCENARIOS[name])
+            wanted = (Frame(*drawn) for drawn in kept[name]["frames"])
+            off = sum(one != other for one, other in zip(frames, wanted, strict=True))
+            rows.append(Row(f"{name}: frames off", off, wanted=0.0))
+    return rows
+
+
 def _difference(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.abs(one - other).max()) if one.shape == other.shape else float("inf")
 
@@ -117,21 +147,32 @@ def repeated(options: Options) -> list[Row]:
 
 
 def speed(options: Options) -> list[Row]:
-    """First packets and frames of both, by the benchmark that is there for it."""
+    """First packets and frames of both, by the benchmark that is there for it. Their code takes the
+    same time for both editions.
+    """
     arguments = ["--frames", "100", "--repeats", "10"]
     arguments += ["--cuda"] if options.device == "cuda" else []
-    ours = voxtream_speed.child(arguments, "full")
     theirs = None
     if options.reference:
         path = ["--reference", str(options.reference)]
         theirs = voxtream_speed.child([*arguments, *path], "reference")
-    if ours is None:
-        raise SystemExit("speed was not measured")
-    return [
-        Row("first packet, ms", ours.first_ms, theirs and theirs.first_ms, FIRST_PACKET_MS),
-        Row("RTF of the median frame", *_shares(ours.frame_ms, theirs and theirs.frame_ms), RTF),
-        Row("RTF of the mean", *_shares(ours.mean_ms, theirs and theirs.mean_ms), RTF),
-    ]
+    rows: list[Row] = []
+    for edition in options.editions:
+        ours = voxtream_speed.child([*arguments, "--edition", edition], "full")
+        if ours is None:
+            raise SystemExit("speed was not measured")
+        frame, mean = theirs and theirs.frame_ms, theirs and theirs.mean_ms
+        rows += [
+            Row(
+                f"{edition}: first packet, ms",
+                ours.first_ms,
+                theirs and theirs.first_ms,
+                FIRST_PACKET_MS,
+            ),
+            Row(f"{edition}: RTF of the median frame", *_shares(ours.frame_ms, frame), RTF),
+            Row(f"{edition}: RTF of the mean", *_shares(ours.mean_ms, mean), RTF),
+        ]
+    return rows
 
 
 def _shares(ours: float, theirs: float | None) -> tuple[float, float | None]:
@@ -212,6 +253,7 @@ def _memory_mb(device: str) -> float:
 
 PARTS: dict[str, Callable[[Options], list[Row]]] = {
     "parity": parity,
+    "free-running": free_running,
     "repeated": repeated,
     "speed": speed,
     "speech": long_speech,
@@ -252,7 +294,7 @@ def measure(options: Options) -> list[Row]:
     """The whole table, part by part."""
     tell = sys.stderr.write
     rows: list[Row] = []
-    for part in ("parity", "repeated", "speed", "speech"):
+    for part in ("parity", "free-running", "repeated", "speed", "speech"):
         if part == "speed" and options.small:
             continue  # measures the full size only
         tell(f"{part} ...\n")
@@ -281,6 +323,7 @@ def _number(value: float | None) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="everything that wants a graphics card")
+    parser.add_argument("--editions", nargs="+", choices=EDITIONS, default=list(EDITIONS))
     parser.add_argument("--reference", type=Path)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")

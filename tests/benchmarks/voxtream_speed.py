@@ -2,6 +2,7 @@
 
     python tests/benchmarks/voxtream_speed.py [--profiles int4 int8 full] [--reference PATH]
                                               [--frames 25] [--repeats 3] [--threads 2] [--cuda]
+                                              [--edition voxtream2-1]
 
 Full-size random weights (the arithmetic does not depend on the values), prompt of 5 s, guidance on.
 Every system runs in a process of its own, all in one run. First packet: from pushing the first word
@@ -115,17 +116,20 @@ def measure_ours(profile: str, options: argparse.Namespace) -> Report:
 
     from engine.tts.voxtream import script, sink
     from engine.tts.voxtream.config import PROFILES
+    from engine.tts.voxtream.edition import EDITIONS
     from engine.tts.voxtream.files.checkpoint import Target
     from engine.tts.voxtream.synthesiser import load_random
 
     torch.set_num_threads(options.threads if profile == "full" else 1)  # as loading.py does
     device = torch.device("cuda" if options.cuda else "cpu")
     dtype = torch.bfloat16 if options.cuda else torch.float32
-    report = Report(f"ours {profile}{' cuda' if options.cuda else ''}")
+    report = Report(f"ours {options.edition} {profile}{' cuda' if options.cuda else ''}")
     load = Stopwatch()
     model = load.run(
         lambda: load_random(
-            profile=PROFILES[profile], target=Target(device, dtype, options.threads)
+            edition=EDITIONS[options.edition],
+            profile=PROFILES[profile],
+            target=Target(device, dtype, options.threads),
         )
     )
     report.load_s = load.wall[0] / 1000
@@ -211,28 +215,15 @@ def measure_reference(path: Path, options: argparse.Namespace) -> Report:
 
 def _load_reference(path: Path, options: argparse.Namespace) -> Any:
     import torch
-    from voxtream.config import SpeechGeneratorConfig
-    from voxtream.model import Model, ModelConfig
+
+    from engine.tts.voxtream.config import VOXTREAM2_SHAPE
+    from tests.parity import reference
 
     torch.set_num_threads(options.threads)
-    config = SpeechGeneratorConfig(**json.loads((path / "configs/generator.json").read_text()))
-    shape = {
-        "phone_former": "phone_former",
-        "temp_former": "temp_former",
-        "dep_former": "dep_former_csm",
-        "phone_vocab_size": 125,
-        "audio_vocab_size": 2050,
-        "audio_pad_size": 0,
-        "embedding_dim": 1024,
-        "spk_embedding_dim": 192,
-        "num_codebooks": 16,
-        "num_phone_states": 6,
-        "amortization_divisor": 16,
-        "max_look_ahead": 5,
-        "audio_window_size": 625,
-        "phone_window_size": 625,
-    }
-    model = Model(ModelConfig(**shape)).eval().requires_grad_(False)
+    package = reference.imported(path)
+    config, _ = reference.settings(package, path)
+    shape = package.models.ModelConfig(**reference.config_of(VOXTREAM2_SHAPE))
+    model = package.models.Model(shape).eval().requires_grad_(False)
     model.audio_head.normal_(0, 0.03)
     dtype = torch.bfloat16 if options.cuda else torch.float32
     model.to(torch.get_default_device(), dtype).setup_caches(2, dtype)
@@ -315,7 +306,8 @@ def show(reports: list[Report]) -> None:
 def child(arguments: list[str], which: str) -> Report | None:
     """Measure one system in a process of its own."""
     run = [sys.executable, "-W", "ignore", __file__, *arguments, "--only", which]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(run, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         sys.stdout.write(f"{which}: not measured: {done.stderr.strip().splitlines()[-1]}\n")
         return None
@@ -330,6 +322,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--cuda", action="store_true")
+    parser.add_argument("--edition", default="voxtream2-1", choices=("voxtream2-1", "voxtream2"))
     parser.add_argument("--only", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only == "reference":

@@ -2,8 +2,9 @@
 
     PYTHONPATH=. python tests/parity/voxtream_parity.py PATH_OF_THE_REFERENCE [--report FILE]
 
-PATH is a checkout of herimor/voxtream (MIT); its packages (torchtune, nltk) must be importable.
-Nothing of it is copied here: it is imported and run beside ours, fp32 on the CPU. About 6 GB.
+PATH is a checkout of herimor/voxtream (MIT), which is VoXtream2, or the unpacked package voxtream
+0.2.5, which is VoXtream2.1: see reference.py. Nothing of it is copied here: it is imported and run
+beside ours, fp32 on the CPU. About 6 GB.
 Where ours differs on purpose, and why:
 - Phones: the reference gives a phone its table lacks, and the "?" of "?!", the id 122, which tells
   the model to drop its guidance; ours spells or drops it. Word by word, ours keeps the neighbours
@@ -11,8 +12,8 @@ Where ours differs on purpose, and why:
 - Codes 2048 and 2049 are no sounds; the reference can draw them and feeds them back.
 - The first frame's acoustic codes are the prompt's last ones, which are known; the reference
   generates them again.
-- Text: the reference takes one word before every frame if there is one, so its samples depend on
-  when words arrive; ours takes words when fewer than three phones are ahead.
+- Text: the reference takes one word before every frame if there is one, wanted or not; ours takes
+  all that came, as far as the masks see, and begins with three phones more than are spoken.
 - A state visited more than three times before the end of the text was known holds the reference
   for 25 frames (it compares with ==); ours leaves it at once. Ours checks the state it pushes into,
   and does not take the last phone known for the end while more text may come.
@@ -39,7 +40,9 @@ from engine.nn.transformer import RotaryTable
 from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
 from engine.tts.voxtream.alignment import AlignmentCursor
 from engine.tts.voxtream.config import DURATION_TOKENS, FULL, GENERATION, VOXTREAM2_SHAPE
+from engine.tts.voxtream.edition import EDITIONS, TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.network.model import Controls, VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.rate import DurationState, rate_target
@@ -128,12 +131,13 @@ def semantic(reference: Reference, hidden: Tensor, seed: int, rate: float | None
     )
 
 
-def controls(seed: int, rate: float | None) -> Controls:
+def controls(seed: int, rate: float | None, edition: Edition = TIMELESS) -> Controls:
     generator = torch.Generator().manual_seed(seed)
     guidance, pull = GENERATION.semantic_guidance, (0.0,) * 6
     if rate is not None:
-        target = rate_target(rate)
-        guidance, pull = target.guidance, DurationState(6, 38).pull(target)
+        target = rate_target(rate, edition.rates)
+        scale = edition.generation.pull_scale
+        guidance, pull = target.guidance, DurationState(6, 38).pull(target, scale)
     return Controls(
         torch.tensor(guidance),
         torch.tensor(pull),
@@ -196,7 +200,7 @@ def frames(  # noqa: PLR0915  one story told in order reads better than its part
         name = "prefill" if step == 0 else f"step {step}"
         joint = ours.joint_logits(hidden).flatten(1)
         yield Finding(f"temporal logits, {name}", worst(joint, model.sem_head(hook.hidden)), "")
-        choice = ours.choose(hidden, controls(step, rate))
+        choice = ours.choose(hidden, controls(step, rate, reference.edition))
         acoustic = ours.acoustic_codes(hidden + speaker, choice.code, depth_table, depth)
         found = torch.cat((choice.code, acoustic), dim=1)
         same = torch.equal(found, frame) and int(choice.token) == int(token)
@@ -217,7 +221,8 @@ def matching(reference: Reference, ours: VoxtreamModel) -> Iterator[Finding]:
             for token in history:
                 state.observe(token)
             counts = torch.tensor(state.counts)
-            target = rate_target(rate)
+            target = rate_target(rate, reference.edition.rates)
+            scale = reference.edition.generation.pull_scale
             caught: list[Tensor] = []
             genuine = reference.sampling.sample_top_p
             reference.sampling.sample_top_p = _catching(caught, genuine)
@@ -232,7 +237,7 @@ def matching(reference: Reference, ours: VoxtreamModel) -> Iterator[Finding]:
                 spk_rate_weight=target.weight,
             )
             reference.sampling.sample_top_p = genuine
-            mine = ours.token_probabilities(joint[0], torch.tensor(state.pull(target)))
+            mine = ours.token_probabilities(joint[0], torch.tensor(state.pull(target, scale)))
             error = float(((mine - caught[0]).abs() / caught[0]).max())
             yield Finding(f"matching, rate {rate}, {len(history)} frames", error, "")
 
@@ -248,7 +253,7 @@ def _catching(caught: list[Tensor], genuine: Callable[..., Tensor]) -> Callable[
 def rates(reference: Reference) -> Iterator[Finding]:
     for hundredths in range(50, 801):
         rate = hundredths / 100
-        mine = rate_target(rate)
+        mine = rate_target(rate, reference.edition.rates)
         counts, weight, guidance = reference.helpers.interpolate_speaking_rate_params(
             reference.rates, rate
         )
@@ -348,7 +353,9 @@ def main() -> int:
     arguments = parser.parse_args()
     torch.set_grad_enabled(False)
     weights = RandomWeights(VOXTREAM2_SHAPE, arguments.seed)
-    reference = Reference(arguments.reference, weights)
+    is_old = (arguments.reference / "configs").is_dir()
+    edition = EDITIONS[VOXTREAM2 if is_old else VOXTREAM2_1]
+    reference = Reference(arguments.reference, weights, edition=edition)
     target = Target(CPU, torch.float32, threads=1)
     ours = load_weights(weights, VOXTREAM2_SHAPE, GENERATION, FULL, target)
     prompt = Prompt()

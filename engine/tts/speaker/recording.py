@@ -18,6 +18,7 @@ from torch import Tensor
 
 from engine.audio.clips.clip import POOR_SNR_DB, Clip, snr_db
 from engine.audio.clips.denoise import denoised, denoiser
+from engine.audio.loudness import brought_to
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import Stretch, find_speech
 from engine.errors import InvalidInput, UnreadableClip
@@ -28,6 +29,13 @@ SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
 LOUDEST_STEP: Final = 8.0  # |sample|; far beyond full scale is no audio
 MAKING: Final = "3"  # raise when the arithmetic below changes
+
+
+def making(loudness: float | None = None) -> str:
+    """How voices are made of recordings that are brought to `loudness` (LUFS; None = left as they
+    are).
+    """
+    return MAKING if loudness is None else f"{MAKING} at {loudness:g} LUFS"
 
 
 class SpeakerEncoder(Protocol):
@@ -66,22 +74,26 @@ class Recording:
         return vector
 
 
-def read(pcm: Pcm, sample_rate: int) -> Recording:
-    """The speech in mono samples. UnreadableClip says why no voice can be made of it."""
+def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording:
+    """The speech in mono samples, the whole brought to `loudness` (LUFS) first; None = as it is.
+    UnreadableClip says why no voice can be made of it.
+    """
     _check(pcm, sample_rate)
+    clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
+    if loudness is not None:
+        pcm = brought_to(pcm, sample_rate, loudness)
     denoising = denoiser() if snr_db(Clip(pcm, sample_rate)) < POOR_SNR_DB else ""
     excerpt = pcm[: 3 * LONGEST_S * sample_rate]  # more than enough to find 20 s of speech in
     parts = _speech(excerpt, sample_rate)
     speech = _cut(excerpt, parts, sample_rate)
     # Noise suppression gets the pauses too, because they show it the room.
     clean = _cut(denoised(excerpt, sample_rate), parts, sample_rate) if denoising else speech
-    clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
     about = {
         "clip_sha256": clip,
         "clip_rate": str(sample_rate),
-        "making": MAKING,
+        "making": making(loudness),
         "denoising": denoising or "none",
-        "options_sha256": _options_hash(denoising),
+        "options_sha256": _options_hash(denoising, loudness),
         "seconds": f"{len(speech) / sample_rate:.2f}",
     }
     return Recording(speech, clean, sample_rate, about)
@@ -145,9 +157,9 @@ def _check(pcm: Pcm, sample_rate: int) -> None:
         )
 
 
-def _options_hash(denoising: str) -> str:
+def _options_hash(denoising: str, loudness: float | None) -> str:
     """Of everything but the clip and the model that decides what the voice is."""
-    options = [MAKING, denoising, SHORTEST_S, LONGEST_S, LEAD_S]
+    options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
     return hashlib.sha256(json.dumps(options).encode()).hexdigest()
 
 

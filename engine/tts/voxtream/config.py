@@ -14,6 +14,7 @@ from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.translatable import Translatable
 from engine.tts.pack_files import STACK, Limits, check_numbers, read_object
+from engine.tts.voxtream.rate import PER_DECADE
 from engine.typed_values import WrongValue, build
 
 # The released config.json names its stacks; these are the shapes behind the names.
@@ -57,6 +58,11 @@ class ModelConfig:
         return self.temporal.width
 
     @property
+    def look_ahead(self) -> int:
+        """How many phones ahead the masks let a row see."""
+        return self.phone.layers * self.max_look_ahead
+
+    @property
     def codes(self) -> int:
         """Real codes of one codebook. Of VoXtream2 this number itself stands for a prompt code
         dropped in the unconditional row.
@@ -92,11 +98,18 @@ class Generation:
     acoustic_guidance: float = 3.0  # VoXtream2, 3.3
     speaker_weight: float = 1.5  # VoXtream2, 3.3: speaker conditioning raised by 50 %
     min_look_ahead: int = 3  # phones, VoXtream2, 3.1
+    # Phones: while fewer are ahead, words are taken up as they come. 0 = a word is taken up only
+    # where fewer than min_look_ahead are ahead, so that samples do not depend on when it came.
+    look_ahead: int = 0
+    pull_scale: float = PER_DECADE  # k of the rate's pull, see DurationState.pull
     rate_window_frames: int = 38  # 3 s, VoXtream2, 3.5; the reference rounds 37.5 up
     repeats_before_push: int = 25  # released: a state visited more often is left
     repeats_at_end: int = 3  # released: the same for the last two phones
     acoustic_delay: int = 1  # frame; released
     passage_frames: int = NEVER  # after so many a sentence's end is followed by a new passage
+    # Whether the acoustic codes of the prompt's last frame, which are known, are made again, as the
+    # released loop does: for comparisons with it.
+    remakes_acoustics: bool = False
     # Ours, for a small voice; without effect on the published weights.
     own_rate: float = 0.0  # SPS spoken when no rate is asked for; 0 = whatever the network likes
     lowest_rate: float = 0.0  # SPS asked of the network; slower speech is stretched (stretch.py)
@@ -110,12 +123,11 @@ class Generation:
         return self.lowest_rate > 0 or self.highest_rate < UNBOUNDED
 
 
-NAME: Final = "voxtream2"  # of the published weights
 # One or two phones a frame; stay, go one on or go two on (VoXtream2, 3.1).
 DURATION_TOKENS: Final = tuple(
     DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)
 )
-GENERATION: Final = Generation()  # of the published weights
+GENERATION: Final = Generation()
 # Within these a checkpoint or a pack can be built and run. The published model lies well inside. At
 # most 251 columns are a prompt's, which the window must hold; phone ids up to 124 have a meaning of
 # their own.
@@ -137,6 +149,8 @@ LIMITS: Final[Limits] = {
     "acoustic_guidance": (0, 100),
     "speaker_weight": (0, 100),
     "min_look_ahead": (1, 100),
+    "look_ahead": (0, 1_600),
+    "pull_scale": (0.01, 100),
     "rate_window_frames": (1, 10_000),
     "repeats_before_push": (1, 10_000),
     "repeats_at_end": (1, 10_000),
@@ -152,6 +166,9 @@ LIMITS: Final[Limits] = {
     "weight": (0, 1_000),
     "guidance": (0, 100),
 }
+
+# A published checkpoint says itself which ids are special.
+PUBLISHED_LIMITS: Final[Limits] = {"phone_vocabulary": (10, 65_536)}
 
 
 def check_shape(shape: ModelConfig) -> None:
@@ -236,6 +253,25 @@ def read_config(file: Path) -> ModelConfig:
     return _shaped(config, file)
 
 
+def _check_partners(config: _PublishedConfig, file: Path) -> None:
+    """That the codec, the speaker encoder and the rules of duration that go with it fit."""
+    for key, expected in (
+        ("num_phone_states", len(DURATION_TOKENS)),
+        ("audio_vocab_size", VOXTREAM2_SHAPE.audio_vocabulary),
+        ("spk_embedding_dim", VOXTREAM2_SHAPE.speaker_width),
+    ):
+        value = getattr(config, key)
+        if value != expected:
+            raise ModelError(
+                "{file}: '{key}' is {value}, expected {expected}.",
+                hint="This checkpoint needs a newer version of the program.",
+                file=file,
+                key=key,
+                value=value,
+                expected=expected,
+            )
+
+
 def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
     stacks = (config.phone_former, config.temp_former, config.dep_former)
     for name in stacks:
@@ -261,7 +297,8 @@ def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
         )
     shape = config.shape()
     try:
-        check_numbers(shape, LIMITS)
+        check_numbers(shape, {**LIMITS, **PUBLISHED_LIMITS})
     except ValueError as error:
         raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
+    _check_partners(config, file)
     return shape

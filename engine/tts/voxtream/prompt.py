@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.codec.mimi import Mimi, MimiStream
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.tts.phones import BOS, UNKNOWN
+from engine.tts.phones import SPECIAL, SpecialPhones
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -58,6 +58,7 @@ class PreparedPrompt:
     speaker: Tensor  # [B, D] added to the depth transformer's first input
     last_acoustic: Tensor  # [1, K - 1] acoustic codes of the prompt's last frame
     heard: Tensor  # [1, K, N] codes of the prompt's last frames, which the codec starts from
+    special: SpecialPhones = SPECIAL
     _rows: dict[int, PhoneRows] = field(default_factory=dict)
     _caches: dict[int, KvCache] = field(default_factory=dict)
     _stream: MimiStream | None = None  # of the codec behind them
@@ -71,8 +72,8 @@ class PreparedPrompt:
         """Phone rows of the prompt under one look-ahead."""
         if look_ahead not in self._rows:
             model = self.model
-            tokens = torch.full((ROWS, self.length), UNKNOWN, device=model.device)
-            tokens[:, 0] = BOS
+            tokens = torch.full((ROWS, self.length), self.special.unknown, device=model.device)
+            tokens[:, 0], tokens[:, -1] = self.special.bos, self.special.prompt_end
             none = PhoneRows(look_ahead, model.config.phone_window)
             embedded = model.phone_embeddings(tokens)
             self._rows[look_ahead] = extend(none, embedded, model.phone, self.tables.phone)
@@ -117,11 +118,17 @@ class PreparedPrompt:
         return hidden
 
 
-def prepare(model: VoxtreamModel, tables: Tables, codes: Tensor, speaker: Tensor) -> PreparedPrompt:
+def prepare(
+    model: VoxtreamModel,
+    tables: Tables,
+    codes: Tensor,
+    speaker: Tensor,
+    special: SpecialPhones = SPECIAL,
+) -> PreparedPrompt:
     """A prompt from its codes [K, T] and speaker vector [192]."""
     codes = codes.to(model.device, torch.int64)
     last = codes[None, 1 : model.codebooks, -1]
     first = max(0, codes.shape[1] - model.generation.frames_heard)
     heard = codes[None, : model.codebooks, first:]
     columns, speaker_rows = delayed(codes, model.config), model.speaker_rows(speaker)
-    return PreparedPrompt(model, tables, columns, speaker_rows, last, heard)
+    return PreparedPrompt(model, tables, columns, speaker_rows, last, heard, special)

@@ -9,6 +9,7 @@ import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,10 @@ class RateTarget:
     guidance: float
 
 
-# Released with the weights, by rate in syllables per second.
+# Of a pull in common logarithms. The paper writes natural ones; the first weights were tuned so.
+PER_DECADE: Final = 1 / math.log(10)
+
+# Released with the first weights, by rate in syllables per second.
 RATE_TABLE = {
     1.0: RateTarget((52, 15, 1, 2, 1, 3), 3.0, 1.25),
     2.0: RateTarget((44, 24, 2, 2, 1, 1), 3.0, 1.25),
@@ -88,13 +92,10 @@ class DurationState:
             due = [q * frame / total - c for q, c in zip(target.counts, self._counts, strict=True)]
             self.observe(due.index(max(due)))
 
-    def pull(self, target: RateTarget) -> tuple[float, ...]:
-        """What to add to the tokens' log-probabilities: w (log10 q - log10 c).
-
-        The paper writes a natural logarithm; the released weights w were tuned with base 10.
-        """
+    def pull(self, target: RateTarget, scale: float = PER_DECADE) -> tuple[float, ...]:
+        """What to add to the tokens' log-probabilities: k w (ln q - ln c), with k = `scale`."""
         target_sum, count = sum(target.counts), sum(self._counts)
         return tuple(
-            target.weight * (math.log10(q / target_sum) - math.log10(c / count))
+            scale * target.weight * (math.log(q / target_sum) - math.log(c / count))
             for q, c in zip(target.counts, self._counts, strict=True)
         )

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord, is_nucleus
-from engine.tts.phones import EOS, MARKS, SILENCE, UNKNOWN, PhoneTable
+from engine.tts.phones import PhoneTable
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
@@ -58,14 +58,14 @@ class Script:
             for number in numbers:
                 self._append_phone(number)
                 self.phone_count += 1
-        if word.mark:
-            self._append(MARKS[word.mark])
+        if word.mark in self._table.special.marks:
+            self._append(self._table.special.marks[word.mark])
 
     def close(self) -> None:
         """The text is over: silence and the end mark stand behind the last phone."""
         self.closed = True
-        self._append_phone(SILENCE)
-        self._append_phone(EOS)
+        self._append_phone(self._table.special.silence)
+        self._append_phone(self._table.special.eos)
 
     def rows(self) -> PhoneRows:
         """All rows encoded under the look-ahead that so much text allows."""
@@ -160,7 +160,7 @@ class Script:
 
     def _embedded(self) -> Tensor:
         """[B, fresh, D]; the unconditional row does not know the text."""
-        rows = [self._fresh, [UNKNOWN] * len(self._fresh)]
+        rows = [self._fresh, [self._table.special.unknown] * len(self._fresh)]
         model = self._prompt.model
         embedded: Tensor = model.phone_embeddings(torch.tensor(rows, device=model.device))
         return embedded

@@ -1,7 +1,9 @@
 """One utterance: words in, frames out, with the rate read at every frame.
 
-Words are taken up only when fewer than three phones are ahead, whether they came early or late:
-this is what makes the samples independent of how pushing and stepping are interleaved.
+Words are taken up as they come, as far ahead as the network sees; which frame is the first to know
+a word belongs to the trace, as the rate does. With a look-ahead of 0 they are taken up only when
+fewer than three phones are ahead, whether they came early or late: then the samples do not depend
+on how pushing and stepping are interleaved.
 A long text is spoken in passages of whole sentences, each from the prompt alone: a small model that
 hears only itself for a minute wears out, and a passage costs a copy of the prompt's snapshot.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
@@ -48,6 +50,7 @@ class Machine:
     table: PhoneTable
     espeak: Espeak
     rates: Mapping[float, RateTarget] = field(default_factory=lambda: RATE_TABLE)
+    loudness: float | None = None  # LUFS, of prompts; None = as recorded
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class VoxtreamSession(Utterance):
         self._passage_over = False
         self._last_word = ""  # taken up
         self._plain = False  # whether the frame due is at the model's own pace
+        self._taken = 0  # words taken up
         self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._made = 0  # samples before they were stretched
@@ -114,7 +118,7 @@ class VoxtreamSession(Utterance):
                 if not self._words and not self._ended:
                     return Starved()
                 self._begin_passage()
-            elif not self._read_ahead():
+            elif not self._begun and not self._read_ahead():
                 return Starved()
             elif not self._script.has_phones:
                 if (frame := self._wordless()) is not None:
@@ -126,12 +130,19 @@ class VoxtreamSession(Utterance):
         rest = self._sounding(*self._stretch.finish())
         return rest or Finished()
 
+    @property
+    def taken(self) -> int:
+        """Words taken up so far; with those before every step they make a trace, see base.py."""
+        return self._taken
+
     def _read_ahead(self) -> bool:
-        """Take up words until enough phones are ahead; False when more text is needed first."""
-        script = self._script
-        while not self._sees_ahead():
+        """Take up the words that the next frame is to know; False when it needs more of them."""
+        script, generation = self._script, self._machine.generation
+        wanted = max(generation.min_look_ahead, generation.look_ahead)
+        while not script.closed and self._ahead() < wanted:
             if self._words and not self._is_passage_end():
                 self._last_word = self._words.popleft()
+                self._taken += 1
                 for word in self._phonemizer.push(self._last_word):
                     script.add(word)
             elif self._ended or self._is_passage_end():
@@ -139,13 +150,12 @@ class VoxtreamSession(Utterance):
                     script.add(word)
                 script.close()
             else:
-                return False
+                return self._ahead() >= generation.min_look_ahead
         return True
 
-    def _sees_ahead(self) -> bool:
-        """Whether the next frame needs no more text than is taken up."""
-        look_ahead = self._machine.generation.min_look_ahead
-        return self._script.closed or self._script.phone_count - self._cursor.last - 1 >= look_ahead
+    def _ahead(self) -> int:
+        """Phones known behind the one that is spoken."""
+        return self._script.phone_count - self._cursor.last - 1
 
     def _is_passage_end(self) -> bool:
         """Whether the words taken up are a passage."""
@@ -201,7 +211,8 @@ class VoxtreamSession(Utterance):
         before = self._span
         assert before is not None, "due() comes first"
         self._span = self._move(token, before)
-        if self._sees_ahead() and not self._passage_over:
+        self._passage += 1
+        if not self._passage_over and self._read_ahead():
             self._begin(self._span)
         sound = self.frames.sound()
         if self._passage_over:
@@ -229,7 +240,8 @@ class VoxtreamSession(Utterance):
             target = rate_target(rate, self._machine.rates)
             if generation.stretches and self.rate != self._last_rate:
                 self._durations.expect(target)
-            guidance, pull = target.guidance, self._durations.pull(target)
+            guidance = target.guidance
+            pull = self._durations.pull(target, generation.pull_scale)
         self._drawn, self._last_rate = Drawn(pace, rate), self.rate
         token_noise = race_noise(len(pull), self._generator)
         code_noise = race_noise(generation.top_codes, self._generator)
@@ -288,7 +300,6 @@ class VoxtreamSession(Utterance):
         rate = self._meter.observe(syllables, speed)
         if self._plain:
             self._note_own_rate(syllables)
-        self._passage += 1
         return self._sound(pcm, speed, marks, rate)
 
     def _marks(self, span: Span) -> list[int]:

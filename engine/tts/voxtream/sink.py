@@ -1,11 +1,14 @@
 """The temporal transformer's memory of one utterance: always the prompt, and what was said last.
 
 When the window is full the released implementation recomputes prompt and recent columns at once,
-an audible stall. Here the same memory is prepared in slices over the frames before it is needed.
-Invariant: the hidden state of every step equals that of rebuilding at once.
+an audible stall. Here the same memory is prepared in batches beside the frames before it is needed:
+a batch reads the weights once for all its columns, and has a thread of its own where there is one.
+Invariant: the hidden state of every step equals that of rebuilding at once, and which columns are
+computed together does not depend on how long anything takes.
 """
 
 from collections import deque
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -15,7 +18,10 @@ from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-SLICE = 2  # columns prepared per frame: 312 of them within the 156 frames before they are needed
+BATCH: Final = 32  # columns; int8 takes 0.3 s for them on one core, in which 2.6 s are spoken
+# What a last batch lacks is prepared so many frames before the window is full; one column is left
+# for the frame that needs all.
+LAST_BATCHES: Final = (6, 1)
 
 
 class TemporalMemory:
@@ -41,8 +47,11 @@ class TemporalMemory:
         if self._cache.length >= self._window:
             self._cache = self._next.take()
         at = self._cache.length
-        rotation = self._table.slice(at, at + 1)
-        hidden = self._model.start(column[:, None], rotation, self._cache, None)
+        arguments = (column[:, None], self._table.slice(at, at + 1), self._cache, None)
+        if self._next.is_busy:  # behind the batch it would wait for all of it
+            hidden = Pending(lambda: self._model.advance(*arguments))
+        else:
+            hidden = self._model.start(*arguments)
         self._started = (column, hidden)
 
     def finish(self) -> Tensor:
@@ -56,14 +65,15 @@ class TemporalMemory:
         return hidden
 
     def settle(self) -> None:
-        """Give up the column that was begun, if any; returns once it is no longer computed."""
+        """Give up what was begun, if anything; returns once nothing is computed any more."""
         if self._started is not None:
             self._started[1].settle()
+        self._next.give_up()
 
 
 class NextWindow:
     """The cache that follows when the window is full: the prompt and the last half window of
-    columns, at new positions. Prepared column by column while the old one is still in use.
+    columns, at new positions. Prepared beside the frames while the old one is still in use.
     """
 
     def __init__(
@@ -77,37 +87,68 @@ class NextWindow:
         self._keep = min(window // 2, max(0, window - prompt.length - 1))
         self._recent: deque[Tensor] = deque(maxlen=self._keep)
         self._cache: KvCache | None = None
+        self._batch: Pending[None] | None = None  # what is being added to that cache
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the temporal transformer's second thread is taken."""
+        return self._batch is not None and not self._batch.done()
 
     def see(self, column: Tensor, length: int) -> None:
         """A column [B, D] was spoken; the window in use holds `length` columns now."""
         self._recent.append(column)
-        frames_left = self._window - length
-        if self._keep - self._prepared <= SLICE * frames_left:
-            return
-        if self._cache is None:
-            self._cache = self._prompt.copy(self._columns)
-        ready = self._surviving(length)[self._prepared : self._prepared + SLICE]
-        if ready:
-            forward(self._model, self._table, self._cache, torch.stack(ready, dim=1))
+        if self._window - length in LAST_BATCHES:
+            self._catch_up(length)
+            self._begin(self._unprepared(length))
+        elif not self.is_busy:
+            self._settle()
+            known = self._unprepared(length)
+            if len(known) >= BATCH:
+                self._begin(known[:BATCH])
 
     def take(self) -> KvCache:
         """The finished cache, once the window in use is full."""
+        self._catch_up(self._window)
+        self._begin(self._unprepared(self._window))
+        self._settle()
         cache = self._cache or self._prompt.copy(self._columns)
-        rest = self._surviving(self._window)[cache.length - self._columns :]
-        if rest:
-            forward(self._model, self._table, cache, torch.stack(rest, dim=1))
         self._prompt, self._cache = cache, None
         return cache
 
-    @property
-    def _prepared(self) -> int:
-        """Columns behind the prompt that the cache holds."""
-        return 0 if self._cache is None else self._cache.length - self._columns
+    def give_up(self) -> None:
+        """Nothing is computed any more when this returns."""
+        if self._batch is not None:
+            self._batch.settle()
+            self._batch = None
 
-    def _surviving(self, length: int) -> list[Tensor]:
-        """Of the columns the cache will hold behind the prompt, those known by now."""
-        count = max(0, length - (self._window - self._keep))
-        return list(self._recent)[len(self._recent) - count :]
+    def _unprepared(self, length: int) -> list[Tensor]:
+        """Of the columns the cache will hold, those known by now that it does not hold yet."""
+        surviving = max(0, length - (self._window - self._keep))
+        held = 0 if self._cache is None else self._cache.length - self._columns
+        return list(self._recent)[len(self._recent) - surviving + held :]
+
+    def _catch_up(self, length: int) -> None:
+        """Finish the whole batches that a slow machine did not."""
+        self._settle()
+        while len(known := self._unprepared(length)) >= BATCH:
+            self._begin(known[:BATCH])
+            self._settle()
+
+    def _begin(self, columns: list[Tensor]) -> None:
+        if not columns:
+            return
+        if self._cache is None:
+            self._cache = self._prompt.copy(self._columns)
+        cache, start, count = self._cache, self._cache.length, len(columns)
+        mask = causal_mask(start, count, columns[0].device) if count > 1 else None
+        rotation = self._table.slice(start, start + count)
+        batch = self._model.start(torch.stack(columns, dim=1), rotation, cache, mask)
+        self._batch = batch.then(lambda _: cache.advance(count))
+
+    def _settle(self) -> None:
+        if self._batch is not None:
+            self._batch.wait()
+            self._batch = None
 
 
 def forward(model: VoxtreamModel, table: RotaryTable, cache: KvCache, columns: Tensor) -> Tensor:

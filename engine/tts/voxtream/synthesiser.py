@@ -21,31 +21,26 @@ from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
-from engine.tts.phones import own_table, read_table
+from engine.tts.phones import PhoneTable, own_table
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import (
-    MAKING,
     SpeakerEncoder,
     checked_speaker,
+    making,
     resampled,
     tensor_of,
 )
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.voxtream.batch import SlotBatch
-from engine.tts.voxtream.config import (
-    GENERATION,
-    INT8,
-    NAME,
-    UNBOUNDED,
-    VOXTREAM2_SHAPE,
-    ModelConfig,
-    Profile,
-    read_config,
-)
+from engine.tts.voxtream.config import INT8, UNBOUNDED, VOXTREAM2_SHAPE, ModelConfig, Profile
+from engine.tts.voxtream.edition import TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import PublishedFile, RandomWeights, Target, load_weights
+from engine.tts.voxtream.files.place import VOXTREAM2
+from engine.tts.voxtream.files.published import WEIGHTS, espeak_of, read_published
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.network.frames import EagerFrames, Frames, GraphFrames
+from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import Machine, VoxtreamSession
@@ -63,7 +58,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         machine: Machine,
         speaker: SpeakerEncoder,
         own_voices: tuple[Voice, ...],
-        name: str = NAME,
+        name: str = VOXTREAM2,
         *,
         edition: str = "",
         graphs: bool | None = None,
@@ -79,7 +74,8 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
             can_clone=True,
             device=machine.model.device.type,
             edition=edition,
-            making=MAKING,
+            making=making(machine.loudness),
+            reads_ahead=machine.generation.look_ahead > 0,
         )
         super().__init__(info, own_voices, self._prompt)
         self._machine = machine
@@ -90,8 +86,8 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        mimi, made_for = self._machine.mimi, self.info.voice_model
-        voice = encode(pcm, sample_rate, mimi, self._speaker, made_for)
+        machine, made_for = self._machine, self.info.voice_model
+        voice = encode(pcm, sample_rate, machine.mimi, self._speaker, made_for, machine.loudness)
         return_freed_memory()  # the codec's encoding half was loaded for it
         return voice
 
@@ -107,13 +103,15 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
-        """Prepare what every text needs of the voice, and what first words of up to nine phones
-        need to begin at once. Then compute one frame, because a library's first call takes longer.
+        """Prepare what every text needs of the voice, and what its first words need to begin at
+        once: those of up to nine phones, or all that may have been pushed. Then compute one frame,
+        because a library's first call takes longer.
         """
         prompt = self._of(voice)
-        for look_ahead in range(1, self._machine.model.config.max_look_ahead + 1):
+        furthest = self._machine.model.config.max_look_ahead
+        for look_ahead in range(1, furthest + 1):
             prompt.rows(look_ahead)
-        for look_ahead in (1, 2):
+        for look_ahead in range(1, furthest + 1 if self.info.reads_ahead else 3):
             prompt.cache(look_ahead)
         super().warm(voice)
 
@@ -160,7 +158,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         model = self._machine.model
         codes = checked_codes(voice, model.config)
         speaker = checked_speaker(voice, model.config.speaker_width)
-        return prepare(model, self._tables, codes, speaker)
+        return prepare(model, self._tables, codes, speaker, self._machine.table.special)
 
 
 def _first_line(error: RuntimeError) -> str:
@@ -172,47 +170,58 @@ def _first_line(error: RuntimeError) -> str:
 class Files:
     """Where the published files lie."""
 
-    model: Path  # folder with config.json, phoneme_to_token.json and model.safetensors
+    model: Path  # folder, see files/published.py
     mimi: Path
     speaker: Path
 
 
 def load_published(
-    files: Files, profile: Profile, target: Target, fallback: Callable[[], Clip]
+    files: Files, edition: Edition, profile: Profile, target: Target, fallback: Callable[[], Clip]
 ) -> VoxtreamSynthesiser:
     """The published model. ModelError naming what is missing or wrong.
 
     It brings no voice along: `fallback` gives a recording to speak like.
     """
-    config = read_config(files.model / "config.json")
-    table = read_table(files.model / "phoneme_to_token.json", config.phone_vocabulary)
-    with PublishedFile(files.model / "model.safetensors", config) as weights:
-        model = load_weights(weights, config, GENERATION, profile, target)
-    mimi = load_mimi(files.mimi, config.codebooks, target.device)
+    published = read_published(files.model, edition)
+    shape, edition = published.shape, published.edition
+    espeak = espeak_of(files.model, published.language)
+    with PublishedFile(files.model / WEIGHTS, shape) as weights:
+        model = load_weights(weights, shape, edition.generation, profile, target)
+    mimi = load_mimi(files.mimi, shape.codebooks, target.device)
     speaker = load_speaker_encoder(files.speaker)
     clip = fallback()
-    voice = encode(clip.pcm, clip.sample_rate, mimi, speaker, NAME)
+    name, loudness = edition.name, edition.loudness
+    voice = encode(clip.pcm, clip.sample_rate, mimi, speaker, name, loudness)
     mimi.tune(profile.codec)
     return_freed_memory()
-    machine = Machine(GENERATION, model, mimi, table, Espeak())
-    return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),))
+    machine = _machine(edition, model, mimi, published.table, espeak)
+    return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),), name)
+
+
+def _machine(
+    edition: Edition, model: VoxtreamModel, mimi: Mimi, table: PhoneTable, espeak: Espeak
+) -> Machine:
+    generation = edition.generation
+    return Machine(generation, model, mimi, table, espeak, edition.rates, edition.loudness)
 
 
 def load_random(
     seed: int = 0,
     *,
     config: ModelConfig = VOXTREAM2_SHAPE,
+    edition: Edition = TIMELESS,
     profile: Profile = INT8,
     target: Target | None = None,
     mimi: Mimi | None = None,
 ) -> VoxtreamSynthesiser:
     """Full-size random weights, for measuring and developing: what is heard is noise."""
     target = target or Target(torch.device("cpu"), torch.float32, threads=2)
-    model = load_weights(RandomWeights(config, seed), config, GENERATION, profile, target)
+    weights = RandomWeights(config, seed)
+    model = load_weights(weights, config, edition.generation, profile, target)
     codec = mimi or random_mimi(config.codebooks, seed, target.device)
     codec.tune(profile.codec)
     return_freed_memory()
-    machine = Machine(GENERATION, model, codec, own_table(), Espeak())
+    machine = _machine(edition, model, codec, own_table(), Espeak())
     voice = random_voice(config, seed)
     return VoxtreamSynthesiser(machine, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
 
@@ -230,9 +239,18 @@ def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
     )
 
 
-def encode(pcm: Pcm, sample_rate: int, mimi: Mimi, speaker: SpeakerEncoder, model: str) -> Voice:
-    """A voice from mono samples. UnreadableClip with the reason when it cannot become one."""
-    recording = recordings.read(pcm, sample_rate)
+def encode(
+    pcm: Pcm,
+    sample_rate: int,
+    mimi: Mimi,
+    speaker: SpeakerEncoder,
+    model: str,
+    loudness: float | None = None,
+) -> Voice:
+    """A voice from mono samples, brought to `loudness` (LUFS) first. UnreadableClip with the reason
+    when they cannot become one.
+    """
+    recording = recordings.read(pcm, sample_rate, loudness)
     clean = resampled(recording.clean, sample_rate, SAMPLE_RATE)
     codes = mimi.encode(torch.from_numpy(clean)[None, None])
     tensors: dict[str, npt.NDArray[np.generic]] = {

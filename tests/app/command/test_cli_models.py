@@ -98,6 +98,24 @@ def test_the_list_for_a_person_says_what_is_in_use_and_recommended(told: Any) ->
     assert out.splitlines()[-1].startswith("Recommended for this machine: ")
 
 
+def test_the_terms_of_all_that_will_be_fetched_are_told_before(
+    told: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told_before: list[str] = []
+
+    def fetch(name: str, show: object) -> tuple[Path, ...]:
+        told_before.append(capsys.readouterr().err)
+        return ()
+
+    monkeypatch.setattr("engine.models.storage.fetch", fetch)
+    assert main(["models", "get", "voxtream2-1"]) == 0
+    (said,) = told_before
+    assert "CC-BY-4.0 on its card, CC BY-NC 4.0 in their README" in said
+    assert "what is fetched first is pinned" in said
+    assert "ReDimNet-M" in said
+    assert "MIT" in said
+
+
 def test_what_was_fetched_is_verified_used_and_not_removed_while_in_use(
     told: Any, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.page import ModelsPage
-from app.models.words import size
+from app.models.words import remarks, size
 from engine import api
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
@@ -36,6 +36,11 @@ def test_every_model_is_a_row_with_size_licence_and_need(page) -> None:
     assert row.facts.text() == "1.1 GB · licence: Apache-2.0 · needs about 1.8 GB of memory"
     assert "more memory than this computer" in page.rows["qwen3-8b"].remarks.text()
     assert "0.6 s" in page.rows["whisper-base"].remarks.text()
+
+
+def test_what_is_to_be_known_before_a_fetch_stands_first_among_the_remarks() -> None:
+    row = replace(entry("voxtream2", "A voice", "voice"), fits=False, notice="Two licences.")
+    assert remarks(row).startswith("Two licences. ")
 
 
 @pytest.mark.parametrize(

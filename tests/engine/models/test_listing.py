@@ -187,6 +187,16 @@ def test_the_measured_speed_of_the_voice_is_told(hub: Hub, data: Path) -> None:
     assert entry("voxtream2", Settings()).measured == "int8 keeps RTF at 0.50."
 
 
+def test_two_licences_and_files_that_are_not_pinned_are_told(hub: Hub) -> None:
+    new, old = (entry(name, Settings()) for name in ("voxtream2-1", "voxtream2"))
+    for each in (new, old):
+        assert each.licence == "CC-BY-4.0 / CC BY-NC 4.0"
+        assert "CC-BY-4.0 on its card, CC BY-NC 4.0 in their README" in each.notice
+    assert new.notice.endswith("what is fetched first is pinned.")
+    assert "pinned" not in old.notice
+    assert entry("mimi", Settings()).notice == ""
+
+
 def test_half_a_model_says_how_much_of_it_is_there(hub: Hub, data: Path) -> None:
     part = data / "models" / "qwen3-4b" / "x.partial"
     part.parent.mkdir(parents=True)

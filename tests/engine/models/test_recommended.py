@@ -75,5 +75,7 @@ def test_the_full_voice_is_recommended_where_it_was_measured_quick_enough(
     voices.keep(voices.judge("cpu", {"int8": 2.5}), data)
     assert recommended(64_000, 32).names[-1] == "kokoro"
     voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
-    assert recommended(64_000, 32).names[-1] == "voxtream2"
+    fitting = recommended(64_000, 32)
+    assert fitting.names[-1] == "voxtream2-1"
+    assert "VoXtream2.1: Its authors name two licences" in fitting.warning
     assert recommended(4_000, 2).names[-1] == "kokoro"  # too little memory for the other

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.transformer import (
@@ -48,6 +49,21 @@ def run(stack: Transformer, x: Tensor, pieces: list[int]) -> Tensor:
 def test_position_by_position_equals_all_at_once(stack: Transformer) -> None:
     x = torch.randn(2, 9, 64, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(run(stack, x, [1] * 9), run(stack, x, [9]), rtol=1e-5, atol=1e-5)
+
+
+def test_attention_that_lies_another_way_in_memory_gives_the_same(
+    stack: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a card's kernel for fp32 gives it: [B, T, H, E], seen as [B, H, T, E]."""
+    genuine = functional.scaled_dot_product_attention
+
+    def turned(*tensors: Tensor, **options: Tensor) -> Tensor:
+        return genuine(*tensors, **options).transpose(1, 2).contiguous().transpose(1, 2)
+
+    x = torch.randn(2, 9, 64, generator=torch.Generator().manual_seed(0))
+    expected = run(stack, x, [9])
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", turned)
+    assert torch.equal(run(stack, x, [9]), expected)
 
 
 def test_what_comes_later_changes_nothing_before_it(stack: Transformer) -> None:

@@ -399,6 +399,16 @@ def rate_range(model: TtsModel) -> RateRange:
     return model.info.rate_range
 
 
+# They compare traces that differ in when words came: not for models that read ahead.
+LAWS_WITHOUT_TIME: tuple[Callable[[TtsModel], None], ...] = (
+    word_by_word_equals_all_at_once,
+    chunking_does_not_matter,
+    steps_between_pushes_do_not_matter,
+    sessions_do_not_disturb_each_other,
+    closing_at_any_moment_leaves_the_model_whole,
+    a_rewind_changes_nothing_at_the_same_rate,
+    paces_are_the_same_word_by_word,
+)
 # Every law a session obeys whatever its weights say.
 LAWS: tuple[Callable[[TtsModel], None], ...] = (
     word_by_word_equals_all_at_once,

@@ -7,6 +7,7 @@ import pytest
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.base import TtsModel
+from engine.tts.voxtream.files.place import PUBLISHED
 from tests.engine.tts import laws
 from tests.fakes_tts import FakeTts
 
@@ -17,7 +18,7 @@ SPEAKING: dict[str, Callable[[], TtsModel]] = {
 }
 # Synthesisers whose own tests hold small random weights to laws.LAWS.
 HELD_ELSEWHERE: frozenset[str] = frozenset(
-    {"starter", "kokoro", "voxtream2", "voxtream", "speakstream", "llmvox", "smlle"}
+    {"starter", "kokoro", *PUBLISHED, "voxtream", "speakstream", "llmvox", "smlle"}
 )
 
 

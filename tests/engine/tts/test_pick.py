@@ -80,10 +80,13 @@ def test_half_a_download_is_not_used(lost: str) -> None:
 
 
 @pytest.mark.usefixtures("card")
-def test_a_graphics_card_runs_the_full_size_voice() -> None:
+def test_a_graphics_card_runs_the_full_size_voice_in_its_best_edition(data: Path) -> None:
     fetch_kokoro()
     assert resolve(AUTO).engine == "voxtream2"
     assert why(AUTO) == "VoXtream2: a graphics card runs it."
+    fetched(data, "voxtream2-1")
+    assert resolve(AUTO).engine == "voxtream2-1"
+    assert why(AUTO) == "VoXtream2.1: a graphics card runs it."
     assert resolve(SpeechSettings(device="cpu")).engine == "kokoro"
 
 

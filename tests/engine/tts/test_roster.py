@@ -52,10 +52,11 @@ def test_a_pack_that_is_not_whole_is_a_clear_error(broken: str) -> None:
             of_settings(SpeechSettings())
 
 
-def test_a_voice_that_was_not_fetched_names_the_command() -> None:
+@pytest.mark.parametrize("edition", ["voxtream2-1", "voxtream2"])
+def test_a_voice_that_was_not_fetched_names_the_command(edition: str) -> None:
     with pytest.raises(ModelError) as failure:
-        of_settings(SpeechSettings(engine="voxtream2"))
-    assert failure.value.hint.endswith("rubato models get voxtream2")
+        of_settings(SpeechSettings(engine=edition))
+    assert failure.value.hint.endswith(f"rubato models get {edition}")
 
 
 @pytest.mark.parametrize("engine", ["auto", "kokoro"])

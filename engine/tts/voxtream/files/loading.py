@@ -19,10 +19,12 @@ from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Progress, TtsModel
 from engine.tts.voxtream.config import FULL, INT8, PROFILES, STARTER, Profile
+from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.pack import load_pack
 from engine.tts.voxtream.files.pick import find_pick
-from engine.tts.voxtream.files.place import own_folder, pack_folder
+from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2_1, own_folder, pack_folder
+from engine.tts.voxtream.files.published import WEIGHTS
 from engine.tts.voxtream.synthesiser import (
     RANDOM_NAME,
     Files,
@@ -44,22 +46,23 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     place = target(settings.device)
     profile = _profile(settings.profile, place)
     _share_threads(profile, place)
-    return _load(profile, place, progress)
+    return _load(EDITIONS.get(settings.engine, EDITIONS[VOXTREAM2_1]), profile, place, progress)
 
 
 def load_to_measure(device: str, profile: str) -> TtsModel:
-    """A profile by name, warm; with random weights of full size where the files are missing.
+    """A profile by name, warm, of the best edition that was fetched; with random weights of full
+    size where there is none.
 
     ModelError when the device is not there or the files are broken.
     """
     place, choice = target(device), PROFILES[profile]
     _share_threads(choice, place)
-    try:
-        files = _files()
-    except ModelError:
+    edition = next((name for name in PUBLISHED if _missing(_files(name)) is None), None)
+    if edition is None:
         model = load_random(profile=choice, target=place)
     else:
-        model = load_published(files, choice, place, _formant_clip)
+        files = _files(edition)
+        model = load_published(files, EDITIONS[edition], choice, place, _formant_clip)
     model.warm(model.voices()[0])
     return model
 
@@ -71,13 +74,22 @@ def _share_threads(profile: Profile, place: Target) -> None:
     torch.set_num_threads(place.threads if profile is FULL else 1)
 
 
-def _load(profile: Profile, place: Target, progress: Progress) -> VoxtreamSynthesiser:
+def _load(
+    edition: Edition, profile: Profile, place: Target, progress: Progress
+) -> VoxtreamSynthesiser:
     if os.environ.get(RANDOM_FLAG) == "1":
         progress(f"Loading {RANDOM_NAME}", None)
-        return load_random(profile=profile, target=place)
-    files = _files()
+        return load_random(edition=edition, profile=profile, target=place)
+    files = _files(edition.name)
+    if missing := _missing(files):
+        raise ModelError(
+            "The neural voice needs {file}, which is not on this machine.",
+            hint="Fetch it with: {command}",
+            file=missing.name,
+            command=f"rubato models get {edition.name}",
+        )
     progress(f"Loading the neural voice ({profile.name})", None)
-    return load_published(files, profile, place, _formant_clip)
+    return load_published(files, edition, profile, place, _formant_clip)
 
 
 def target(device: str, threads: int = 2) -> Target:
@@ -121,24 +133,20 @@ def _profile(setting: str, place: Target) -> Profile:
     return PROFILES[name]
 
 
-def _files() -> Files:
-    """The fetched files. ModelError naming the first that is missing."""
+def _files(edition: str) -> Files:
+    """Where the files of an edition are fetched to."""
     models = data_folder() / "models"
-    files = Files(
-        model=models / "voxtream2",
+    return Files(
+        model=models / edition,
         mimi=models / "mimi" / MIMI_FILE,
         speaker=models / "redimnet" / SPEAKER_FILE,
     )
-    paths: tuple[Path, ...] = (files.model / "model.safetensors", files.mimi, files.speaker)
-    for file in paths:
-        if not file.is_file():
-            raise ModelError(
-                "The neural voice needs {file}, which is not on this machine.",
-                hint="Fetch it with: {command}",
-                file=file.name,
-                command="rubato models get voxtream2",
-            )
-    return files
+
+
+def _missing(files: Files) -> Path | None:
+    """The first that is not there; None when all are."""
+    wanted = (files.model / WEIGHTS, files.mimi, files.speaker)
+    return next((file for file in wanted if not file.is_file()), None)
 
 
 def _formant_clip() -> Clip:

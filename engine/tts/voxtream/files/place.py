@@ -1,4 +1,4 @@
-"""Where the pack of the voice that comes with the program lies.
+"""Where the weights lie: of the published editions, and the pack that comes with the program.
 
 A person who trained a pack of their own puts it into the data folder; it goes before the shipped
 one. Invariant: imports no torch, so that listing voices stays quick.
@@ -12,6 +12,8 @@ from engine.resources import resource
 from engine.settings_file import data_folder
 
 NAME: Final = "starter"
+VOXTREAM2, VOXTREAM2_1 = "voxtream2", "voxtream2-1"
+PUBLISHED: Final = {VOXTREAM2_1: "VoXtream2.1", VOXTREAM2: "VoXtream2"}  # the best one first
 
 
 def own_folder() -> Path:

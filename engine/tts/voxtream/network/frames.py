@@ -16,6 +16,7 @@ from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS, Mimi
 from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.graphs import Graphed
 from engine.tts.voxtream.config import ROWS
+from engine.tts.voxtream.network.acoustic import AcousticSteps
 from engine.tts.voxtream.network.model import Choice, Controls, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 from engine.tts.voxtream.sink import NextWindow, TemporalMemory
@@ -96,9 +97,8 @@ class EagerFrames:
         prompt, model = self.prompt, self.prompt.model
         self._memory = self._remembered(opened.cache)
         choice = model.choose(opened.hidden, spread(controls, model))
-        # The acoustic codes that belong here are those of the prompt's last frame. They are known;
-        # the released loop generates them again, which costs a third of the first packet.
-        self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
+        acoustic = _first_acoustics(opened, choice.code, prompt, self._depth)
+        self._codes = torch.cat((choice.code, acoustic), dim=1)
         return int(choice.token)
 
     def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
@@ -137,6 +137,21 @@ class EagerFrames:
     def _remembered(self, cache: KvCache) -> Memory:
         model, tables = self.prompt.model, self.prompt.tables
         return TemporalMemory(model, tables.temporal, cache, model.config.audio_window)
+
+
+def _first_acoustics(
+    opened: Opened, semantic: Tensor, prompt: PreparedPrompt, depth: KvCache | AcousticSteps
+) -> Tensor:
+    """Acoustic codes [1, K - 1] that stand beside the first semantic code drawn. They are those of
+    the prompt's last frame, which are known; the released loop generates them again, which costs a
+    third of the first packet.
+    """
+    model = prompt.model
+    if not model.generation.remakes_acoustics:
+        return prompt.last_acoustic
+    return model.acoustic_codes(
+        opened.hidden + prompt.speaker, semantic, prompt.tables.depth, depth
+    )
 
 
 def spread(packed: Tensor, model: VoxtreamModel) -> Controls:
@@ -191,7 +206,8 @@ class GraphFrames:
         self._length = opened.cache.length
         self._next = NextWindow(model, self._tables.temporal, opened.cache, window)
         choice = model.choose(opened.hidden, spread(controls, model))
-        self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
+        acoustic = _first_acoustics(opened, choice.code, self._prompt, self._depth)
+        self._codes.copy_(torch.cat((choice.code, acoustic), dim=1))
         return int(choice.token)
 
     def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
@@ -208,8 +224,9 @@ class GraphFrames:
         self._steering.copy_(self._controls, non_blocking=True)
         (out,) = self._graph()
         self._length += 1
-        self._next.see(self._column.clone(), self._length)
         host = out.cpu()  # the frame's only sync
+        # Behind it, so that what is prepared of the next window runs while the host goes on.
+        self._next.see(self._column.clone(), self._length)
         self._pcm = host[:FRAME_SAMPLES].clone()
         return int(host[FRAME_SAMPLES])
 
@@ -217,6 +234,8 @@ class GraphFrames:
         return self._pcm
 
     def close(self) -> None:
+        if self._next is not None:
+            self._next.give_up()
         self._prompt, self._next = None, None
         self._hand_back(self)
 

@@ -140,7 +140,8 @@ class SlotMemory:
         return self._slots.hidden([self])
 
     def settle(self) -> None:
-        """Nothing is computed before it is waited for."""
+        """See Memory; of a column nothing is computed before it is waited for."""
+        self._next.give_up()
 
     def see(self) -> None:
         """The column begun on was computed."""

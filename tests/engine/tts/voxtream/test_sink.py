@@ -1,14 +1,18 @@
-"""A window that turns over in slices equals one rebuilt at once, and a plain one before that."""
+"""A window that turns over in batches equals one rebuilt at once, and a plain one before that."""
 
+from typing import Any
+
+import pytest
 import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
+from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.sink import SLICE, TemporalMemory, causal_mask
+from engine.tts.voxtream.sink import BATCH, LAST_BATCHES, TemporalMemory, causal_mask
 from tests.engine.tts.voxtream.small_model import CPU, SMALL, TARGET
 
 PROMPT, WINDOW = 10, 64
@@ -58,18 +62,56 @@ def test_every_step_equals_its_window_computed_at_once() -> None:
     assert turned == 5
 
 
-def test_no_step_prepares_more_than_a_slice() -> None:
+class Delayed:
+    """Instead of model.start: computes when it is waited for, as on a thread that needs so many
+    questions to be done.
+    """
+
+    def __init__(self, model: VoxtreamModel, questions: int) -> None:
+        self.batches: list[int] = []  # columns, of those that were waited for
+        self.given_up = 0
+        self._advance, self._questions = model.advance, questions
+
+    def start(self, columns: Tensor, *rest: Any) -> Pending[Tensor]:
+        asked = iter(range(self._questions))
+
+        def wait() -> Tensor:
+            self.batches.append(columns.shape[1])
+            return self._advance(columns, *rest)
+
+        def settle() -> None:
+            self.given_up += 1
+
+        return Pending(wait, settle, lambda: next(asked, None) is None)
+
+
+@pytest.mark.parametrize("questions", [0, 3, 50])
+def test_what_is_computed_together_does_not_depend_on_how_long_it_takes(questions: int) -> None:
     weights = model()
-    columns = torch.randn(2, PROMPT + 120, 64, generator=torch.Generator().manual_seed(0))
-    lengths: list[int] = []
-    advance = weights.advance
-    weights.advance = lambda columns, *rest: (  # type: ignore[method-assign]
-        lengths.append(columns.shape[1]) or advance(columns, *rest)  # type: ignore[func-returns-value]
-    )
+    frames = 3 * 80 + 120 + 1  # three turns of the window
+    columns = torch.randn(2, 40 + frames, 64, generator=torch.Generator().manual_seed(0))
     table = RotaryTable(SMALL.temporal.head_width, CPU)
-    memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :PROMPT]), WINDOW)
-    lengths.clear()
-    for at in range(PROMPT, columns.shape[1]):
+    memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :40]), 240)
+    delayed = Delayed(weights, questions)
+    weights.start = delayed.start  # type: ignore[method-assign]
+    for at in range(40, columns.shape[1]):
         memory.start(columns[:, at])
         memory.finish()
-    assert max(lengths) <= SLICE
+    # Of 120 columns that survive a turn; the last one is computed by the frame that needs it.
+    assert [size for size in delayed.batches if size > 1] == 3 * [BATCH, BATCH, BATCH, 18, 5]
+    assert delayed.batches[-2:] == [1, 1]
+
+
+def test_a_batch_is_not_waited_for_before_the_window_is_nearly_full() -> None:
+    weights = model()
+    columns = torch.randn(2, 240, 64, generator=torch.Generator().manual_seed(0))
+    table = RotaryTable(SMALL.temporal.head_width, CPU)
+    memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :40]), 240)
+    delayed = Delayed(weights, 1_000_000)
+    weights.start = delayed.start  # type: ignore[method-assign]
+    for at in range(40, 240 - max(LAST_BATCHES) - 1):
+        memory.start(columns[:, at])
+        memory.finish()
+    memory.settle()
+    assert set(delayed.batches) == {1}
+    assert delayed.given_up == 1

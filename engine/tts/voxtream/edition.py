@@ -1,0 +1,68 @@
+"""The published editions of VoXtream2: what the code of each sets around the weights.
+
+Invariant: weights under one edition's settings are never spoken with another's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, Generation
+from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
+from engine.tts.voxtream.rate import PER_DECADE, RATE_TABLE, RateTarget
+
+# The released loop speaks at most 750 frames (60 s), and people hear repeats beyond 500 characters
+# (25 s): after 20 s the next sentence begins from the prompt alone.
+PASSAGE_FRAMES: Final = 250
+
+
+@dataclass(frozen=True)
+class Edition:
+    """`name` is that of its model and of its asset. `rates` by SPS. `bends_logits`: whether a rate
+    bends logits before the temperature divides them, or the probabilities behind it. `loudness` is
+    given to every prompt, in LUFS; None = as it was recorded.
+    """
+
+    name: str
+    generation: Generation
+    rates: Mapping[float, RateTarget]
+    bends_logits: bool = False
+    loudness: float | None = None
+
+    def tempered(self, generation: Generation) -> "Edition":
+        """With these constants; the pull of a rate follows from their temperature."""
+        scale = 1 / generation.temperature if self.bends_logits else PER_DECADE
+        return replace(self, generation=replace(generation, pull_scale=scale))
+
+
+def _eased(rates: Mapping[float, RateTarget], scale: float) -> Mapping[float, RateTarget]:
+    """The table that pulls with natural logarithms times `scale` as `rates` does with common
+    ones.
+    """
+    return {
+        rate: replace(target, weight=target.weight * PER_DECADE / scale)
+        for rate, target in rates.items()
+    }
+
+
+# Samples do not depend on when words came: for what compares them.
+TIMELESS: Final = Edition(VOXTREAM2, GENERATION, RATE_TABLE)
+_GENERATION: Final = replace(
+    GENERATION, look_ahead=VOXTREAM2_SHAPE.look_ahead, passage_frames=PASSAGE_FRAMES
+)
+# The table and the loudness of 2.1 stand in no file that could be read here. Its table is that of
+# 2.0 with weights of the same pull, its loudness that of EBU R 128, until its folder holds a
+# speaking_rate.json and a generator.json.
+EDITIONS: Final = {
+    edition.name: edition.tempered(edition.generation)
+    for edition in (
+        Edition(
+            VOXTREAM2_1,
+            _GENERATION,
+            _eased(RATE_TABLE, 1 / _GENERATION.temperature),
+            bends_logits=True,
+            loudness=-23.0,
+        ),
+        Edition(VOXTREAM2, _GENERATION, RATE_TABLE),
+    )
+}

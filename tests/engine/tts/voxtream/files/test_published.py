@@ -1,0 +1,171 @@
+"""What a folder of published weights says of itself is followed, or refused by name."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import ModelError
+from engine.tts.phones import SPECIAL, SpecialPhones
+from engine.tts.voxtream.config import VOXTREAM2_SHAPE
+from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
+from engine.tts.voxtream.files.published import Published, espeak_of, read_published
+from tests.parity.reference import config_of
+
+NEW, OLD = EDITIONS[VOXTREAM2_1], EDITIONS[VOXTREAM2]
+TABLE = {".": 117, ",": 118, "?": 119, "!": 121, "unk": 122, "sil": 120, "b": 0, "s": 1}
+# A fine-tune's: phones of another language, and special ids behind them.
+HEBREW = {
+    **{f"h{number}": number for number in range(172)},
+    ".": 172, ",": 173, "?": 174, "!": 175,
+    "sil": 176, "unk": 177, "bos": 178, "eos": 179, "eop": 180,
+}  # fmt: skip
+
+
+def folder(
+    at: Path, table: dict[str, Any] = TABLE, config: dict[str, Any] | None = None, **files: Any
+) -> Path:
+    """A checkpoint's files without its weights; `files` by their names without ".json"."""
+    written = {
+        "config": config_of(VOXTREAM2_SHAPE) | (config or {}),
+        "phoneme_to_token": table,
+        **files,
+    }
+    for name, content in written.items():
+        (at / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    return at
+
+
+def read(at: Path, *arguments: Any, **files: Any) -> Published:
+    return read_published(folder(at, *arguments, **files), NEW)
+
+
+@pytest.mark.parametrize("edition", [NEW, OLD])
+def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path: Path, edition) -> None:
+    found = read_published(folder(tmp_path), edition)
+    assert (found.edition, found.language) == (edition, "en-us")
+    assert found.shape == VOXTREAM2_SHAPE
+    assert found.table.special == SPECIAL
+    assert found.table.ids("b") == (0,)
+
+
+def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path: Path) -> None:
+    generator = {
+        "temperature": 0.8,
+        "topk": 7,
+        "top_p": 0.95,
+        "cfg_gamma": 1.7,
+        "cfg_ac_gamma": 2.5,
+        "spk_proj_weight": 1.2,
+        "min_look_ahead_phones": 4,
+        "frame_repeat_counter": 30,
+        "spk_rate_window_sec": 2.0,
+        "normalize_prompt_loudness": True,
+        "prompt_loudness_lufs": -27,
+        "hf_token": None,
+        "phoneme_index_map": {
+            "0": [0, 1], "1": [0, 2], "2": [1, 1], "3": [1, 2], "4": [2, 1], "5": [2, 2]
+        },
+    }  # fmt: skip
+    edition = read(tmp_path, generator=generator).edition
+    wanted = {
+        "temperature": 0.8, "top_codes": 7, "nucleus": 0.95, "semantic_guidance": 1.7,
+        "acoustic_guidance": 2.5, "speaker_weight": 1.2, "min_look_ahead": 4,
+        "repeats_before_push": 30, "rate_window_frames": 25, "pull_scale": 1 / 0.8,
+    }  # fmt: skip
+    assert edition.generation == replace(NEW.generation, **wanted)
+    assert edition.loudness == -27
+
+
+def test_a_prompt_is_left_as_it_is_where_the_settings_say_so(tmp_path: Path) -> None:
+    generator = {"normalize_prompt_loudness": False, "prompt_loudness_lufs": -23}
+    assert read(tmp_path, generator=generator).edition.loudness is None
+
+
+def test_a_table_of_rates_is_taken_as_it_is(tmp_path: Path) -> None:
+    rates = {
+        "5.5": {"duration_state": [1, 2, 3, 4, 5, 6], "weight": 9, "cfg_gamma": 2.0},
+        "2": {"duration_state": [6, 5, 4, 3, 2, 1], "weight": 4, "cfg_gamma": 1.0},
+    }
+    found = read(tmp_path, speaking_rate=rates).edition.rates
+    assert list(found) == [2.0, 5.5]
+    assert (found[5.5].counts, found[5.5].weight, found[5.5].guidance) == (
+        (1, 2, 3, 4, 5, 6),
+        9.0,
+        2.0,
+    )
+
+
+def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path: Path) -> None:
+    found = read(tmp_path, HEBREW, {"phone_vocab_size": 181, "language": "he"})
+    marks = {".": 172, ",": 173, "?": 174, "!": 175}
+    assert found.table.special == SpecialPhones(176, 177, 178, 179, 180, marks)
+    assert found.table.ids("h171") == (171,)
+    assert found.table.ids("sil") == ()
+    assert (found.shape.phone_vocabulary, found.language) == (181, "he")
+
+
+def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path: Path) -> None:
+    named = {"sil_token": 176, "unk_token": 177, "bos_token": 178, "eos_token": 179}
+    table = {phone: number for phone, number in HEBREW.items() if number < 176}
+    config = {"phone_vocab_size": 181}
+    special = read(tmp_path, table, config, generator=named).table.special
+    assert (special.silence, special.eos, special.prompt_end) == (176, 179, 177)
+
+
+def test_a_table_that_leaves_special_ids_open_is_refused(tmp_path: Path) -> None:
+    table = {phone: number for phone, number in HEBREW.items() if number < 176}
+    with pytest.raises(ModelError, match=r"phoneme_to_token\.json does not say which id.*'sil'"):
+        read(tmp_path, table, {"phone_vocab_size": 181})
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"num_phone_states": 8}, "'num_phone_states' is 8, expected 6"),
+        ({"audio_vocab_size": 1026}, "'audio_vocab_size' is 1026, expected 2050"),
+        ({"spk_embedding_dim": 256}, "'spk_embedding_dim' is 256, expected 192"),
+        ({"temp_former": "temp_former_2b"}, "transformer 'temp_former_2b'"),
+    ],
+)
+def test_a_checkpoint_of_another_shape_is_refused_by_name(
+    tmp_path: Path, config: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ModelError, match=message):
+        read(tmp_path, TABLE, config)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"generator": {"temperature": 0}}, r"generator\.json: 'temperature' is 0"),
+        ({"generator": {"topk": 2.5}}, r"generator\.json: 'topk' is 2\.5, expected int"),
+        ({"generator": {"spk_rate_window_sec": 1e300}}, r"'rate_window_frames' is"),
+        ({"generator": {"prompt_loudness_lufs": 12}}, "'prompt_loudness_lufs' is 12"),
+        ({"generator": {"audio_delay_frames": 2}}, "'acoustic_delay' is 2"),
+        ({"generator": {"phoneme_index_map": {"0": [3, 1]}}}, "'phoneme_index_map' is"),
+        ({"speaking_rate": {"fast": {}}}, r"speaking_rate\.json: "),
+        (
+            {"speaking_rate": {"3": {"duration_state": [1], "weight": 1, "cfg_gamma": 1}}},
+            "'3' has 1 counts",
+        ),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_with_their_file(
+    tmp_path: Path, files: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ModelError, match=message):
+        read(tmp_path, **files)
+
+
+def test_a_language_that_espeak_has_is_phonemised_in_it(tmp_path: Path) -> None:
+    assert not espeak_of(tmp_path, "ru").english
+    assert espeak_of(tmp_path, "ru").phones("да") != espeak_of(tmp_path, "en-us").phones("да")
+
+
+def test_a_language_that_espeak_lacks_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="of the language 'tlh'"):
+        espeak_of(tmp_path, "tlh")
