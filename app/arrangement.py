@@ -39,7 +39,7 @@ _BOTH_FROM = 2.4  # a window this many times as wide as the panel has room for b
 
 
 @dataclass(frozen=True)
-class Furniture:
+class WindowParts:
     """The parts of a window: one of `pages` at a time, with `panel` beside it when that is open."""
 
     header: Header
@@ -100,25 +100,25 @@ class Beside(QWidget):
 
 
 class Arrangement:
-    """Puts furniture into a window."""
+    """Puts parts into a window."""
 
-    def __init__(self, furniture: Furniture, window: QWidget) -> None:
+    def __init__(self, parts: WindowParts, window: QWidget) -> None:
         self.is_narrow: bool | None = None
         self._is_low = self._shows_panel = False
-        self._furniture = furniture
+        self._parts = parts
         self._talking = QWidget(window)
         self._pages = QStackedWidget(self._talking)
-        self._beside = Beside(furniture.panel, self._pages, self._talking)
+        self._beside = Beside(parts.panel, self._pages, self._talking)
         self._beside.setMinimumHeight(1)  # it gives way first, so that the composer is never cut
-        for page in furniture.pages:  # once it stands: what moves is styled anew, with all in it
+        for page in parts.pages:  # once it stands: what moves is styled anew, with all in it
             self._pages.addWidget(page)
         self._lay_out_talking()
-        self._side = column(furniture.stage, furniture.shelf, Spring(0), spacing=_GAP)
+        self._side = column(parts.stage, parts.shelf, Spring(0), spacing=_GAP)
         self._body = row(self._talking, self._side, spacing=_GAP)
-        column(furniture.header, wide(self._body), on=window, spacing=_TOP_GAP)
-        lines = furniture.header.fontMetrics().height()
+        column(parts.header, wide(self._body), on=window, spacing=_TOP_GAP)
+        lines = parts.header.fontMetrics().height()
         self._side_width = max(_SIDE_WIDTH, _SIDE_LINES * lines)
-        self._least_stage = furniture.stage.least_height(self._side_width)
+        self._least_stage = parts.stage.least_height(self._side_width)
         self.fit(window.size())
 
     @property
@@ -128,10 +128,10 @@ class Arrangement:
 
     def fit(self, size: QSize) -> None:
         """The window has this size."""
-        header, stage = self._furniture.header, self._furniture.stage
+        header, stage = self._parts.header, self._parts.stage
         line = header.fontMetrics().height()
         self._is_low = size.height() < _LOW_LINES * line
-        for part in (self._furniture.banner, self._furniture.timers):
+        for part in (self._parts.banner, self._parts.timers):
             part.be_low(self._is_low)
         room = size.height() - header.sizeHint().height() - _TOP_GAP - _MARGIN - _GAP
         narrow = size.width() < _SIDE_FROM * self._side_width
@@ -150,7 +150,7 @@ class Arrangement:
         self._body.setDirection(directions.BottomToTop if narrow else directions.LeftToRight)
         margin = _NARROW_MARGIN if narrow else _MARGIN
         self._body.setContentsMargins(margin, 0, margin, margin)
-        stage, shelf = self._furniture.stage, self._furniture.shelf
+        stage, shelf = self._parts.stage, self._parts.shelf
         for widget in (stage, shelf):
             widget.setMinimumWidth(0 if narrow else side)
             widget.setMaximumWidth(_NO_LIMIT if narrow else side)
@@ -160,15 +160,15 @@ class Arrangement:
         shelf_height = policy.Expanding if narrow else policy.Maximum
         shelf.setSizePolicy(policy.Preferred, shelf_height)
         self._side.setStretch(2, 0 if narrow else 1)
-        for part in (self._furniture.header, self._furniture.composer, stage):
+        for part in (self._parts.header, self._parts.composer, stage):
             part.be_compact(narrow)
-        self.show_details(self._furniture.header.details.isChecked())
+        self.show_details(self._parts.header.details.isChecked())
 
     def show_details(self, on: bool) -> None:
         """In a narrow window the shelf takes the place of the conversation."""
         narrow = bool(self.is_narrow)
         instead = on and narrow
-        self._furniture.shelf.setVisible(on or not narrow)
+        self._parts.shelf.setVisible(on or not narrow)
         self._beside.setVisible(not instead)
         policy = QSizePolicy.Policy
         self._talking.setSizePolicy(
@@ -185,17 +185,15 @@ class Arrangement:
 
     def _show_stage(self) -> None:
         """In a low window the panel takes its room."""
-        self._furniture.stage.setVisible(not (self._is_low and self._shows_panel))
+        self._parts.stage.setVisible(not (self._is_low and self._shows_panel))
 
     def show_page(self, page: QWidget) -> None:
         self._pages.setCurrentWidget(page)
 
     def _lay_out_talking(self) -> None:
-        furniture = self._furniture
-        above = Measured(furniture.banner, parent=self._talking)
-        below = Measured(
-            furniture.timers, furniture.notice, furniture.composer, parent=self._talking
-        )
+        parts = self._parts
+        above = Measured(parts.banner, parent=self._talking)
+        below = Measured(parts.timers, parts.notice, parts.composer, parent=self._talking)
         for measured in (above, below):
             measured.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
             self._beside.moved.connect(measured.leave)

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.about.page import AboutPage
-from app.arrangement import Arrangement, Furniture
+from app.arrangement import Arrangement, WindowParts
 from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.transcript import KEYBOARD
@@ -303,7 +303,7 @@ class Window(QWidget):
         self.setWindowTitle("Rubato")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setFocus()  # not on the first button, so that the talk key works from the start
-        furniture = Furniture(
+        parts = WindowParts(
             header=self.header,
             banner=self.banner,
             panel=self.history,
@@ -314,7 +314,7 @@ class Window(QWidget):
             stage=self.stage,
             shelf=self.shelf,
         )
-        self._arrangement = Arrangement(furniture, self)
+        self._arrangement = Arrangement(parts, self)
         self._fit_screen()
         self.resize(QSize(1100, 780).boundedTo(room_for_window(self)))
 

@@ -19,6 +19,7 @@ from engine.crash_notes import CrashNotes as CrashNotes
 from engine.errors import EngineError as EngineError
 from engine.messages.commands import *
 from engine.messages.commands import Command
+from engine.messages.comparison import *
 from engine.messages.conversations import *
 from engine.messages.events import *
 from engine.messages.events import Event, TurnEnded
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     )
     from engine.doctor import examine
     from engine.doctor.diagnostics import diagnostics
+    from engine.export.comparison import comparison_table, write_comparison
     from engine.history.store import Store
     from engine.history.store import default_path as history_path
     from engine.licences import text_of as licence_of
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from engine.llm.registry import preload
     from engine.models.library import ModelLibrary
     from engine.runtime.factories import Factories
+    from engine.runtime.host.comparison import compare
     from engine.runtime.host.demo_question import speak_question
     from engine.runtime.host.dialogue import Exchange, Keep, converse, exchange
     from engine.runtime.host.say_command import say
@@ -170,6 +173,8 @@ _LATER = {
     "bench_recognisers": "engine.bench.machine:bench_recognisers",
     "bench_synthesisers": "engine.bench.machine:bench_synthesisers",
     "bench_table": "engine.bench.machine:bench_table",
+    "compare": "engine.runtime.host.comparison:compare",
+    "comparison_table": "engine.export.comparison:comparison_table",
     "choose_recogniser": "engine.asr.pick:choose",
     "choose_synthesiser": "engine.tts.pick:choose",
     "converse": "engine.runtime.host.dialogue:converse",
@@ -193,6 +198,7 @@ _LATER = {
     "teach_wake_phrase": "engine.runtime.host.wake_lessons:learn",
     "timers_path": "engine.runtime.host.timer_file:default_path",
     "works": "engine.licences:works",
+    "write_comparison": "engine.export.comparison:write_comparison",
 }
 
 

@@ -6,9 +6,12 @@ Invariant: read only; nothing is ever written here.
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from engine.errors import EngineError
+
+_PROGRAM: Final = Path(__file__).resolve().parent.parent
+ROOTS: Final = (_PROGRAM / "resources", _PROGRAM / "app" / "_resources")
 
 
 def resource(*parts: str) -> Path:
@@ -17,8 +20,7 @@ def resource(*parts: str) -> Path:
     A checkout keeps them in resources/ beside the source, an installed package in app/_resources
     (see pyproject). EngineError when the installation lacks it.
     """
-    root = Path(__file__).resolve().parent.parent
-    for folder in (root / "resources", root / "app" / "_resources"):
+    for folder in ROOTS:
         path = folder.joinpath(*parts)
         if path.exists():
             return path

@@ -1,5 +1,6 @@
 """What holds for every test file."""
 
+import gc
 import sys
 from collections.abc import Iterator
 
@@ -8,6 +9,10 @@ from hypothesis import settings
 
 import engine  # noqa: F401 - switches telemetry off before a test imports what has some
 from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
+from tests.sharing import (  # noqa: F401 - hooks
+    pytest_collection_modifyitems,
+    pytest_xdist_make_scheduler,
+)
 
 # A law is about what comes out; how long it takes tells what else the machine is doing. The same
 # examples every time, or a change is judged by luck; `pytest --hypothesis-profile=search` looks for
@@ -17,18 +22,16 @@ settings.register_profile("search", deadline=None, derandomize=False)
 settings.load_profile("house")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Under xdist a file stays in one process, and so do all that need the sound card: one would
-    pull out the other's. They begin, and the slow ones follow, so that both processes end together.
+def pytest_sessionstart() -> None:
+    """Nearly all that is made while tests are collected stays; to search it for what nobody reaches
+    takes a quarter of that time.
     """
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("card" if _needs_card(item) else str(item.path)))
-    items.sort(key=lambda item: 0 if _needs_card(item) else 1 if item.path in slow else 2)
+    gc.disable()
 
 
-def _needs_card(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in ("device", "own_process"))
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -22,12 +23,20 @@ TRIES: Final = 3
 LIMIT_S: Final = 90  # of a try; all of them stay below the limit of a test
 HUNG: Final = 77  # exit code of a process that PortAudio never returned to
 
+_started: dict[str, Future[tuple[subprocess.CompletedProcess[str], list[str]]]] = {}
+_pool = ThreadPoolExecutor(2)
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a marked test elsewhere and report it here."""
-    if REPORTS in os.environ or item.get_closest_marker("own_process") is None:
+    """Run a marked test elsewhere and report it here. The next one starts meanwhile: most of its
+    time such a process imports and waits.
+    """
+    if not _runs_elsewhere(item):
         return None
+    for each in (item, nextitem):
+        if each and _runs_elsewhere(each) and each.nodeid not in _started:
+            _started[each.nodeid] = _pool.submit(_run, each)
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in _reports(item):
         item.ihook.pytest_runtest_logreport(report=report)
@@ -37,11 +46,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def _reports(item: pytest.Item) -> Iterator[pytest.TestReport]:
-    config = item.config
+def _runs_elsewhere(item: pytest.Item) -> bool:
+    return REPORTS not in os.environ and item.get_closest_marker("own_process") is not None
+
+
+def _run(item: pytest.Item) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """How its process ended, and the reports it left."""
     command = [sys.executable, "-m", "pytest", "-m", "", "-o", f"timeout={LIMIT_S}"]
-    name = item.nodeid.partition("::")[2].rpartition("@")  # behind it xdist writes the group
-    command += [f"--rootdir={config.rootpath}", f"{item.path}::{name[0] or name[2]}"]
+    name = item.nodeid.partition("::")[2]
+    command += [f"--rootdir={item.config.rootpath}", f"{item.path}::{name}"]
     for _ in range(TRIES):
         with tempfile.TemporaryDirectory(prefix="own-process-") as folder:
             file = Path(folder) / "reports"
@@ -57,7 +70,12 @@ def _reports(item: pytest.Item) -> Iterator[pytest.TestReport]:
             lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
         if ended.returncode != HUNG:
             break
-    reports = [_read(config, line) for line in lines]
+    return ended, lines
+
+
+def _reports(item: pytest.Item) -> Iterator[pytest.TestReport]:
+    ended, lines = _started.pop(item.nodeid).result()
+    reports = [_read(item.config, line) for line in lines]
     for report in reports:
         report.nodeid = item.nodeid
     yield from reports

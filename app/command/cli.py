@@ -1,4 +1,4 @@
-"""The engine without a window: say, converse, demo, voices, bench, doctor.
+"""The engine without a window: say, converse, demo, voices, compare, bench, doctor.
 
 Invariant: results go to standard output, everything else to standard error; with --json standard
 output is one JSON document whose keys do not change between releases.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from app.command import history, models, serve, voices, wake
+from app.command import compare, history, models, serve, voices, wake
 from app.command.terminal import action, own_settings, redraw, tell, write, write_json
 from app.presence import remote
 from app.presence.remote import Message
@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     models.add_command(commands)
     history.add_command(commands)
     voices.add_command(commands)
+    compare.add_command(commands)
     wake.add_command(commands)
     serve.add_command(commands)
     bench = action(commands, "bench", _bench, "measure this machine")
@@ -166,7 +167,10 @@ def _say(options: argparse.Namespace) -> int:
     plan = options.rate_plan
     if plan is None and options.rate is not None:
         plan = f"0:{options.rate}"
-    manner = api.Manner(options.voice, plan, options.word_delay, options.out)
+    voice = options.voice
+    if voice is None and engine != settings.speech.engine:
+        voice = ""  # the chosen one is the chosen synthesiser's
+    manner = api.Manner(voice, plan, options.word_delay, options.out)
     settings = dataclasses.replace(settings, speech=speech)
     with _ShareLine() as line:
         said = api.say(text, settings, manner, line.draw)

@@ -42,6 +42,7 @@ _KNOWN = {
     "espeak": mark("eSpeak NG, on this computer"),
     "voxtream2": mark("VoXtream2, on this computer"),
     "voxtream2-1": mark("VoXtream2.1, on this computer"),
+    "llmvox-published": mark("LLMVoX, on this computer"),
 }
 _MADE = {system.name: system.title for system in SYSTEMS}
 _ICONS = {

@@ -17,6 +17,7 @@ from app.look.page import Page, Returning, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.voice.mixer import VoiceMixer
+from app.voice.papers import Papers
 from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
 from engine import api
@@ -53,19 +54,29 @@ class VoicesPage(Page):
         self.mix, self._mixer_card = self._opening(tr("&Mix voices…"), self.mixer, self.mixer.one)
         self.mix.hide()
         self._list, self._bin = column(), column()
+        self.papers = Papers(post, theme, self)
         fill(self.head, self.text, self.notice)
-        fill(self.body, self._recorder_card, self._mixer_card, self._list, self._bin, Spring())
+        fill(
+            self.body,
+            self._recorder_card,
+            self._mixer_card,
+            self._list,
+            self._bin,
+            self.papers,
+            Spring(),
+        )
         fill(self.foot, self.record, self.take_in, self.mix, Spring())
         # `rubato voices` may have changed them meanwhile
-        Returning(self).returned.connect(lambda: post(api.ListVoices()))
+        Returning(self).returned.connect(self._ask_for_lists)
 
     def open_beside(self) -> None:
-        self._post(api.ListVoices())
+        self._ask_for_lists()
         super().open_beside()
 
     def takes(self, event: api.Event) -> bool:
         """Show an event; True if it is about a recording made here, so that nobody else handles
         it."""
+        self.papers.on_event(event)
         match event:
             case api.VoicesListed():
                 self._show_list(event)
@@ -122,6 +133,10 @@ class VoicesPage(Page):
         self._recorder_card.hide()
         self._mixer_card.hide()
         self.say("")
+
+    def _ask_for_lists(self) -> None:
+        self._post(api.ListVoices())
+        self._post(api.ListModels())
 
     def _opening(
         self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget

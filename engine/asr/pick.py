@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from engine.assets.store import Store
+from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import ModelError
-from engine.picks import read_pick, write_pick
 from engine.settings import RecogniserSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined

@@ -20,9 +20,9 @@ from engine.assets import packages
 from engine.assets.catalogue import Asset, AssetFile, HubSource, find
 from engine.assets.download import SourceError
 from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
+from engine.atomic_write import replace_file
 from engine.errors import AssetError, Cancelled
 from engine.translatable import joined
-from engine.whole_file import replace_file
 
 PINS = "pins.json"
 SPARE_BYTES = 200_000_000  # left free on the disk, so that fetching a model cannot fill it
@@ -98,6 +98,11 @@ class Store:
     def is_here(self, asset: Asset, file: AssetFile) -> bool:
         """Whether one file was fetched whole; judged as state() judges."""
         return self._is_whole(asset, file, self._pins(asset))
+
+    def hashes(self, asset: Asset) -> tuple[str, ...]:
+        """The pinned sha256 of each file; empty where it was not fetched."""
+        pins = self._pins(asset)
+        return tuple(pins[file.path].sha256 if file.path in pins else "" for file in asset.files)
 
     def bytes_here(self, asset: Asset) -> int:
         """What lies in the asset's folder, also of files that are still being fetched."""

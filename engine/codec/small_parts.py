@@ -34,7 +34,7 @@ class ConvNext(StreamingContainer):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.depthwise = StreamingConv1d(width, width, KERNEL, groups=width, causal=True)
+        self.depthwise: nn.Module = StreamingConv1d(width, width, KERNEL, groups=width, causal=True)
         self.norm = nn.LayerNorm(width)
         self.wide = nn.Linear(width, 3 * width)
         self.narrow = nn.Linear(3 * width, width)

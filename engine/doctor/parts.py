@@ -209,7 +209,7 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
     if chosen.engine in catalogue.catalogue():
         yield from _fetched(chosen.engine)
     yield _starter(wanted=chosen.engine == pick.BUILT_IN)
-    yield from (_made_here(system, settings) for system in SYSTEMS)
+    yield from (_of_paper(system, settings) for system in SYSTEMS)
     import espeakng_loader
 
     files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
@@ -237,13 +237,15 @@ def _starter(*, wanted: bool) -> Finding:
     return ok("synthesiser", text, name, names)  # a pack of the person's own goes before ours
 
 
-def _made_here(system: System, settings: Settings) -> Finding:
-    """Whether a system's pack was made on this machine, which nobody has to do."""
+def _of_paper(system: System, settings: Settings) -> Finding:
+    """Whether there is a pack of a paper's system, which nobody has to make."""
     from engine.tts import packs
 
-    if packs.is_made(system.name):
-        folder = str(packs.folder_of(system.name))
-        return ok("synthesiser", f"{system.title}, made on this machine in {folder}", folder)
+    if folder := packs.find(system.name):
+        if folder != packs.folder_of(system.name):
+            return ok("synthesiser", f"{system.title}, built in")
+        text = f"{system.title}, made on this machine in {folder}"
+        return ok("synthesiser", text, str(folder))
     text = f"{system.title} is not made on this machine (about {system.core_hours:g} core hours)."
     if settings.speech.engine == system.name:
         return fault("synthesiser", text, f"Make it with: {system.command}", system.name)

@@ -121,6 +121,15 @@ class DropClip:
     """Stop recording a clip, or forget the one that was recorded."""
 
 
+@dataclass(frozen=True)
+class Comparing:
+    """Another process of this program speaks, to compare systems, or no longer: what is heard
+    meanwhile was not said to the assistant.
+    """
+
+    on: bool
+
+
 VoiceCommand = (
     ListVoices
     | PreviewVoice
@@ -136,6 +145,7 @@ VoiceCommand = (
     | ImportVoice
     | RecordClip
     | DropClip
+    | Comparing
 )
 
 # -------------------------------------------------------------------- events

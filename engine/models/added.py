@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine.asr.whisper.model import checked_folder
+from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.llm.local.gguf import checked_file
 from engine.translatable import Translatable
-from engine.whole_file import replace_file
 
 FILE = "added-models.json"
 MOST = 100

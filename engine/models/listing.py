@@ -46,7 +46,7 @@ def entries(settings: Settings, served: Sequence[Served] = ()) -> tuple[ModelEnt
     found = [
         *(_built_in(*each, used) for each in _BUILT_IN),
         *_listed(store, machine, used),
-        *(_made_here(each, used) for each in SYSTEMS),
+        *(_of_paper(each, used) for each in SYSTEMS),
         *(_added(each, machine, used) for each in added(data_folder())),
         *(_served(each, used) for each in served),
     ]
@@ -114,25 +114,29 @@ def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> Mo
     )
 
 
-def _made_here(system: System, used: _Used) -> ModelEntry:
-    made, folder = packs.is_made(system.name), packs.folder_of(system.name)
-    megabytes = size_on_disk(folder) // 1_000_000 if made else 0
+def _of_paper(system: System, used: _Used) -> ModelEntry:
+    """A paper's system: it comes with the program, or was or can be made on this machine."""
+    folder, own = packs.find(system.name), packs.folder_of(system.name)
+    if folder and folder != own:
+        title = f"{system.title}, a voice of the papers"
+        return _built_in(system.name, VOICE, title, "GPL-3.0", used)
+    megabytes = size_on_disk(own) // 1_000_000 if folder else 0
     return ModelEntry(
         system.name,
         f"{system.title}, a voice made on this machine",
         VOICE,
         Origin.MADE,
-        Presence.COMPLETE if made else Presence.MISSING,
+        Presence.COMPLETE if folder else Presence.MISSING,
         megabytes=megabytes,
         megabytes_here=megabytes,
         memory_mb=0,
         fits=True,
         licence="GPL-3.0",
         attribution="trained here, from nothing that is fetched",
-        folder=str(folder),
+        folder=str(own),
         in_use=system.name in used.names,
         obstacle=""
-        if made
+        if folder
         else Translatable(
             "About {hours} core hours: {command}",
             hours=f"{system.core_hours:g}",

@@ -75,7 +75,7 @@ class Conductor:
             factories, settings, self._worker.post, self.situation, self._in_force
         )
         self._preferences = Preferences(settings, path, self._workers, emit, factories.check)
-        self._log = TurnLog(keep=self._workers.historian.keep, situation=self.situation)
+        self._log = TurnLog(keep=self._workers.history_writer.keep, situation=self.situation)
         self._timers = timers or Timers()
         port = ConductorPort(
             emit, self._change, self._decide, self._attend, self._in_force, self.situation
@@ -243,7 +243,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: ModelCommand) -> None:
-        self._workers.librarian.post(command)
+        self._workers.model_manager.post(command)
 
     # ----------------------------------------------------------------------- facts
 
@@ -294,7 +294,7 @@ class Conductor:
 
     @_on.register
     def _(self, fact: h.MicrophoneLevel) -> None:
-        self._emit(events.Levels(fact.level_db, self._workers.dials.level_db, fact.raw_db))
+        self._emit(events.Levels(fact.level_db, self._workers.controls.level_db, fact.raw_db))
 
     @_on.register
     def _(self, fact: events.Failed) -> None:
@@ -328,7 +328,7 @@ class Conductor:
     @_on.register
     def _(self, fact: h.ModelChosen) -> None:
         self._preferences.choose(fact.changes, time.monotonic())
-        self._workers.librarian.post(ListModels())  # what is in use is another one now
+        self._workers.model_manager.post(ListModels())  # what is in use is another one now
 
     @_on.register
     def _(self, fact: events.Loading) -> None:

@@ -19,7 +19,7 @@ from engine.runtime.turn import orders as o
 from engine.runtime.turn.facts import Drafted
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
-from engine.runtime.workers.thinker import GetReady, Rest
+from engine.runtime.workers.language_model_worker import GetReady, Rest
 from engine.text.interaction import halts, lets_go_on
 
 
@@ -55,7 +55,7 @@ class Effects:
     def begin_anew(self, past: Conversation | None = None) -> None:
         """Forget the conversation, and go on with that of the `past`."""
         self._log.begin(past)
-        self._workers.thinker.post(GetReady(self._log.history, self._paced))
+        self._workers.language_model.post(GetReady(self._log.history, self._paced))
 
     def carry_out(self, order: o.Order) -> None:
         if isinstance(order, o.UtteranceOrder):
@@ -108,7 +108,7 @@ class Effects:
         collect_all()
         idle = phase is Phase.IDLE
         order = GetReady(self._log.history, self._paced) if idle else Rest()
-        self._workers.thinker.post(order)
+        self._workers.language_model.post(order)
 
     def _answer(self, turn: int, said: Transcript) -> None:
         record = self._log.say(turn, said.text, said.confidence)

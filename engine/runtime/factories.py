@@ -11,7 +11,7 @@ from typing import Protocol
 
 from engine.asr.base import Recogniser
 from engine.asr.completeness import Completeness
-from engine.asr.wake.base import Spotter
+from engine.asr.wake.base import KeywordSpotter
 from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.devices.hotplug import DeviceWatch
 from engine.audio.devices.portaudio import Devices
@@ -46,7 +46,7 @@ def _pace_wish(text: str, whole: bool) -> bool:
     return pace_wish(text) is not None if whole else may_become_pace_wish(text)
 
 
-def _spotter(settings: WakeSettings) -> Spotter:
+def _spotter(settings: WakeSettings) -> KeywordSpotter:
     from engine.asr.wake.choice import spotter
 
     return spotter(settings)
@@ -70,7 +70,7 @@ class Factories:
     # raises InvalidInput when a changed setting cannot work here
     check: Callable[[Settings, str, Devices | None], None]
     # raises InvalidInput for a phrase that will not do, ModelError where it cannot be listened for
-    spotter: Callable[[WakeSettings], Spotter] = _spotter
+    spotter: Callable[[WakeSettings], KeywordSpotter] = _spotter
     history: Path | None = None  # the file conversations are kept in; None = they are not
     # whether these words are (if they are all), or may become, a wish about the pace of a reply
     pace_wish: Callable[[str, bool], bool] = _pace_wish

@@ -157,7 +157,7 @@ class Reach(Enum):
     """Who is told of a change; runtime/host/preferences.py says how."""
 
     NOBODY = auto()  # it is read when it is used
-    DIALS = auto()  # what is read while sound is made
+    CONTROLS = auto()  # what is read while sound is made
     MICROPHONE = auto()
     LOUDSPEAKER = auto()
     CLEANING = auto()  # of what the microphone hears

@@ -34,7 +34,7 @@ class AudioSettings:
     # names of devices; empty = the system's default
     microphone: Annotated[str, Reach.MICROPHONE, Shown("Microphone", Entry.MICROPHONE)] = ""
     loudspeaker: Annotated[str, Reach.LOUDSPEAKER, Shown("Loudspeaker", Entry.LOUDSPEAKER)] = ""
-    volume: Annotated[float, Reach.DIALS, Range(0, 1), "0 is silent, 1 is unchanged."] = 1.0
+    volume: Annotated[float, Reach.CONTROLS, Range(0, 1), "0 is silent, 1 is unchanged."] = 1.0
     hands_free: Annotated[bool, "Off: hold the talk key while you speak."] = True
     muted: Annotated[bool, Reach.MICROPHONE, "The microphone's stream is closed."] = False
     headset: Annotated[
@@ -52,7 +52,7 @@ class AudioSettings:
     # how far synthesis runs ahead of playback: also how late a new rate is heard
     lead_ms: Annotated[
         int,
-        Reach.DIALS,
+        Reach.CONTROLS,
         Range(80, 1000, 20, " ms"),  # one codec frame .. the longest wait for a new rate
         Shown("Lead", advanced=True),
         Help(
@@ -212,6 +212,7 @@ class SpeechSettings:
             espeak=mark("eSpeak NG (built in)"),
             **{"voxtream2-1": mark("VoXtream2.1 (fetched)")},
             voxtream2=mark("VoXtream2 (fetched)"),
+            **{"llmvox-published": mark("LLMVoX, published weights (fetched)")},
             **{system.name: system.title for system in SYSTEMS},
         ),
         Shown("Synthesiser"),
@@ -225,7 +226,7 @@ class SpeechSettings:
     # None = own pace (in the file: the key is absent)
     rate: Annotated[
         float | None,
-        Reach.DIALS,
+        Reach.CONTROLS,
         Range(SLOWEST, FASTEST),
         "Syllables per second; absent: own pace.",
     ] = None
@@ -246,7 +247,12 @@ class SpeechSettings:
     ] = 7
     device: Annotated[
         str,
-        LoadedBy(("starter", *_PUBLISHED, *(system.name for system in SYSTEMS))),
+        LoadedBy(
+            (
+                *("starter", *_PUBLISHED, "llmvox-published"),
+                *(system.name for system in SYSTEMS),
+            )
+        ),
         Choice.of(
             auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
         ),
@@ -254,14 +260,14 @@ class SpeechSettings:
     ] = "auto"
     profile: Annotated[
         str,
-        LoadedBy(_PUBLISHED),
+        LoadedBy((*_PUBLISHED, "llmvox-published")),
         Choice.of(
             auto=mark("What rubato bench picked"),
             full=mark("Full"),
             int8=mark("8 bits"),
             int4=mark("4 bits"),
         ),
-        Shown("Precision", only_with=_PUBLISHED, advanced=True),
+        Shown("Precision", only_with=(*_PUBLISHED, "llmvox-published"), advanced=True),
         Help("On the processor, fewer bits are faster and lose some sound."),
     ] = "auto"
 

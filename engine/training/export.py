@@ -1,4 +1,4 @@
-"""The stage `export`: the trained parts as one voice pack, half precision, with named voices; of
+"""The stage `export`: the trained parts as one voice pack with named voices; of
 VoXtream a table without rates, and voices whose prompts have their text.
 
 Invariant: what is written is read back before the stage is done; a prompt of VoXtream is whole
@@ -144,12 +144,11 @@ def _write_networks(run: Run, folder: Path) -> None:
         generation(recipe.export),
     )
     model.load_state_dict(load_file(run.stage("voice") / "voice.safetensors"))
-    save_weights(published_tensors(model), folder / pack.VOICE_FILE, {}, half=recipe.export.half)
-    # The speaker encoder is small and sensitive: its batch norms stay in full precision.
+    save_weights(published_tensors(model), folder / pack.VOICE_FILE, recipe.export.weights)
     others = {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE}
     if recipe.system == VOXTREAM:
         del others["speaker"]  # it makes no voice from a recording
-    write_networks(run, others, halved={"decoder"})
+    write_networks(run, others)
 
 
 def _rated(run: Run) -> pack.PackConfig:

@@ -5,16 +5,17 @@ Invariant: a pack that is too large to ship is refused.
 
 import json
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
+from engine.nn import stored_weights
 from engine.training import checkpoints
 from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
@@ -23,10 +24,13 @@ from engine.training.run import Run, read_json
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import PHONES_FILE, config_json
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
+# Stages whose networks listen. Their batch norms stay in full precision, and all of them unless the
+# pack is in int8: voices and tokens are to be those that the others learnt from.
+LISTENING: Final = {"speaker", "semantic"}
 
 
 class Heard(Protocol):
@@ -60,27 +64,34 @@ def install(run: Run, place: Path) -> None:
     fresh.rename(place)
 
 
-def write_networks(run: Run, files: Mapping[str, str], halved: Collection[str]) -> None:
-    """Copy files of stages into the pack: `files` names the file of each stage. Those of the stages
-    `halved` are written in half precision if the recipe asks for it.
+def write_networks(run: Run, files: Mapping[str, str]) -> None:
+    """Copy files of stages into the pack, stored as the recipe says: `files` names the file of each
+    stage.
     """
     for stage, name in files.items():
         file = run.stage(stage) / name
-        half = run.recipe.export.half and stage in halved
         save_weights(
-            load_file(file), pack_folder(run) / name, checkpoints.metadata(file), half=half
+            stored_weights.load(file),
+            pack_folder(run) / name,
+            run.recipe.export.weights,
+            checkpoints.metadata(file),
+            listens=stage in LISTENING,
         )
 
 
 def save_weights(
-    tensors: Mapping[str, Tensor], file: Path, about: dict[str, str], *, half: bool
+    tensors: Mapping[str, Tensor],
+    file: Path,
+    weights: Weights,
+    about: dict[str, str] | None = None,
+    *,
+    listens: bool = False,
 ) -> None:
-    """Write tensors, in half precision where that is asked for."""
-    weights = {
-        key: value.half().contiguous() if half and value.is_floating_point() else value.clone()
-        for key, value in tensors.items()
-    }
-    save_file(weights, file, about)
+    """Write tensors, stored in `weights`; `about` = the file's metadata, if any."""
+    exact = listens or weights is Weights.FLOAT32
+    small = stored_weights.full if exact else stored_weights.halved
+    is_int8 = weights is Weights.INT8
+    save_file(stored_weights.in_int8(tensors, small) if is_int8 else small(tensors), file, about)
 
 
 def write_tables(run: Run, config: Any, stage: str = "encode") -> None:
@@ -140,7 +151,7 @@ def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
     if size > LARGEST_BYTES:
         raise ModelError(
             "The pack has {size} MB, more than {most}.",
-            hint="Make the recipe's networks smaller, or set export.half.",
+            hint="Make the recipe's networks smaller, or set export.weights.",
             size=f"{size / 1e6:.1f}",
             most=f"{LARGEST_BYTES / 1e6:.0f}",
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.errors import InvalidInput
 from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
+from engine.tts.packs import Weights
 from engine.tts.voxtream.config import NEVER, UNBOUNDED
 from engine.typed_values import WrongValue, build, read_text, toml_table
 
@@ -280,7 +281,7 @@ class Export:
     """What ships."""
 
     name: str = "rubato-starter"
-    half: bool = True  # fp16 on disk
+    weights: Weights = Weights.FLOAT16  # on the disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
     speakers: tuple[int, ...] = ()  # () = those of the pack it began with, or the most different
     guidance: float = 1.5

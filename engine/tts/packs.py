@@ -1,19 +1,24 @@
-"""Where the packs made on this machine lie, the error when one is missing, and which of a pack's
+"""Where the packs of the papers' systems lie, the error when one is missing, and which of a pack's
 files its voices depend on.
+
+A pack that was trained on this machine goes before the one that comes with the program.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
 
 import hashlib
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from engine import systems
 from engine.codec.codes_file import codes_hash
-from engine.errors import ModelError
+from engine.errors import EngineError, ModelError
+from engine.resources import resource
 from engine.settings_file import data_folder
 from engine.typed_values import read_json
 
+SHIPPED: Final = "systems"  # the folder of the resources where packs of systems come along
 CONFIG_FILE: Final = "config.json"
 SPEAKER_FILE: Final = "speaker.safetensors"
 VOICES_FOLDER: Final = "voices"
@@ -22,14 +27,29 @@ CODEC_FILE: Final = "codec.safetensors"
 EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 
 
+class Weights(Enum):
+    """What the weights of a pack are stored in; INT8 leaves small tensors in half precision."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    INT8 = "int8"
+
+
 def folder_of(name: str) -> Path:
     """Where the pack of a system trained on this machine goes; need not exist."""
     return data_folder() / "packs" / name
 
 
-def is_made(name: str) -> bool:
-    """Whether that pack is here."""
-    return (folder_of(name) / CONFIG_FILE).is_file()
+def find(name: str) -> Path | None:
+    """The folder of a system's pack: that of the person's own, else that of the shipped one. None =
+    there is neither.
+    """
+    if (folder_of(name) / CONFIG_FILE).is_file():
+        return folder_of(name)
+    try:
+        return resource(SHIPPED, name, CONFIG_FILE).parent
+    except EngineError:
+        return None
 
 
 def system_of(folder: Path) -> str:
@@ -46,17 +66,17 @@ def system_of(folder: Path) -> str:
     return next((each.name for each in systems.SYSTEMS if each.name in names), "")
 
 
-def made_folder(system: systems.System) -> Path:
-    """The folder of a system's pack. ModelError when it is not made yet."""
-    if not is_made(system.name):
-        raise ModelError(
-            "{name} has not been made on this machine.",
-            hint="About {hours} core hours: {command}",
-            name=system.title,
-            hours=f"{system.core_hours:g}",
-            command=system.command,
-        )
-    return folder_of(system.name)
+def pack_folder(system: systems.System) -> Path:
+    """As find(). ModelError, with the command that makes one, when there is none."""
+    if folder := find(system.name):
+        return folder
+    raise ModelError(
+        "There is no pack of {name} on this machine.",
+        hint="About {hours} core hours: {command}",
+        name=system.title,
+        hours=f"{system.core_hours:g}",
+        command=system.command,
+    )
 
 
 def edition_of(folder: Path) -> str:

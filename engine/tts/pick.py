@@ -10,13 +10,13 @@ from typing import Final
 
 from engine import graphics_card
 from engine.assets.store import Store
-from engine.picks import read_pick, write_pick
+from engine.benchmark_choice import read_pick, write_pick
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.kokoro import place
 from engine.tts.voxtream.files import pick as profiles
-from engine.tts.voxtream.files.place import PUBLISHED
+from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, VOXTREAM2_1
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "starter"
@@ -24,6 +24,9 @@ KOKORO: Final = "kokoro"
 LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
 FILE: Final = "synthesiser.json"
 
+ON_CARD: Final = Translatable("VoXtream2: a graphics card runs it.")
+NEW_ON_CARD: Final = Translatable("VoXtream2.1: a graphics card runs it.")
+_ON_CARD: Final = {VOXTREAM2: ON_CARD, VOXTREAM2_1: NEW_ON_CARD}
 NOT_FETCHED: Final = Translatable(
     "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
 )
@@ -70,8 +73,7 @@ def find_pick(folder: Path) -> Pick | None:
 def choose(settings: SpeechSettings) -> Pick:
     """What 'auto' is here on the device of these settings."""
     if edition := _on_card(settings.device):
-        reason = Translatable("{name}: a graphics card runs it.", name=PUBLISHED[edition])
-        return Pick(edition, reason)
+        return Pick(edition, _ON_CARD[edition])
     if not place.is_fetched():
         return Pick(BUILT_IN, NOT_FETCHED)
     return find_pick(data_folder()) or Pick(KOKORO, UNMEASURED)

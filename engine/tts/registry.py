@@ -24,7 +24,7 @@ def _load_of(module: str, function: str = "load") -> Load:
     return lambda settings, progress: getattr(import_module(module), function)(settings, progress)
 
 
-# Of the systems that are made on this machine: the module whose load() reads a pack for a device.
+# Of the papers' systems: the module whose load() reads a pack for a device.
 _PACKS: Final = {
     "voxtream": "engine.tts.voxtream.original.synthesiser",
     "speakstream": "engine.tts.speakstream.synthesiser",
@@ -41,8 +41,8 @@ def load_pack(name: str, folder: Path, device: str) -> TtsModel:
     return load_it(folder, device)
 
 
-def _made_here(system: System, settings: SpeechSettings, progress: Progress) -> TtsModel:
-    folder = packs.made_folder(system)
+def _of_paper(system: System, settings: SpeechSettings, progress: Progress) -> TtsModel:
+    folder = packs.pack_folder(system)
     progress(f"Loading {system.title}", None)
     return load_pack(system.name, folder, settings.device)
 
@@ -52,7 +52,8 @@ _LOADERS: Final[dict[str, Load]] = {
     "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
     "kokoro": _load_of("engine.tts.kokoro.synthesiser"),
     **{edition: _load_of("engine.tts.voxtream.files.loading") for edition in PUBLISHED},
-    **{system.name: partial(_made_here, system) for system in SYSTEMS},
+    "llmvox-published": _load_of("engine.tts.llmvox.published.synthesiser"),
+    **{system.name: partial(_of_paper, system) for system in SYSTEMS},
 }
 
 NAMES: Final = tuple(_LOADERS)  # and 'auto', which is one of them

@@ -17,6 +17,7 @@ from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts import packs, pick, voices
 from engine.tts.base import TtsModel
+from engine.tts.llmvox.published import place as llmvox
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, edition_of
 from engine.tts.voices import ABOUT
 from engine.tts.voxtream.files import place
@@ -79,8 +80,12 @@ def of_settings(settings: SpeechSettings) -> Roster:
             return _of_pack(place.pack_folder())
         case "kokoro":
             return _kokoro()
+        case llmvox.NAME:
+            if not llmvox.is_fetched():
+                raise llmvox.not_fetched()
+            return Roster(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
         case name if system := systems.find(name):
-            files = voices.saved_voices(packs.made_folder(system) / packs.VOICES_FOLDER)
+            files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
             return Roster(system.name, tuple(file.name for file in files), system.can_clone)
         case edition:
             return _fetched(edition)

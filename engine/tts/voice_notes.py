@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from engine.atomic_write import replace_file
 from engine.errors import ModelError
 from engine.settings import FASTEST, SLOWEST
-from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 

@@ -19,13 +19,13 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as pack
 
+from engine.atomic_write import replace_file
 from engine.audio.clips.clip import Clip, snr_db
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.base import Voice
-from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 

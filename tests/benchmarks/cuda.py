@@ -1,12 +1,13 @@
 """All that wants a graphics card, in one run and one table: parity, first packet, RTF, long speech.
 
     python -m tests.benchmarks.cuda [--editions voxtream2-1 voxtream2] [--reference PATH]
-        [--minutes 30] [--report FILE]
+        [--llmvox PATH] [--minutes 30] [--report FILE]
     python -m tests.benchmarks.cuda --device cpu --small --minutes 0.2     # tries the script itself
 
 Full-size random weights (neither speed nor parity depends on the values). PATH is a checkout of
-herimor/voxtream or the unpacked package voxtream, see tests/parity/reference.py; without it its
-column stays empty. Every part runs in a process of its own. Exit status 1 when a target was missed.
+herimor/voxtream or the unpacked package voxtream (see tests/parity/reference.py), that of --llmvox
+one of mbzuai-oryx/LLMVoX (see llmvox_speed.py); without them their column stays empty. Every part
+runs in a process of its own. Exit status 1 when a target was missed.
 
 - Parity, in fp32 without TF32: frames replayed from a captured graph against plain calls, the card
   against the processor, and, with --reference, ours against theirs on the processor.
@@ -37,12 +38,14 @@ import torch
 
 from engine.codec.mimi import FRAME_MS, random_mimi
 from engine.tts.base import AudioFrame
+from engine.tts.llmvox.published.synthesiser import load_random as load_random_llmvox
 from engine.tts.voxtream.config import FULL, VOXTREAM2_SHAPE
 from engine.tts.voxtream.edition import EDITIONS, TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, load_random
-from tests.benchmarks import voxtream_speed
+from tests.benchmarks import llmvox_speed, voxtream_speed
+from tests.engine.tts.llmvox.published.small_model import small as small_llmvox
 from tests.engine.tts.voxtream import small_model
 from tests.parity.free_running import OF_SIZE, SCENARIOS, Frame, Ours
 from tests.parity.reference import SoundingWeights
@@ -179,6 +182,20 @@ def _shares(ours: float, theirs: float | None) -> tuple[float, float | None]:
     return ours / FRAME_MS, theirs and theirs / FRAME_MS
 
 
+def published_llmvox(options: Options) -> list[Row]:
+    """The published LLMVoX; theirs is its public code."""
+    place = torch.device(options.device)
+    model = small_llmvox() if options.small else load_random_llmvox(device=place)
+    seconds = 1.0 if options.small else 20.0
+    ours, theirs = llmvox_speed.measured(model, seconds), None
+    if options.llmvox:
+        theirs = llmvox_speed.their_speed(options.llmvox, options.device, seconds)
+    return [
+        Row("LLMVoX: first packet, ms", ours.first_ms, theirs and theirs.first_ms),
+        Row("... RTF", ours.rtf, theirs and theirs.rtf, RTF),
+    ]
+
+
 # ------------------------------------------------------------------ long speech
 
 
@@ -257,6 +274,7 @@ PARTS: dict[str, Callable[[Options], list[Row]]] = {
     "repeated": repeated,
     "speed": speed,
     "speech": long_speech,
+    "llmvox": published_llmvox,
     "their-speech": their_long_speech,
 }
 
@@ -294,7 +312,7 @@ def measure(options: Options) -> list[Row]:
     """The whole table, part by part."""
     tell = sys.stderr.write
     rows: list[Row] = []
-    for part in ("parity", "free-running", "repeated", "speed", "speech"):
+    for part in ("parity", "free-running", "repeated", "speed", "speech", "llmvox"):
         if part == "speed" and options.small:
             continue  # measures the full size only
         tell(f"{part} ...\n")
@@ -325,6 +343,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="everything that wants a graphics card")
     parser.add_argument("--editions", nargs="+", choices=EDITIONS, default=list(EDITIONS))
     parser.add_argument("--reference", type=Path)
+    parser.add_argument("--llmvox", type=Path, help="a checkout of mbzuai-oryx/LLMVoX")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--small", action="store_true", help="a small model, to try the script")

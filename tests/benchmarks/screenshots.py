@@ -21,6 +21,8 @@ from app.look.theme import Mode, Theme
 from app.program import make_application
 from app.window import Window
 from engine.api import (
+    Compared,
+    ComparisonState,
     ConversationsListed,
     Ending,
     Event,
@@ -166,6 +168,21 @@ LOADING = (
     Loading(Part.RECOGNISER, "Loading sphinx"),
     Loading(Part.SYNTHESISER, "Loading", 0.6),
 )
+DONE = ComparisonState.DONE
+COMPARED = (
+    Compared("starter", "VoXtream2", DONE, "Anton", 303.4, 2, 0.17, 3.1, 3.7, 0.0),
+    Compared("voxtream", "VoXtream", DONE, "Ada", 152.9, 1, 0.17, 3.9, 3.1, 120.0),
+    Compared("speakstream", "SpeakStream", DONE, "Ada", 510.2, 4, 0.20, 4.0, 3.0, 0.0),
+    Compared("llmvox", "LLMVoX", ComparisonState.SPEAKING, "Ada", 297.5, 2, 0.22, 3.6, 1.2, 0.0),
+    Compared("smlle", "SMLLE"),
+    Compared("espeak", "eSpeak NG"),
+    Compared(
+        "kokoro",
+        "Kokoro",
+        ComparisonState.ABSENT,
+        note="Kokoro is not on this machine. Fetch it with: rubato models get kokoro",
+    ),
+)
 VOICES = VoicesListed(
     (
         VoiceEntry("Anton", own=True, used="2026-11-22"),
@@ -227,6 +244,20 @@ def other_states(theme: Theme) -> None:
     window.on_event(VOICES)
     settle(200)
     save(page, f"{theme.mode.value}-voices")
+    window.deleteLater()
+
+
+def comparison(theme: Theme) -> None:
+    """All systems, while they speak; on a small screen too."""
+    window = fresh(theme, "wide", READY)
+    page = window.shelf.voices.open_page().papers.comparison
+    page.open_beside()
+    for row in COMPARED:
+        page.table.show_row(row)
+    for name, size in {"wide": (620, 640), "low": (640, 432)}.items():
+        page.resize(*size)
+        settle(200)
+        save(page, f"{theme.mode.value}-comparison-{name}")
     window.deleteLater()
 
 
@@ -297,6 +328,7 @@ def main() -> None:
             models(theme, size)
             beginnings(theme, size)
         other_states(theme)
+        comparison(theme)
         settings(theme)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from engine.api import Manner, say
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches
-from tests.end_to_end.program import rubato
+from tests.end_to_end.program import Done, rubato
 from tests.end_to_end.spoken import HEAD_S, RATE, missing_programs, spoken, write_questions
 from tests.fakes import FORMANT
 
@@ -40,6 +40,11 @@ def conversation(folder: Path, *questions: str, pause_s: float = REPLY_S) -> "Co
     write_questions(question, *questions, pauses_s=(pause_s,) * (len(questions) - 1))
     done = rubato(folder, "converse", "--mic", question, "--speaker", reply, "--json")
     return Conversation(done.json["turns"], reply)
+
+
+def demonstration(folder: Path) -> tuple[Done, Path]:
+    """And the folder of its recordings."""
+    return rubato(folder, "demo", "--out", folder / "out"), folder / "out"
 
 
 class Conversation:
@@ -89,6 +94,7 @@ class Talks:
     two: Future[Conversation]
     slower: Future[Conversation]
     cut: Future[Conversation]
+    demonstration: Future[tuple[Done, Path]]
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +109,7 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
             talk("two", TIMER, MILES),
             talk("slower", SLOWER, TIMER),
             talk("cut", ABILITIES, AGAIN, pause_s=8.0),
+            pool.submit(demonstration, tmp_path_factory.mktemp("demonstration")),
         )
 
 
@@ -168,16 +175,16 @@ def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(
     assert first["reply"][len(remembered)] in " .,:"  # whole words
 
 
-def test_the_demonstration_asks_answers_and_leaves_both_recordings(tmp_path: Path) -> None:
-    done = rubato(tmp_path, "demo", "--out", tmp_path / "out")
+def test_the_demonstration_asks_answers_and_leaves_both_recordings(talks: Talks) -> None:
+    done, out = talks.demonstration.result()
     assert done.status == 0, done
     you, reply, times = done.out.splitlines()
     assert you.replace("metres", "meters") == f"you:    {MILES}"
     assert reply == f"rubato: {MILES_ANSWER}"
     assert times.strip().startswith("ms after the end of speech: transcript ")
     assert "reply.wav" in done.err
-    pcm, rate = recording(tmp_path / "out" / "reply.wav")
+    pcm, rate = recording(out / "reply.wav")
     (said,) = stretches(pcm, rate, apart_s=APART_S)
     ear = Ear(map(as_spoken, many_lengths()))
     assert ear.hear(between(pcm, rate, *said), rate) == as_spoken(MILES_ANSWER)
-    assert stretches(*recording(tmp_path / "out" / "question.wav"))
+    assert stretches(*recording(out / "question.wav"))

@@ -116,7 +116,10 @@ def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyP
     assert held.wait(PATIENCE_S)
     engine.stop()
     gate.set()
-    assert host.events[-2:] == [Notice("Still busy when stopping: thinker."), Stopped()]
+    assert host.events[-2:] == [
+        Notice("Still busy when stopping: language model."),
+        Stopped(),
+    ]
 
 
 def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The table of the systems that are made on this machine, and who reads it."""
+"""The table of the papers' systems, and who reads it."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from engine.messages.models import Origin, Presence
 from engine.models.choice import changes
 from engine.models.listing import entry
 from engine.models.removal import remove
+from engine.resources import ROOTS
 from engine.settings import Settings, change
 from engine.systems import SYSTEMS, System
 from engine.training.comparison.systems import SYSTEMS as COMPARED
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: syste
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(packs, "SHIPPED", "no such folder")  # whatever comes with the program
     return tmp_path
 
 
@@ -39,13 +41,13 @@ def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) ->
     recipe = read_recipe(RECIPES / f"{system.name}.toml")
     assert recipe.name == recipe.export.name == system.name
     assert system.command.endswith(f"{system.name}.toml --install")
-    row = next(each for each in COMPARED if each.pack == system.name)
-    assert (row.headline, row.command) == (system.headline, system.command)
+    row = next(each for each in COMPARED if each.source == system.name)
+    assert (row.name, row.headline) == (system.title, system.headline)
 
 
 def test_what_is_not_made_names_its_command(system: System, data: Path) -> None:
     with pytest.raises(ModelError) as refusal:
-        packs.made_folder(system)
+        packs.pack_folder(system)
     assert system.command in refusal.value.hint
     listed = entry(system.name, Settings())
     assert (listed.origin, listed.state) == (Origin.MADE, Presence.MISSING)
@@ -68,6 +70,16 @@ def test_the_doctor_misses_only_what_is_chosen(system: System, data: Path) -> No
     for settings, state in ((Settings(), State.OK), (chosen, State.FAULT)):
         said = [each for each in synthesiser(settings) if system.command in str(each)]
         assert [each.state for each in said] == [state]
+
+
+def test_the_doctor_knows_those_that_come_with_the_program(
+    system: System, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.resources.ROOTS", (data / "resources", *ROOTS))
+    monkeypatch.setattr(packs, "SHIPPED", "systems")
+    lay(data / "resources" / "systems" / system.name, system.name)
+    said = [each for each in synthesiser(Settings()) if system.title in each.text]
+    assert [(each.state, each.text) for each in said] == [(State.OK, f"{system.title}, built in")]
 
 
 def test_a_pack_says_whose_it_is(system: System, tmp_path: Path) -> None:

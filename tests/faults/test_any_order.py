@@ -16,7 +16,7 @@ from engine.audio.base import Pcm
 from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.runtime.turn import watchdog
-from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S
+from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Settings, change, keys
 from tests.fakes import RATE
 from tests.faults.stories import (

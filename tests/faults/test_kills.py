@@ -20,7 +20,7 @@ from engine.tts import voices
 from engine.tts.shelf import Shelf
 from tests.engine.assets.hub import Hub
 from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
-from tests.engine.runtime.workers.test_librarian import working
+from tests.engine.runtime.workers.test_model_manager import working
 from tests.engine.tts.test_shelf import GRANDMA, ROSTER, speech
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -39,15 +39,15 @@ import pytest
 from app import __main__ as program
 from engine import api
 from tests.engine.models.small_catalogue import small_catalogue
-from tests.engine.runtime.workers.test_librarian import Desk
+from tests.engine.runtime.workers.test_model_manager import Desk
 
 def main():
     with small_catalogue(Path(sys.argv[1]), pytest.MonkeyPatch()):
         desk = Desk()
-        desk.librarian.start()
-        desk.librarian.post(api.FetchModels(({MODEL!r},)))
+        desk.model_manager.start()
+        desk.model_manager.post(api.FetchModels(({MODEL!r},)))
         sys.stdin.read()
-        desk.librarian.stop(0.1)
+        desk.model_manager.stop(0.1)
         return 0
 
 program.main = main
@@ -101,7 +101,7 @@ def test_a_fetch_that_was_killed_is_listed_and_goes_on_where_it_stopped(
     hub.let_go.set()
     with working() as desk:
         assert desk.entry(MODEL).state is api.Presence.PARTIAL
-        desk.librarian.post(api.FetchModels((MODEL,)))
+        desk.model_manager.post(api.FetchModels((MODEL,)))
         assert not desk.settled(MODEL).failed
         assert desk.entry(MODEL).state is api.Presence.COMPLETE
     assert any(request.endswith(f"bytes={begun}-") for request in hub.requests)

@@ -26,8 +26,8 @@ E = TypeVar("E", bound=Event)
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
 RATE = 48_000  # Hz of the loudspeaker
 HURRY = 8.0  # replies are heard this many times faster than a person would want
-THREADS = {"conductor", "listener", "transcriber", "thinker", "speaker", "background"}
-THREADS |= {"historian", "librarian", "fetching"}
+THREADS = {"conductor", "listener", "transcriber", "language model", "speaker", "background"}
+THREADS |= {"history writer", "model manager", "fetching"}
 LOADED = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
 
 

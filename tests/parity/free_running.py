@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from engine.audio.loudness import brought_to
-from engine.codec.mimi import SAMPLE_RATE, Mimi
+from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import AudioFrame, Pcm
 from engine.tts.phones import MARKS, PhoneTable
@@ -34,6 +34,8 @@ FRAMES, SEED, PROMPT_S = 60, 5, 1.6
 KEPT = (0, 20, 40, 59)  # frames whose logits are kept
 LOGIT_STRIDE = 1537
 PHONES = 117  # ids of sounds
+PARTS, FRAME_PART = 16, FRAME_SAMPLES // 16  # of a frame: a code for each
+CODES = 50_000  # of a full-scale sound, before they are wrapped
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,13 @@ def speaker(width: int) -> Tensor:
     return torch.nn.functional.normalize(vector, dim=0)
 
 
-def encoded(mimi: Mimi, pcm: Pcm) -> Tensor:
-    """Codes [K, T]."""
-    codes: Tensor = mimi.encode(torch.from_numpy(pcm)[None, None])[0]
-    return codes
+def encoded(pcm: Pcm, codebooks: int) -> Tensor:
+    """Codes [K, T] that follow the sound, in place of a codec's: one with random weights gives the
+    same code to every sound.
+    """
+    parts = np.abs(pcm[: len(pcm) // FRAME_SAMPLES * FRAME_SAMPLES]).reshape(-1, PARTS, FRAME_PART)
+    codes = (parts.mean(axis=2, dtype=np.float64).T[:codebooks] * CODES).astype(np.int64)
+    return torch.from_numpy(codes % 2048)
 
 
 # ---------------------------------------------------------------------------- ours
@@ -121,7 +126,8 @@ class Ours:
         self.model = load_weights(weights, shape, generation, FULL, target)
         table = PhoneTable({str(number): number for number in range(PHONES)})
         assert EDITION.loudness is not None
-        self.codes = encoded(mimi, brought_to(recording(), SAMPLE_RATE, EDITION.loudness))
+        louder = brought_to(recording(), SAMPLE_RATE, EDITION.loudness)
+        self.codes = encoded(louder, shape.codebooks)
         tables = rotary_tables(self.model)
         self.prompt = prepare(self.model, tables, self.codes, speaker(shape.speaker_width))
         self.mimi = mimi

@@ -175,7 +175,7 @@ def compared(path: Path, size: str) -> tuple[dict[str, Any], list[str]]:
     mimi = small_model.small_mimi() if size == "small" else random_mimi(shape.codebooks, 0)
     reference = Reference(path, weights, shape, EDITION)
     ours = Ours(weights, shape, mimi)
-    codes = encoded(mimi, _louder())
+    codes = encoded(_louder(), shape.codebooks)
     off = [] if torch.equal(codes, ours.codes) else ["the prompt's codes"]
     quiet = brought_to(recording(), SAMPLE_RATE, EDITION.loudness or 0.0)
     if np.abs(quiet - _louder()).max() > 1e-6:

@@ -9,7 +9,7 @@ from typing import Protocol
 from engine.audio.base import Pcm
 
 
-class Spotter(Protocol):
+class KeywordSpotter(Protocol):
     """Listens for one phrase; owned by one thread."""
 
     def push(self, pcm: Pcm) -> int | None:

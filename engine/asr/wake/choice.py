@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from engine.asr.wake.base import Spotter
+from engine.asr.wake.base import KeywordSpotter
 from engine.asr.wake.embedding import Embedding
 from engine.asr.wake.keyphrase import Keyphrase
 from engine.asr.wake.phrase import examine, normal
 from engine.asr.wake.sounds import Sounds
-from engine.asr.wake.taught import Taught, load
+from engine.asr.wake.trained_spotter import TrainedSpotter, load
 from engine.settings import WakeSettings
 from engine.settings_file import data_folder
 
@@ -15,7 +15,7 @@ from engine.settings_file import data_folder
 SLACK, BEAM = 1e-24, 1e-100
 
 
-def spotter(settings: WakeSettings) -> Spotter:
+def spotter(settings: WakeSettings) -> KeywordSpotter:
     """What listens for the phrase of these settings. InvalidInput for one that will not do,
     ModelError where a part of it is missing.
     """
@@ -28,11 +28,11 @@ def is_taught(phrase: str) -> bool:
     return head_file(normal(phrase)).is_file()
 
 
-def unexamined(phrase: str, sounds: Sounds) -> Spotter:
+def unexamined(phrase: str, sounds: Sounds) -> KeywordSpotter:
     """What listens for a normal phrase, also one that will not do. ModelError as above."""
     if is_taught(phrase):
         proposing = Keyphrase(phrase, sounds, slack=SLACK, beam=BEAM)
-        return Taught(load(head_file(phrase)), Embedding(folder()), proposing)
+        return TrainedSpotter(load(head_file(phrase)), Embedding(folder()), proposing)
     return Keyphrase(phrase, sounds)
 
 

@@ -43,7 +43,7 @@ class _Place:
 
 
 class Keyphrase:
-    """A Spotter."""
+    """A KeywordSpotter."""
 
     def __init__(
         self, phrase: str, sounds: Mapping[str, str], *, slack: float = 1.0, beam: float = 1e-48

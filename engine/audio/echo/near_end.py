@@ -12,8 +12,7 @@ import numpy as np
 
 from engine.audio.base import Pcm, Played
 from engine.audio.echo.canceller import FRAME, SAMPLE_RATE, EchoCanceller
-from engine.audio.echo.delay import LONGEST_S, DelayEstimator
-from engine.audio.echo.drift import DriftTracker
+from engine.audio.echo.delay import LONGEST_S, DelayEstimator, DriftTracker
 from engine.audio.echo.played_line import REACH, PlayedLine
 from engine.audio.pcm import Resampler
 

@@ -20,11 +20,11 @@ from typing import IO
 import engine
 from engine import settings_file
 from engine.assets.store import sha256_of
+from engine.atomic_write import replace_file
 from engine.errors import ModelError
 from engine.llm.base import Progress
 from engine.settings import LanguageModelSettings
 from engine.translatable import from_json
-from engine.whole_file import replace_file
 
 RECORD = "language-models.json"
 MOST_PASSES = 100  # remembered; the oldest are forgotten

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
+from engine.nn.packed.gpt_graph import GptGraph
 from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
 from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, LlamaGraph
@@ -40,6 +41,8 @@ class PackedLinear(nn.Module):
 class PackedTransformer(nn.Module):
     """A Transformer's twin with packed weights: same call, same cache, fp32 activations."""
 
+    GRAPH: type[LlamaGraph] = LlamaGraph
+
     def __init__(
         self,
         config: TransformerConfig,
@@ -51,7 +54,7 @@ class PackedTransformer(nn.Module):
     ) -> None:
         super().__init__()
         self.config = config
-        graph = LlamaGraph(config, precision)
+        graph = self.GRAPH(config, precision)
         graph.fill(blocks, norm_scale)
         self._stack = graph.finish(threads=threads)
 
@@ -77,6 +80,12 @@ class PackedTransformer(nn.Module):
         """
         output = self._stack.start(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
         return output.then(lambda advanced: _store(advanced, cache))
+
+
+class PackedGpt(PackedTransformer):
+    """A Gpt's twin."""
+
+    GRAPH = GptGraph
 
 
 def _store(output: Advanced, cache: KvCache | SlotCache) -> Tensor:

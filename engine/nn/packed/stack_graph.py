@@ -206,6 +206,8 @@ class StackGraph(ProductGraph):
 class LlamaGraph(StackGraph):
     """Blocks and last norm of transformer.py."""
 
+    NORM = "SimplifiedLayerNormalization"
+
     def __init__(self, config: TransformerConfig, precision: Precision) -> None:
         super().__init__(config, precision)
         self.constant("halves", np.array([config.hidden] * 2, dtype=np.int64))
@@ -229,7 +231,7 @@ class LlamaGraph(StackGraph):
 
     def _norm(self, y: str, scale: Tensor) -> str:
         weights = self.constant(f"{y}.scale", scale.detach().float().numpy())
-        return self.normed(y, "SimplifiedLayerNormalization", [weights], NORM_EPS)
+        return self.normed(y, self.NORM, [weights], NORM_EPS)
 
     def _mlp(self, mark: str, ready: str, weights: Block) -> str:
         """ready [B, T, D] -> down [B, T, D]."""

@@ -2,7 +2,7 @@
 a file.
 
 Invariant: runs on the conductor's thread; the files of conversations that are kept are the
-historian's matter, and sound is written by the thread that records, as long as there is one.
+history writer's matter, and sound is written by the thread that records, as long as there is one.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ from engine.runtime.turn.facts import ConversationGone, ConversationRead, Replay
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.workers.background import WriteConversation
-from engine.runtime.workers.historian import Change
+from engine.runtime.workers.history_writer import Change
 
 Asked = Change | Replay | Export | HistoryCommand
 
@@ -52,7 +52,7 @@ class Conversations:
             case Export():
                 self._export(asked)
             case _:
-                self._workers.historian.post(asked)
+                self._workers.history_writer.post(asked)
 
     def write_now(self, path: Path) -> None:
         """Write it on the calling thread, once the workers have stopped. InvalidInput as write()
@@ -78,7 +78,7 @@ class Conversations:
         private = isinstance(to, NewConversation) and to.private
         self._decide(StopReply())
         self._effects.begin_anew(read.kept if read else None)
-        self._workers.historian.post(to)
+        self._workers.history_writer.post(to)
         self._workers.recorder.post(NewConversation())
         if read is None:
             self._emit(ConversationOpened(None, private))

@@ -16,7 +16,7 @@ from engine.errors import SettingsError
 from engine.messages.events import Event, Failed, Notice, SettingChanged
 from engine.runtime.host.status import Reconnection
 from engine.runtime.threads import Workers
-from engine.runtime.turn.dials import Dials
+from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import UseDevice
 from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
@@ -139,7 +139,7 @@ class Preferences:
         workers, now = self._workers, self.settings
         ears, speaker = workers.ears, workers.speaker
         return {
-            Reach.DIALS: partial(_turn, workers.dials, now),
+            Reach.CONTROLS: partial(_turn, workers.controls, now),
             Reach.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
             Reach.SYNTHESISER: partial(speaker.post, now.speech),
             Reach.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
@@ -147,14 +147,14 @@ class Preferences:
             Reach.CLEANING: partial(ears.post, _cleaning(now.audio)),
             Reach.WAKE: partial(ears.post, now.wake),
             Reach.RECOGNISER: partial(ears.post, now.recogniser),
-            Reach.LANGUAGE_MODEL: partial(workers.thinker.post, now.language_model),
-            Reach.HISTORY: partial(workers.historian.post, now.history),
+            Reach.LANGUAGE_MODEL: partial(workers.language_model.post, now.language_model),
+            Reach.HISTORY: partial(workers.history_writer.post, now.history),
         }
 
 
-def _turn(dials: Dials, settings: Settings) -> None:
-    dials.rate, dials.volume = settings.speech.rate, settings.audio.volume
-    dials.lead_ms = settings.audio.lead_ms
+def _turn(controls: LiveControls, settings: Settings) -> None:
+    controls.rate, controls.volume = settings.speech.rate, settings.audio.volume
+    controls.lead_ms = settings.audio.lead_ms
 
 
 def _microphone(audio: AudioSettings) -> UseDevice:

@@ -67,11 +67,11 @@ def _check(settings: Settings, key: str) -> None:
 
 
 def _check_fetched(engine: str) -> None:
-    """Of a voice that is fetched, something of each asset is there, of one that is made here its
+    """Of a voice that is fetched, something of each asset is there, of a paper's system its
     pack; loading looks closer.
     """
     if system := systems.find(engine):
-        packs.made_folder(system)
+        packs.pack_folder(system)
     if engine not in catalogue() or os.environ.get(RANDOM_FLAG) == "1":
         return
     store = default_store()

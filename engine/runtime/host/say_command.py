@@ -7,10 +7,10 @@ no more of it is in memory than a frame, however long the text.
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import soundfile
@@ -23,8 +23,9 @@ from engine.runtime.host import rate_plan as plans
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
 from engine.runtime.turn.playback import Playback
 from engine.settings import Manner, Settings, SpeechSettings
+from engine.text.word import Word
 from engine.tts import pick
-from engine.tts.base import TtsModel
+from engine.tts.base import AudioFrame, Onset, TtsModel
 from engine.tts.casting import choose
 from engine.tts.registry import BUILT_IN
 
@@ -78,22 +79,34 @@ def collect(synthesis: OfflineSynthesis) -> Pcm:
     return np.concatenate([np.zeros(0, np.float32), *synthesis.pcm()])
 
 
+class Spoken(Protocol):
+    """An utterance that is spoken once."""
+
+    def frames(self) -> Iterator[AudioFrame]:
+        """Every frame as soon as it is made."""
+        ...
+
+    def word(self, onset: Onset) -> Word:
+        """The word an onset belongs to."""
+        ...
+
+
 def play(
-    synthesis: OfflineSynthesis,
+    spoken: Spoken,
     loudspeaker: Loudspeaker,
     *,
     sample_rate: int,
     lead_ms: int,
     clock: Clock | None = None,
 ) -> None:
-    """Play a synthesis at `sample_rate` (Hz), computed `lead_ms` ahead of what is heard.
+    """Play what is spoken at `sample_rate` (Hz), computed `lead_ms` ahead of what is heard.
     DeviceError when the loudspeaker goes away or stands still.
     """
     clock = clock or Clock()
     playback = Playback(loudspeaker, sample_rate, clock=clock.now)
-    for frame in synthesis.frames():
+    for frame in spoken.frames():
         playback.feeding()
-        playback.add(frame, tuple(synthesis.word(onset) for onset in frame.onsets), None)
+        playback.add(frame, tuple(spoken.word(onset) for onset in frame.onsets), None)
         _until(playback, loudspeaker, clock, lead_ms=lead_ms)
     playback.complete()
     _until(playback, loudspeaker, clock, lead_ms=0)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from engine import settings_file
+from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
 from engine.messages.timers import TimerKind, TimerSet
 from engine.translatable import Translatable
-from engine.whole_file import replace_file
 
 NAME = "timers.json"
 LARGEST_BYTES = 1024 * 1024  # a timer takes about a hundred

@@ -13,6 +13,7 @@ from engine.messages.commands import AddVoice, StopReply
 from engine.messages.events import Failed, Notice
 from engine.messages.voices import (
     ClipRecording,
+    Comparing,
     DropClip,
     ListVoices,
     Mix,
@@ -55,6 +56,7 @@ class VoiceDesk:
         self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
         self._reply: Reply | None = None  # the preview that goes on
         self._recording = False
+        self._comparing = False
         self._paces: dict[str, float] = {}  # by casefolded name
         self._chosen_anew = False  # the voice's pace applies once it is known who speaks
         self._removed_chosen = ""  # it was removed while it was the chosen one
@@ -62,8 +64,8 @@ class VoiceDesk:
 
     @property
     def hearing(self) -> bool:
-        """Whether a preview sounds, or is about to."""
-        return self._reply is not None
+        """Whether a preview sounds, or is about to, or a comparison does."""
+        return self._reply is not None or self._comparing
 
     @property
     def recording(self) -> bool:
@@ -90,6 +92,9 @@ class VoiceDesk:
                 self.stop_preview()
             case RecordClip() | DropClip():
                 self._record(message)
+            case Comparing(on):
+                self._comparing = on
+                self._port.attend()
             case h.ClipTaken(clip):
                 self._workers.background.post(AddVoice(clip))
             case h.VoiceMoved(name, now):
@@ -125,7 +130,7 @@ class VoiceDesk:
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()
-        self._reply = Reply(PREVIEW, self._workers.dials, aloud=True)
+        self._reply = Reply(PREVIEW, self._workers.controls, aloud=True)
         self._port.emit(PreviewChanged(self._name, PreviewState.MAKING))
         pace = self._paces.get(self._name.casefold())
         self._workers.speaker.post(Audition(self._reply, self._mix or self._name, words, pace))

@@ -22,20 +22,20 @@ class Replies:
 
     def prepare(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
         """Think about the last message of `history`, unheard."""
-        self._begin(Reply(turn, self._workers.dials, asked=history, paced=paced))
+        self._begin(Reply(turn, self._workers.controls, asked=history, paced=paced))
 
     def answer(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
         """Reply to the last message of `history` aloud, with what was prepared if it fits."""
         ready = self._prepared
         if ready is not None and (ready.turn, ready.asked) == (turn, history):
             ready.aloud = True
-            self._workers.thinker.post(ready)
+            self._workers.language_model.post(ready)
         else:
-            self._begin(Reply(turn, self._workers.dials, asked=history, paced=paced, aloud=True))
+            self._begin(Reply(turn, self._workers.controls, asked=history, paced=paced, aloud=True))
 
     def read_out(self, turn: int, text: str, *, paced: bool = True) -> None:
         """Say `text` as it is."""
-        self._begin(Reply(turn, self._workers.dials, text=text, paced=paced, aloud=True))
+        self._begin(Reply(turn, self._workers.controls, text=text, paced=paced, aloud=True))
 
     def drop(self) -> bool:
         """Give up what is prepared; whether there was a reply nobody has heard of."""
@@ -68,4 +68,4 @@ class Replies:
         if self._last is not None:
             self._last.end(Ending.SUPERSEDED)
         self._last = reply
-        self._workers.thinker.post(reply)
+        self._workers.language_model.post(reply)

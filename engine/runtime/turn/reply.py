@@ -1,6 +1,6 @@
 """A reply, from the words it answers to its last sample: one handle, and one end.
 
-Conductor, thinker and speaker hold the same Reply. Whoever is first to end it has ended it,
+Conductor, language model and speaker hold the same Reply. Whoever is first to end it has ended it,
 whatever happened (spoken to its end, cut, a part that broke, a device that went away, a new
 conversation, quitting), and tells the conductor unless it is the conductor; what another thread
 still does for it is dropped there, because each looks at `ending` between two tokens and frames.
@@ -13,8 +13,8 @@ from threading import Lock
 
 from engine.llm.base import Message
 from engine.messages.words import Ending
-from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import Delivery
+from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.playback import Playback
 
 
@@ -26,7 +26,7 @@ class Reply:
     def __init__(
         self,
         turn: int,
-        dials: Dials,
+        controls: LiveControls,
         *,
         asked: tuple[Message, ...] = (),
         text: str | None = None,
@@ -37,11 +37,11 @@ class Reply:
         self.asked = asked
         self.text = text  # None = the language model writes it
         self.paced = paced
-        self.aloud = aloud  # set by the conductor, read by the thinker
+        self.aloud = aloud  # set by the conductor, read by the language model
         self.broke = False  # what was written is spoken, but it should have been more
         self.ending: Ending | None = None  # None = it goes on
         self.moved_at = time.monotonic()  # when a token or a frame was last made for it
-        self._dials = dials
+        self._controls = controls
         self._playback: Playback | None = None  # None = nothing of it has come to be spoken
         self._paused_at: float | None = None  # None = not paused, though it may be at its end
         self._lock = Lock()
@@ -55,7 +55,7 @@ class Reply:
         with self._lock:
             self._playback = playback
             if self.ending is None and self._paused_at is None:
-                self._dials.hush(False)
+                self._controls.hush(False)
             else:
                 playback.hush()
 
@@ -67,7 +67,7 @@ class Reply:
             self.ending = ending
             if self._playback is not None:
                 self._playback.hush()
-                self._dials.hush(True)
+                self._controls.hush(True)
             return True
 
     def retract(self) -> None:
@@ -76,14 +76,14 @@ class Reply:
             if self.ending is None and self._playback is not None:
                 self._playback.hush()
                 self._playback = None
-                self._dials.hush(True)
+                self._controls.hush(True)
 
     def pause(self) -> None:
         """Inaudible at once; what was not heard waits for resume()."""
         with self._lock:
             if self.ending is None and self._playback is not None:
                 self._playback.hush()
-                self._dials.hush(True)
+                self._controls.hush(True)
                 self._paused_at = time.monotonic()
 
     def resume(self) -> None:
@@ -92,7 +92,7 @@ class Reply:
             if self.ending is None and self._playback is not None and self._paused_at is not None:
                 self._paused_at = None
                 self._playback.resume()
-                self._dials.hush(False)
+                self._controls.hush(False)
 
     @property
     def begun(self) -> bool:

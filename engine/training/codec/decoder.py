@@ -16,13 +16,14 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
 from engine.codec.small import SmallCodecConfig, build
 from engine.codec.source import SourceDecoder
+from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.draw import read_draws
@@ -55,7 +56,9 @@ def train_decoder(run: Run) -> None:
     said = read_said(run) if recipe.phones else {}
     begin_with = run.recipe.begin_with
     files = [Path(begin_with) / CODEC_FILE] if begin_with else []
-    trained = [load_file(file) for file in (*files, run.stage("codec") / "codec.safetensors")]
+    trained = [
+        stored_weights.load(file) for file in (*files, run.stage("codec") / "codec.safetensors")
+    ]
     config = shipped_config(run.recipe)
     mean = train(
         run,

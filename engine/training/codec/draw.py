@@ -19,9 +19,9 @@ import numpy.typing as npt
 import torch
 from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file
-from safetensors.torch import load_file
 from torch import Tensor
 
+from engine.nn import stored_weights
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import Entry
 from engine.training.encoded import by_speaker, do_shards, read, shard_file
@@ -185,5 +185,5 @@ def _people(folder: str) -> Mapping[int, Sequence[Encoded]]:
 def _model(file: str, config: ModelConfig, device: str) -> VoxtreamModel:
     with torch.random.fork_rng(devices=()):  # or its random weights move the draws of the shard
         model = fresh_model(config, Generation())
-    model.load_state_dict(load_file(file))
+    model.load_state_dict(stored_weights.load(Path(file)))
     return model.to(device).eval().requires_grad_(requires_grad=False)

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import Decoder, SmallCodecConfig, build
 from engine.codec.small_parts import quantised
+from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.reading import fresh_reader, misread
@@ -77,7 +77,7 @@ class CodecLearner(Learner):
         self._speech = speech
         model = build(config_of(recipe))
         if whole.begin_with:
-            shipped = load_file(Path(whole.begin_with) / CODEC_FILE)
+            shipped = stored_weights.load(Path(whole.begin_with) / CODEC_FILE)
             model.load_state_dict(alike(model.state_dict(), shipped))
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
         super().__init__(recipe.schedule, ranks, codec=model, readers=readers)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 
@@ -20,6 +19,7 @@ from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.source import SourceDecoder
 from engine.codec.vocoder import VocoderConfig, fresh_decoder, load_vocoder
 from engine.errors import InvalidInput
+from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.systems import command_of
 from engine.training import recipe as recipes
@@ -61,14 +61,15 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
 def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> None:
     """One vocoder behind several networks compares the networks."""
     name = run.recipe.decoder.pack
-    if not packs.is_made(name):
+    folder = packs.find(name)
+    if folder is None:
         raise InvalidInput(
             "The recipe takes the vocoder of the pack '{name}', which is not on this machine.",
             hint="Make it first: {command}",
             name=name,
             command=command_of(name),
         )
-    source = packs.folder_of(name) / VOCODER_FILE
+    source = folder / VOCODER_FILE
     load_vocoder(source, config.entry)
     target = run.stage("decoder") / "vocoder.safetensors"
     partial = target.with_suffix(".partial")
@@ -82,7 +83,7 @@ def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
     decoder = fresh_decoder(config)
     if begin_with:
         own, start = decoder.state_dict(), "decoder."
-        shipped = load_file(Path(begin_with) / CODEC_FILE)
+        shipped = stored_weights.load(Path(begin_with) / CODEC_FILE)
         there = {key.removeprefix(start): value for key, value in shipped.items()}
         decoder.load_state_dict(alike(own, there))
     return decoder

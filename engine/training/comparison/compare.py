@@ -1,21 +1,20 @@
 """`python -m engine.training compare`: measures every system on this machine and writes one page.
 
-Invariant: the page is made from saved results only, so it can be written whenever this stops. What
-is kept beside the page stays, of systems that are not on this machine too.
+Invariant: the page is made from saved results only, so it can be written whenever this stops, and
+the same command goes on where it stopped.
 """
 
 import platform
 import sys
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
 from engine.errors import InvalidInput
 from engine.training.comparison.measure import SIZE, SMALL, Measurement
-from engine.training.comparison.page import column, read_columns, table, write_columns, write_page
-from engine.training.comparison.systems import SHIPPED, SYSTEMS, System
-from engine.training.tasks import Task, begins, do_tasks
+from engine.training.comparison.page import table, write_page
+from engine.training.comparison.systems import SYSTEMS
+from engine.training.tasks import begins, do_tasks
 from engine.translatable import Translatable
 
 
@@ -32,51 +31,24 @@ def compare(
     table, and write the page `into` a folder. InvalidInput when no part's name begins like that.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    size = SMALL if quick else SIZE
-    present = [Measurement(system, folder, size) for system in SYSTEMS if system.present]
-    tasks = [task for each in present for task in each.tasks if begins(task, only)]
+    all_of_them = [Measurement(system, folder, SMALL if quick else SIZE) for system in SYSTEMS]
+    parts = [task for each in all_of_them for task in each.tasks]
+    tasks = [task for task in parts if begins(task, only)]
     if not tasks:
-        names = ", ".join(task.name for each in present for task in each.tasks)
         raise InvalidInput(
             "No part begins with {names}.",
-            hint=Translatable("Parts: {names}.", names=names),
+            hint=Translatable("Parts: {names}.", names=", ".join(task.name for task in parts)),
             names=", ".join(only),
         )
     if again:
         for task in tasks:
             task.file(folder).unlink(missing_ok=True)
-    timed = {task.name for each in present for task in each.timed}
+    # Each system's model is loaded once where its parts follow each other.
     try:
-        do_tasks("compare", folder, _pick(tasks, timed, inside=False), workers, fresh=True)
-        do_tasks("timed", folder, _pick(tasks, timed, inside=True), 1, fresh=True)
+        do_tasks("compare", folder, tasks, workers, fresh=True)
     finally:
-        sys.stdout.write(_shown(present, quick, into))
-
-
-def _shown(present: Sequence[Measurement], quick: bool, into: Path | None) -> str:
-    """Write the page, if a folder is given, and say where it is, below the table."""
-    figures = {each.system: each.figures() for each in present}
-    beside = next((f.traces for system, f in figures.items() if system.pack == SHIPPED), ())
-    short = " --quick" if quick else ""
-    measured = f"{date.today():%Y-%m-%d}, {platform.machine()}{short}"
-    kept = read_columns(into) if into is not None else {}
-    for each in present:
-        shown = replace(figures[each.system], beside=beside)
-        own = column(shown, each.pack + short, measured)
-        kept[each.system.name] = own.over(kept.get(each.system.name))
-    systems = {
-        each: kept[each.name] for each in SYSTEMS if each.name in kept and kept[each.name].measured
-    }
-    if into is None:
-        return table(systems)
-    write_columns(into, {system.name: each for system, each in systems.items()})
-    return f"{table(systems)}{write_page(into, systems, _missing(systems))}\n"
-
-
-def _pick(tasks: Sequence[Task], names: set[str], *, inside: bool) -> list[Task]:
-    return [task for task in tasks if (task.name in names) is inside]
-
-
-def _missing(systems: Collection[System]) -> str:
-    names = [each.name for each in SYSTEMS if each not in systems]
-    return f"Not measured yet: {', '.join(names)}." if names else ""
+        columns = {each.system: each.figures() for each in all_of_them}
+        measured = f"{date.today():%Y-%m-%d}, {platform.machine()}{' --quick' if quick else ''}"
+        sys.stdout.write(table(columns))
+        if into is not None:
+            sys.stdout.write(f"{write_page(into, columns, measured)}\n")

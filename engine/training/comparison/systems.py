@@ -7,110 +7,105 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.resources import resource
+from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.systems import SYSTEMS as MADE_HERE
-from engine.systems import command_of
-from engine.training.judge.talkers import FORMANT, MOST_VOICES, LiveTalker
+from engine.systems import SYSTEMS as PAPERS
+from engine.training.judge.talkers import FORMANT, LiveTalker
 from engine.training.tasks import Place
 from engine.tts import packs
-from engine.tts.kokoro.place import is_fetched
 from engine.tts.kokoro.voices import NAME as KOKORO
+from engine.tts.llmvox.published.place import NAME as PUBLISHED
 from engine.tts.roster import of_settings
 from engine.tts.voices import saved_voices
-from engine.tts.voxtream.files.pack import VOICES_FOLDER
+from engine.tts.voxtream.files.place import NAME as STARTER
+from engine.tts.voxtream.files.place import pack_folder
 
-SHIPPED: Final = "starter"  # a folder of the program's resources
-# The recipe of VoXtream2 with the budget of the others; its corpus and speakers are theirs too.
-EQUAL_BUDGET: Final = Path(__file__).parent.with_name("recipes") / "voxtream2-equal.toml"
+MOST_VOICES: Final = 2  # of a system
+BUILT_IN: Final = "VoXtream2 (built in)"
 
 
 @dataclass(frozen=True)
 class System:
     """A column of the table. No comma in its name: those stand between names in `--only`.
 
-    `pack` is a folder of the resources, or in `packs` of the data folder; empty = the program's own
-    synthesiser `source`, of which so many `voices` speak. `headline` is what the paper claims,
+    `source` is the synthesiser of the program that speaks. Where it was not measured, its cells
+    hold the `remark`, if there is one. `headline` is what the paper claims,
     `expected` which part of that must show here too, `ours` what differs from the paper. `hours`
-    are the core hours of training of the networks that speak.
+    are the core hours of training of the networks that speak; None = they were not trained here.
     """
 
     name: str
-    pack: str = ""
-    command: str = ""  # makes the pack; empty = the pack comes with the program
+    source: str
     hours: float | None = None
     headline: str = ""
     expected: str = ""
     ours: str = ""
     rate: str = "live"  # how it follows a rate asked for; empty = it cannot be asked
-    can_clone: bool = False
-    source: str = FORMANT
-    voices: int = 1
+    remark: str = ""
 
     @property
     def folder(self) -> Path | None:
-        """Where its pack lies; None = it has none."""
-        if not self.pack:
-            return None
-        return resource(SHIPPED) if self.pack == SHIPPED else packs.folder_of(self.pack)
+        """Where its pack lies; None = it has none here."""
+        return pack_folder() if self.source == STARTER else packs.find(self.source)
 
     @property
     def present(self) -> bool:
         """Whether it can be measured on this machine."""
-        if self.folder is None:
-            return self.source != KOKORO or is_fetched()
-        return (self.folder / "config.json").is_file()
+        try:
+            return bool(of_settings(SpeechSettings(engine=self.source)))
+        except ModelError:
+            return False
 
     def talkers(self) -> tuple[LiveTalker, ...]:
         """Its voices."""
-        if self.folder is None:
-            names = of_settings(SpeechSettings(engine=self.source)).own[: self.voices]
-            return tuple(LiveTalker(self.source, name) for name in names)
-        names = tuple(sorted(voice.name for voice in saved_voices(self.folder / VOICES_FOLDER)))
-        return tuple(LiveTalker(Place(self.folder), name) for name in names)
+        if folder := self.folder:
+            names = sorted(voice.name for voice in saved_voices(folder / packs.VOICES_FOLDER))
+            return tuple(LiveTalker(Place(folder), name) for name in names[:MOST_VOICES])
+        own = of_settings(SpeechSettings(engine=self.source)).own
+        most = 1 if self.source == FORMANT else MOST_VOICES  # its voices differ in pitch alone
+        return tuple(LiveTalker(self.source, name) for name in own[:most])
 
 
 SYSTEMS: Final = (
-    System("espeak", hours=0.0, headline="formant synthesis by rule: no network, no paper here"),
     System(
-        "Kokoro",
-        command="rubato models get kokoro",
-        headline="82 million parameters; the published graph speaks whole sentences",
-        ours="word by word, and a rate that changes inside a word",
-        can_clone=True,
-        source=KOKORO,
-        voices=MOST_VOICES,
-    ),
-    System(
-        "VoXtream2 (shipped)",
-        pack=SHIPPED,
+        BUILT_IN,
+        STARTER,
         hours=10.0,
         headline="74 ms to the first packet, 4 x real time on a GPU; a rate that changes live",
         expected="the least error of the rate; about 2 words before sound",
         ours="the small codec, its decoder of pulses and the small speaker encoder",
-        can_clone=True,
-    ),
-    System(
-        "VoXtream2 (equal budget)",
-        pack=EQUAL_BUDGET.stem,
-        command=command_of(EQUAL_BUDGET.stem),
-        hours=0.6,
-        headline="as above; with the budget and corpus of the systems beside it",
-        ours="as above; codec and speaker encoder are those of the shipped one",
-        can_clone=True,
     ),
     *(
         System(
             each.title,
             each.name,
-            each.command,
             each.core_hours,
             each.headline,
             each.expected,
             each.ours,
             rate=each.rate,
-            can_clone=each.can_clone,
         )
-        for each in MADE_HERE
+        for each in PAPERS
+    ),
+    System(
+        "LLMVoX (published weights)",
+        PUBLISHED,
+        headline="38 million parameters and a codec of 63 million, as they were published; 3.7 % "
+        "of the words wrong, 475 ms to the first sound",
+        ours="windows of the codec that overlap",
+        rate="",
+        remark="loads, not heard here",
+    ),
+    System(
+        "espeak",
+        FORMANT,
+        hours=0.0,
+        headline="formant synthesis by rule: no network, no paper here",
+    ),
+    System(
+        "Kokoro",
+        KOKORO,
+        headline="82 million parameters; the published graph speaks whole sentences",
+        ours="word by word, and a rate that changes inside a word",
     ),
 )

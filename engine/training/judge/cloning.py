@@ -20,11 +20,9 @@ import soxr
 from engine.audio.clips.clip import read_clip
 from engine.errors import UnreadableClip
 from engine.training.corpus.shards import read_shards
-from engine.training.corpus.speakers import Speaker
-from engine.training.corpus.utterance import SAMPLE_RATE, Plan, voiced
+from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.judge.performance import OWN_RATE, say
 from engine.training.judge.talkers import Talker, loaded
-from engine.training.teachers import synthesisers
 from engine.training.voice.speaker import rate_where_equal
 from engine.tts.base import Pcm
 
@@ -89,18 +87,6 @@ def clone_person(pack: str, pattern: str, texts: tuple[str, ...]) -> dict[str, A
     parts = [read_clip(file, max_seconds=LONGEST_SECONDS) for file in files]
     samples = [soxr.resample(part.pcm, part.sample_rate, SAMPLE_RATE) for part in parts]
     return _cloned(pack, _halves(samples), texts)
-
-
-def clone_virtual(
-    pack: str, speaker: Speaker, said: tuple[str, ...], texts: tuple[str, ...]
-) -> dict[str, Any]:
-    """The same for a virtual speaker without a corpus: the synthesiser says the texts `said` now,
-    and half of that is the prompt."""
-    plans = [Plan(text, text, speaker, (OWN_RATE,)) for text in said]
-    requests = [request for plan in plans for request in plan.requests()]
-    takes = synthesisers.speak_all(speaker.base.synthesiser, requests)
-    parts = [voiced(take, speaker) for take in takes if take is not None]
-    return _cloned(pack, _halves(parts), texts)
 
 
 def named(talker: Talker, texts: tuple[str, ...]) -> dict[str, Any]:

@@ -4,21 +4,18 @@ Invariant: every utterance is spoken word by word through an ordinary session, w
 training never used.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from engine.text import syllables
 from engine.training.judge.hearing import speech_seconds
-from engine.tts.base import AudioFrame, Finished, Pcm, Starved, TtsModel, TtsSession, Voice
-
-SEED: Final = 90_001
-OWN_RATE: Final = 4.0  # SPS, about the rate of a voice without a target
-LONGEST: Final = 4.0  # times the expected length; a longer session counts as lost
-SLACK_SECONDS: Final = 5.0
+from engine.tts import delays
+from engine.tts.base import Pcm, TtsModel, Voice
+from engine.tts.delays import (
+    OWN_RATE as OWN_RATE,  # SPS, about the rate of a voice without a target
+)
+from engine.tts.delays import SEED, Made, longest_s, speak
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Spoken:
 
 def syllables_of(text: str) -> int:
     """Syllables of a text."""
-    return sum(syllables.count(word) for word in text.split())
+    return delays.syllables_of(text.split())
 
 
 def say(
@@ -56,66 +53,36 @@ def say(
     text: str,
     rates: Sequence[float | None] = (None,),
 ) -> Spoken:
-    """Speak a text; several rates apply to equal parts of its words (the last one to the end)."""
-    taking = _Taking(text, rates, model.info.sample_rate)
+    """Speak a text; several rates apply to equal parts of its words (the last one to the end). An
+    utterance that becomes too long is cut off and counts as lost.
+    """
+    words, sample_rate = text.split(), model.info.sample_rate
+    slowest = min(rate or OWN_RATE for rate in rates)
+    limit = sample_rate * longest_s(words, slowest)
+    made: list[Made] = []
+    onsets: list[float] = []
+    samples, ended = 0, True
+    switched: float | None = None
     with model.open(voice, seed=SEED) as session:
-        taking.run(session)
-    pcm = np.concatenate(taking.pieces) if taking.pieces else np.zeros(1, np.float32)
+        session.rate = rates[0]
+        for each in speak(session, words):
+            made.append(each)
+            samples += len(each.frame.pcm)
+            onsets += [onset.sample / sample_rate for onset in each.frame.onsets]
+            if samples >= limit:
+                ended = False
+                break
+            part = min(len(rates) - 1, len(onsets) * len(rates) // max(1, len(words)))
+            session.rate = rates[part]
+            if part and switched is None:
+                switched = samples / sample_rate
     return Spoken(
         text,
-        pcm,
-        model.info.sample_rate,
-        taking.ended,
-        tuple(taking.onsets),
-        taking.first_ms,
-        time.process_time() - taking.started,
-        taking.switched,
+        np.concatenate([np.zeros(0 if made else 1, np.float32), *(m.frame.pcm for m in made)]),
+        sample_rate,
+        ended,
+        tuple(onsets),
+        1000 * made[0].cpu_s if made else 0.0,
+        sum(each.cpu_s for each in made),
+        switched,
     )
-
-
-class _Taking:
-    """A session stepped to its end, or to the length at which it counts as lost."""
-
-    def __init__(self, text: str, rates: Sequence[float | None], sample_rate: int) -> None:
-        self.started = time.process_time()
-        self.pieces: list[Pcm] = []
-        self.onsets: list[float] = []
-        self.ended = False
-        self.first_ms = 0.0
-        self.switched: float | None = None
-        self._words = text.split()
-        self._rates = rates
-        self._sample_rate = sample_rate
-        slowest = min(rate or OWN_RATE for rate in rates)
-        self._limit = sample_rate * (LONGEST * syllables_of(text) / slowest + SLACK_SECONDS)
-        self._samples = 0
-
-    def run(self, session: TtsSession) -> None:
-        words = iter(self._words)
-        while self._samples < self._limit and not self.ended:
-            self._set_rate(session)
-            step = session.step()
-            if isinstance(step, AudioFrame):
-                self._keep(step)
-            elif isinstance(step, Finished):
-                self.ended = True
-            elif isinstance(step, Starved):
-                word = next(words, None)
-                if word is None:
-                    session.end_input()
-                else:
-                    session.push_word(word)
-
-    def _set_rate(self, session: TtsSession) -> None:
-        part = len(self.onsets) * len(self._rates) // max(1, len(self._words))
-        part = min(len(self._rates) - 1, part)
-        session.rate = self._rates[part]
-        if part and self.switched is None:
-            self.switched = self._samples / self._sample_rate
-
-    def _keep(self, frame: AudioFrame) -> None:
-        if not self.pieces:
-            self.first_ms = 1000 * (time.process_time() - self.started)
-        self.pieces.append(frame.pcm)
-        self._samples += len(frame.pcm)
-        self.onsets += [onset.sample / self._sample_rate for onset in frame.onsets]

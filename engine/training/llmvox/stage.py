@@ -1,5 +1,5 @@
 """The stages `voice` and `export` of LLMVoX: units and tokens side by side, without an alignment
-(3.3), then a pack of network, vocoder and speaker encoder, half precision, with named voices.
+(3.3), then a pack of network, vocoder and speaker encoder with named voices.
 
 Unit t enters with token t. The text ends long before the speech, and the network has to find out
 itself which tokens a unit belongs to. Lessons are single sentences, short ones first. Invariant: a
@@ -206,7 +206,7 @@ def export_pack(run: Run) -> None:
     inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
     folder = fresh_folder(run)
     files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
-    write_networks(run, files, halved={"voice", "decoder"})
+    write_networks(run, files)
     export = run.recipe.export
     generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)
     write_tables(run, PackConfig(export.name, shape_of(run.recipe), generation))

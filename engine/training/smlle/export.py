@@ -1,4 +1,4 @@
-"""The stage `export` of SMLLE: its networks as one pack, half precision, with named voices.
+"""The stage `export` of SMLLE: its networks as one pack with named voices.
 
 A named voice's prompt is one utterance of its speaker with its text, as in the paper; for a
 recording the text stays unknown. Invariant: what is written is read back before the stage is done.
@@ -50,7 +50,7 @@ def export_pack(run: Run) -> None:
     """Write the pack. ModelError when it cannot be read back."""
     inputs = run.require("corpus", "tokens", *_FILES)
     folder, shape = fresh_folder(run), shape_of(run)
-    write_networks(run, _FILES, halved={"transducer", "spectrum"})
+    write_networks(run, _FILES)
     sides = read_tokens(run)
     rate = own_rate(sides.utterances)
     config = PackConfig(run.recipe.export.name, shape, generation(run, rate))

@@ -1,5 +1,5 @@
 """The stages `voice`, `decoder` and `export` of SpeakStream: one network learns every window size
-at once, a vocoder its spectra, and both become a pack, half precision, with named voices.
+at once, a vocoder its spectra, and both become a pack with named voices.
 
 The paper trains one network a window size; here m is drawn for every batch, so that the delay can
 be chosen in use (ours). The loss counts on speech and its ends alone (III-B). Invariant: a pack is
@@ -188,7 +188,7 @@ def export_pack(run: Run) -> None:
     inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
     recipe, folder, scale = run.recipe, fresh_folder(run), read_scale(run)
     files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
-    write_networks(run, files, halved={"voice", "decoder"})
+    write_networks(run, files)
     generation = Generation(
         window=recipe.speakstream.window,
         hop=recipe.speakstream.hop,

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import soxr
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.errors import InvalidInput
+from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import Speech, Spoken, read_speech
@@ -110,7 +111,7 @@ class SpeakerLearner(Learner):
         }
         network = SmallSpeaker(config_of(recipe))
         if whole.begin_with:
-            network.load_state_dict(load_file(Path(whole.begin_with) / SPEAKER_FILE))
+            network.load_state_dict(stored_weights.load(Path(whole.begin_with) / SPEAKER_FILE))
         classes = nn.Linear(recipe.width, len(numbers), bias=False)
         both = nn.ModuleDict({"network": network, "classes": classes})
         super().__init__(recipe.schedule, ranks, speaker=both)

@@ -19,11 +19,11 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
+from engine.atomic_write import replace_file
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND, make_script
 from engine.tts.kokoro.parts import Floats, Given, Parts
 from engine.tts.kokoro.symbols import ids
-from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 

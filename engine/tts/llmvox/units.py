@@ -4,6 +4,7 @@ Invariant: units depend on the words alone, never on when they came.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from engine.text.phonemes import Espeak, WordPhonemizer, split_mark
 from engine.tts.llmvox.config import WORD, Units
@@ -21,6 +22,18 @@ class UnitWord:
 
     units: tuple[int, ...]
     closes: bool
+
+
+class UnitReader(Protocol):
+    """What makes the units of one utterance's words."""
+
+    def push(self, text: str) -> list[UnitWord]:
+        """The next word; words that are now certain, maybe none."""
+        ...
+
+    def finish(self) -> list[UnitWord]:
+        """No more words: the one that was held, if any."""
+        ...
 
 
 class PhoneUnits:
@@ -59,6 +72,6 @@ class ByteUnits:
         return []
 
 
-def reader(units: Units, espeak: Espeak, table: PhoneTable) -> PhoneUnits | ByteUnits:
-    """What makes the units of one utterance's words."""
+def reader(units: Units, espeak: Espeak, table: PhoneTable) -> UnitReader:
+    """The reader for a network that hears such units."""
     return PhoneUnits(espeak, table) if units is Units.PHONES else ByteUnits()

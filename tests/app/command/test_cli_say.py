@@ -30,3 +30,32 @@ def test_how_far_it_is_goes_to_standard_error(
     out, err = capsys.readouterr()
     assert out == ""
     assert err == ("\r 25% of the text; Ctrl+C ends it\n" if soon_s == 0 else "")
+
+
+@pytest.mark.parametrize(
+    ("words", "voice"),
+    [
+        ((), None),  # the chosen one
+        (("--engine", "espeak"), None),
+        (("--engine", "starter"), ""),  # which has no Belinda
+        (("--engine", "starter", "--voice", "Anton"), "Anton"),
+    ],
+)
+def test_another_synthesiser_is_not_asked_for_the_voice_of_the_chosen_one(
+    words: tuple[str, ...],
+    voice: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str | None] = []
+
+    def say(text: str, settings: Settings, manner: Manner, show: Callable[[float], None]) -> None:
+        asked.append(manner.voice)
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    chosen = '[speech]\nengine = "espeak"\nvoice = "Belinda"\n'
+    (tmp_path / "settings.toml").write_text(chosen, encoding="utf-8")
+    monkeypatch.setattr(api, "say", say)
+    assert main(["say", "hello", *words]) == 130
+    assert asked == [voice]

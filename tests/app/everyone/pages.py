@@ -15,6 +15,8 @@ from app.voice.page import VoicesPage
 from app.window import Window
 from engine.api import (
     ClipInspected,
+    Compared,
+    ComparisonState,
     ConversationOpened,
     ConversationsListed,
     Ending,
@@ -68,6 +70,12 @@ VOICES = VoicesListed(
     ),
     ("Aunt Erna",),
     ("Anton", "Grandma"),
+)
+COMPARED = (
+    Compared("starter", "VoXtream2", ComparisonState.DONE, "Anton", 303.4, 2, 0.17, 3.1, 3.7, 0.0),
+    Compared("smlle", "SMLLE", ComparisonState.SPEAKING, "Ada", 104.0, 1, 0.21, 4.2, 1.2, 0.0),
+    Compared("llmvox", "LLMVoX"),
+    Compared("kokoro", "Kokoro", ComparisonState.ABSENT, note="Kokoro is not on this machine."),
 )
 CLIP = ClipInspected(
     Path("my grandmother.flac"),
@@ -182,6 +190,17 @@ def _voices_mixed(window: Window) -> QWidget:
     return page
 
 
+def _comparison(window: Window) -> QWidget:
+    """With a table as it grows; what it would start is not there."""
+    told(window, *READY)
+    page = window.shelf.voices.open_page().papers.comparison
+    page.open_beside()
+    for row in COMPARED:
+        page.table.show_row(row)
+    QApplication.processEvents()
+    return page
+
+
 def _models(window: Window) -> QWidget:
     told(window, *READY)
     page = window.models.open()
@@ -222,6 +241,7 @@ PAGES: dict[str, Open] = {
     },
     "voices": _voices,
     "voices mixed": _voices_mixed,
+    "comparison": _comparison,
     "models": _models,
     "answer times": _times,
     "about": _about,

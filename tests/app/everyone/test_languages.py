@@ -44,7 +44,17 @@ SAME = re.compile(
     r"Rubato|Whisper|Sphinx|Ctrl|Alt|Shift|Esc|Del|Space|Return|F\d+|\bdB\b|\bms\b|\bmin\b|\bs\b"
     r"|\bSPS\b|<p style=\"white-space:pre-wrap\">|</p>|&\w+;|Up|Down|Base|base|English"
 )
-DATA = (READY, LIBRARY, pages.TALK, pages.FAULTS, pages.KEPT, pages.VOICES, pages.CLIP, Settings())
+DATA = (
+    READY,
+    LIBRARY,
+    pages.TALK,
+    pages.FAULTS,
+    pages.KEPT,
+    pages.VOICES,
+    pages.CLIP,
+    pages.COMPARED,
+    Settings(),
+)
 
 
 def texts_in(value: object) -> Iterator[str]:

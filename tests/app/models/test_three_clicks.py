@@ -28,7 +28,7 @@ def test_three_clicks_lead_to_a_real_language_model_and_the_recommended_recognis
     write_gguf(tmp_path / "tiny.gguf")
     tiny = (tmp_path / "tiny.gguf").read_bytes()
     monkeypatch.setattr(listing, "this_machine", lambda: SMALL)
-    monkeypatch.setattr("engine.runtime.workers.librarian.this_machine", lambda: SMALL)
+    monkeypatch.setattr("engine.runtime.workers.model_manager.this_machine", lambda: SMALL)
     files = {"Qwen3-1.7B-Q4_K_M.gguf": tiny}
     with small_hub(tmp_path / "data", monkeypatch, files), whole() as engine:
         person = Person(engine, theme)

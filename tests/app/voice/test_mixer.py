@@ -9,6 +9,7 @@ from app.voice.page import VoicesPage
 from engine.api import (
     Command,
     Failed,
+    ListModels,
     ListVoices,
     Mix,
     MixVoices,
@@ -35,7 +36,7 @@ def page(qtbot: QtBot, theme: Theme, posted: list[Command]) -> VoicesPage:
     page.open_beside()
     page.takes(listed(*NAMES))
     qtbot.mouseClick(page.mix, LEFT)
-    posted[:] = [each for each in posted if each != ListVoices()]
+    posted[:] = [each for each in posted if each not in (ListVoices(), ListModels())]
     return page
 
 

@@ -23,6 +23,7 @@ from engine.api import (
     Failed,
     ImportVoice,
     Levels,
+    ListModels,
     ListVoices,
     Notice,
     PreviewChanged,
@@ -64,7 +65,7 @@ def area(qtbot: QtBot, theme: Theme, posted: list[Command]) -> Iterator[VoiceAre
 def page(area: VoiceArea, posted: list[Command]) -> VoicesPage:
     area.on_event(VoicesChanged(("Anton", "Grandma"), "Anton", can_clone=True))
     page = area.open_page()
-    assert posted == [ListVoices()]
+    assert posted == [ListVoices(), ListModels()]
     posted.clear()
     area.on_event(LISTED)
     return page

@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from platformdirs import user_cache_path
 
-from engine.asr.wake.base import Spotter
+from engine.asr.wake.base import KeywordSpotter
 from engine.asr.wake.choice import unexamined
 from engine.asr.wake.phrase import normal
 from engine.asr.wake.sounds import sounds
@@ -76,12 +76,12 @@ def _noise(below_db: float) -> Pcm:
     return np.concatenate([room.step(np.zeros(BLOCK, np.float32)) for _ in range(1000)])
 
 
-def listening(phrase: str) -> Spotter:
+def listening(phrase: str) -> KeywordSpotter:
     """Also for a phrase that the settings would refuse."""
     return unexamined(normal(phrase), sounds(normal(phrase).split()))
 
 
-def wakes(spotter: Spotter, pcm: Pcm) -> bool:
+def wakes(spotter: KeywordSpotter, pcm: Pcm) -> bool:
     """Whether the phrase is found in what is pushed now."""
     pieces = (pcm[first : first + PIECE] for first in range(0, len(pcm), PIECE))
     return any(spotter.push(piece) is not None for piece in pieces)

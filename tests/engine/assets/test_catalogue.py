@@ -75,13 +75,15 @@ def test_a_package_is_of_pypi_unless_it_says_npm() -> None:
     assert file.members[0] == Member(Package("toy-js", "1.0", Registry.NPM), "package/x.bin")
 
 
-def test_every_hub_entry_that_is_shipped_names_a_commit_but_that_of_voxtream2_1() -> None:
-    """That repository could not be read when the list was made, which is told before a fetch."""
-    hubs = [asset for asset in catalogue().values() if isinstance(asset.source, HubSource)]
-    loose = {asset.name for asset in hubs if not asset.names_a_commit}
-    assert loose == {"voxtream2-1"}
-    others = [asset.source.revision for asset in hubs if asset.name not in loose]
-    assert all(re.fullmatch("[0-9a-f]{40}", revision) for revision in others)
+def test_every_hub_entry_that_is_shipped_names_a_commit_where_one_is_known() -> None:
+    """Of the others the commit is pinned that was the newest when they were fetched, which is told
+    before.
+    """
+    hubs = {n: a for n, a in catalogue().items() if isinstance(a.source, HubSource)}
+    loose = {n for n, asset in hubs.items() if not asset.names_a_commit}
+    assert loose == {"voxtream2-1", "llmvox-published", "byt5-g2p"}
+    for name in hubs.keys() - loose:
+        assert re.fullmatch("[0-9a-f]{40}", hubs[name].source.revision)
 
 
 def test_the_terms_of_a_model_are_all_licences_that_its_authors_name() -> None:
@@ -91,12 +93,12 @@ def test_the_terms_of_a_model_are_all_licences_that_its_authors_name() -> None:
     assert find("mimi").terms == "CC-BY-4.0"
 
 
-def test_what_is_shipped_pins_every_file_but_those_of_voxtream2() -> None:
-    """Nobody public vouches for those; the hub's record of the commit does."""
+def test_what_is_shipped_pins_every_file_but_those_nobody_public_vouches_for() -> None:
+    """The hub's record of their commit does."""
     loose = {
         asset.name for asset in catalogue().values() for file in asset.files if file.sha256 is None
     }
-    assert loose == {"voxtream2", "voxtream2-1"}
+    assert loose == {"voxtream2", "voxtream2-1", "llmvox-published", "byt5-g2p"}
 
 
 def test_the_release_called_latest_is_asked_for_by_its_name() -> None:

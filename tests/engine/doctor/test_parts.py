@@ -15,6 +15,7 @@ from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Settings, change
 from engine.systems import SYSTEMS
+from engine.tts import packs
 from engine.tts.voxtream.files import place
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.small_pack import write_pack
@@ -218,6 +219,7 @@ def test_the_built_in_synthesisers_are_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(packs, "SHIPPED", "no such folder")
     write_pack(place.own_folder())
     chosen, own, *made_here, formant = parts.synthesiser(Settings())
     assert "starter; 'auto'" in chosen.text

@@ -495,17 +495,22 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_every_word_is_heard(
         assert played == pytest.approx(8 * WORD_SAMPLES, abs=200)
 
 
+def lose_the_loudspeaker(host: Host) -> None:
+    """The only one goes after two words of a reply."""
+    host.engine.post(SendText("count"))
+    only = host.parts.loudspeakers[""]
+    host.wait(lambda: only.samples_written >= 2 * WORD_SAMPLES)
+    only.play(WORD_SAMPLES + 10)
+    host.wait(lambda: len(host.of(WordHeard)) == 2)
+    only.gone = True
+    del host.parts.loudspeakers[""]
+
+
 def test_a_loudspeaker_that_comes_back_goes_on_speaking(monkeypatch) -> None:
-    monkeypatch.setattr("engine.runtime.workers.voice.speaker.RETRY_S", 0.0)
+    monkeypatch.setattr("engine.runtime.workers.voice.speech_worker.RETRY_S", 0.0)
     parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
     with hosting(parts) as host:
-        host.engine.post(SendText("count"))
-        only = parts.loudspeakers[""]
-        host.wait(lambda: only.samples_written >= 2 * WORD_SAMPLES)
-        only.play(WORD_SAMPLES + 10)
-        host.wait(lambda: len(host.of(WordHeard)) == 2)
-        only.gone = True
-        del parts.loudspeakers[""]
+        lose_the_loudspeaker(host)
         host.wait(lambda: any(e.part is Part.LOUDSPEAKER for e in host.of(Failed)))
         parts.loudspeakers[""] = HandLoudspeaker("again")
         assert host.wait_ended(1).ending is Ending.COMPLETE
@@ -518,13 +523,7 @@ def test_a_reply_whose_last_loudspeaker_is_lost_ends_where_it_was_heard(monkeypa
     monkeypatch.setattr("engine.runtime.workers.voice.loudspeakers.RETURNS_WITHIN_S", 0.0)
     parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
     with hosting(parts) as host:
-        host.engine.post(SendText("count"))
-        only = parts.loudspeakers[""]
-        host.wait(lambda: only.samples_written >= 2 * WORD_SAMPLES)
-        only.play(WORD_SAMPLES + 10)
-        host.wait(lambda: len(host.of(WordHeard)) == 2)
-        only.gone = True
-        del parts.loudspeakers[""]
+        lose_the_loudspeaker(host)
         ended = host.wait_ended(1, playing=0)
         assert ended.ending is Ending.DEVICE_LOST
         assert ended.heard == "one two"

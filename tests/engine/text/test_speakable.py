@@ -286,10 +286,10 @@ def test_after_the_end_nothing_more_is_said() -> None:
     assert speakable.end() == []
 
 
-def test_a_megabyte_without_a_space_comes_out_in_bearable_words() -> None:
+def test_a_tenth_of_a_megabyte_without_a_space_comes_out_in_bearable_words() -> None:
     speakable = Speakable()
     longest = 0
-    for _ in range(20):
+    for _ in range(2):
         for word in speakable.push("a" * 50_000):
             longest = max(longest, len(word.text))
     assert longest == 64

@@ -25,9 +25,9 @@ from engine.errors import DeviceError, EngineError
 from engine.messages.events import Event, Failed, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.endpointing import strategies
 from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, MicrophoneLevel, SpeechGoesOn
+from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
@@ -39,10 +39,10 @@ from engine.runtime.turn.orders import (
     UseDevice,
 )
 from engine.runtime.workers.actor import Actor
-from engine.runtime.workers.ears.doze import Doze
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
+from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
 from engine.settings import RecogniserSettings, WakeSettings
@@ -71,7 +71,7 @@ class Ears(Actor[Order]):
     """Owns the microphone and the voice-activity detector, and has a transcriber."""
 
     def __init__(
-        self, factories: Factories, tell: Callable[[Fact | Event], None], dials: Dials
+        self, factories: Factories, tell: Callable[[Fact | Event], None], controls: LiveControls
     ) -> None:
         super().__init__("listener", tell)
         self._factories = factories
@@ -80,11 +80,11 @@ class Ears(Actor[Order]):
         self._microphone: Microphone | None = None  # None: none could be opened
         self._flaps = FlapGuard()
         self._sink: Sink | None = None  # None: nothing is recorded
-        self._played = dials.take_played  # what left the loudspeaker since it was last asked
-        self._ducking = Ducking(dials.duck)
+        self._played = controls.take_played  # what left the loudspeaker since it was last asked
+        self._ducking = Ducking(controls.duck)
         self._muted = False
         self._was_opened = False  # any microphone so far
-        self._doze = Doze(factories.spotter, tell)
+        self._wake_gate = WakeGate(factories.spotter, tell)
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
@@ -128,7 +128,7 @@ class Ears(Actor[Order]):
                 self._watch.strategies = strategies(patience)
                 self._recognise(order)
             case WakeSettings():
-                self._doze.use(order, self._position)
+                self._wake_gate.use(order, self._position)
             case Drafted():
                 if self._watch.judge(order):
                     self._tell(order)
@@ -187,7 +187,7 @@ class Ears(Actor[Order]):
         self._position = self._kept = self._next_level = self._deaf_until = 0
         self._watch.begin_anew(midway=microphone.joins_midway and not self._was_opened)
         self._was_opened = True
-        self._doze.begin_anew()
+        self._wake_gate.begin_anew()
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
 
     def _forget(self) -> None:
@@ -314,16 +314,16 @@ class Ears(Actor[Order]):
         """Tell of the speech in these samples; asleep, look for the wake phrase in it alone."""
         missed = self._watch.missed
         events = self._watch.push(pcm, self._position, plausible=plausible)
-        if not self._doze.asleep:
+        if not self._wake_gate.asleep:
             if missed and not self._watch.missed:
                 self._tell(Notice(TOO_SOON))
             for event in events:
                 self._note(event if isinstance(event, SpeechGoesOn) else self._timed(event))
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
-            called = self._doze.begin(self._since(0))
+            called = self._wake_gate.begin(self._since(0))
         else:
-            called = self._doze.find(pcm) if self._watch.speaking else None
+            called = self._wake_gate.find(pcm) if self._watch.speaking else None
         if called is not None:
             self._wake(called)
 
@@ -331,16 +331,16 @@ class Ears(Actor[Order]):
         """The wake phrase ended so many samples ago: what was said since may be meant for us."""
         since = self._since(self._position - ago)
         self._recent, self._kept = deque([since]), len(since)
-        self._doze.wake(self._position)
+        self._wake_gate.wake(self._position)
         self._watch.reset()
         self._follow(since)
 
     def _stir(self) -> None:
         """Awake while somebody has the floor or is listened to, and some seconds longer."""
-        heard = self._watch.speaking and not self._doze.asleep
+        heard = self._watch.speaking and not self._wake_gate.asleep
         if self._attending.busy or self._utterance is not None or heard:
-            self._doze.wake(self._position)
-        self._doze.look(self._position, hands_free=self._attending.hands_free)
+            self._wake_gate.wake(self._position)
+        self._wake_gate.look(self._position, hands_free=self._attending.hands_free)
 
     def _nobody_speaks(self, pcm: Pcm) -> bool:
         """Whether the room is so quiet that the detector, which costs most here, need not look."""

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import ModelError
+from engine.nn import stored_weights
 from engine.nn.finite import not_finite
 from engine.nn.packed.modules import PackedLinear, PackedTransformer
 from engine.nn.packed.quantise import Precision
@@ -212,7 +213,7 @@ class PublishedFile:
 
     def take(self, key: str) -> Tensor:
         """One tensor as fp32. ModelError when it holds what is no number."""
-        tensor: Tensor = self._open.get_tensor(key).float()
+        tensor = stored_weights.read(self._open, key)
         if not_finite([(key, tensor)]):
             raise ModelError(
                 "{file}: '{key}' holds NaN or infinity.", hint=AGAIN, file=self._file, key=key
@@ -229,7 +230,7 @@ class PublishedFile:
         self.close()
 
     def _check(self, expected: dict[str, tuple[int, ...]]) -> None:
-        names = set(self._open.keys())
+        names = set(stored_weights.names(self._open))
         for key, shape in expected.items():
             if key not in names:
                 raise ModelError(
@@ -249,14 +250,15 @@ class PublishedFile:
                     shape=view.get_shape(),
                     expected=list(shape),
                 )
-            if view.get_dtype() not in {"F32", "BF16", "F16"}:
+            if view.get_dtype() not in stored_weights.KINDS:
                 raise ModelError(
-                    "{file}: '{key}' holds {kind}, expected F32, BF16 or F16.",
+                    "{file}: '{key}' holds {kind}, expected F32, BF16, F16 or I8.",
                     hint=AGAIN,
                     file=self._file,
                     key=key,
                     kind=view.get_dtype(),
                 )
+            self._check_scales(key)
         extra = sorted(names - set(expected))
         if extra:
             raise ModelError(
@@ -266,6 +268,14 @@ class PublishedFile:
                 key=extra[0],
                 count=len(extra),
             )
+
+    def _check_scales(self, key: str) -> None:
+        try:
+            stored_weights.check_scales(self._open, key)
+        except ValueError as error:
+            raise ModelError(
+                "{file} cannot be used: {error}.", hint=AGAIN, file=self._file, error=error
+            ) from error
 
 
 class RandomWeights:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.picks import read_pick, write_pick
+from engine.benchmark_choice import read_pick, write_pick
 
 NAMES: Final = ("full", "int8", "int4")  # best sound first
 LARGEST_RTF: Final = 0.8  # beyond that, a busy moment of the machine is heard as a gap

@@ -5,14 +5,13 @@ nothing in that configuration would change the numbers, or a ModelError names th
 what was expected and what was found.
 """
 
-import pickle
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from engine.assets.pickle_file import read_pickle
 from engine.errors import ModelError
 from engine.nn.finite import not_finite
 from engine.translatable import Translatable
@@ -67,17 +66,8 @@ _CLASSIFIER = "cls_head."  # tells the speakers of the training apart; a vector 
 
 def load_speaker_encoder(file: Path) -> ReDimNet:
     """Read the published .pt file. ModelError naming file, key, expected and found."""
-    if not file.is_file():
-        raise ModelError("The speaker encoder {file} is not there.", hint=AGAIN, file=file)
-    try:
-        content = torch.load(file, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise ModelError(
-            "The speaker encoder {file} is damaged or holds more than weights.",
-            hint=AGAIN,
-            file=file,
-        ) from error
-    if not isinstance(content, dict) or not {"model_config", "state_dict"} <= set(content):
+    content = read_pickle(file, Translatable("The speaker encoder"), AGAIN)
+    if not {"model_config", "state_dict"} <= set(content):
         raise ModelError("{file} holds no model_config and state_dict.", hint=AGAIN, file=file)
     model = ReDimNet(_read_shape(file, content["model_config"]))
     _check_keys(file, content["state_dict"], model)

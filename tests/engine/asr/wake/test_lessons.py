@@ -8,7 +8,7 @@ import pytest
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.wake import lessons
 from engine.asr.wake.lessons import Say, other_talk, teach
-from engine.asr.wake.taught import Head
+from engine.asr.wake.trained_spotter import Head
 from engine.audio.base import Pcm
 from tests.engine.asr.wake.hearing import FakeEmbedding
 

@@ -12,7 +12,7 @@ import pytest
 import soundfile
 
 from engine.audio.base import Loudspeaker, Microphone, Pcm
-from engine.audio.devices import liveness, portaudio
+from engine.audio.devices import portaudio, stream
 from engine.errors import DeviceError
 from tests.engine.audio.laws import sine
 from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio, virtual_audio
@@ -147,8 +147,8 @@ class TestOnACard:
 class TestOnABrokenCard:
     @pytest.fixture(autouse=True)
     def _devices_have_settled(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A device that has just been opened may stand still for longer (test_liveness.py)."""
-        monkeypatch.setattr(liveness, "_SETTLED_S", 0.0)
+        """A device that has just been opened may stand still for longer (test_stream.py)."""
+        monkeypatch.setattr(stream, "_SETTLED_S", 0.0)
 
     @pytest.mark.parametrize("harm", [VirtualAudio.unplug, VirtualAudio.freeze])
     def test_a_microphone_pulled_out_is_told(

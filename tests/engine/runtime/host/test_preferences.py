@@ -69,16 +69,16 @@ class Inbox:
         self.got.append(message)
 
 
-WORKERS = ("ears", "thinker", "speaker", "historian")
+WORKERS = ("ears", "language_model", "speaker", "history_writer")
 
 
 def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]], SimpleNamespace]:
-    """What every worker is told then, and the dials."""
+    """What every worker is told then, and the controls."""
     inboxes = {name: Inbox() for name in WORKERS}
-    dials = SimpleNamespace()
-    workers = SimpleNamespace(**inboxes, dials=dials)
+    controls = SimpleNamespace()
+    workers = SimpleNamespace(**inboxes, controls=controls)
     act(Preferences(Settings(), None, workers, lambda event: None, lambda *given: None))
-    return {name: inbox.got for name, inbox in inboxes.items() if inbox.got}, dials
+    return {name: inbox.got for name, inbox in inboxes.items() if inbox.got}, controls
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,15 @@ def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]]
         ("recogniser.patience", "quick", "ears", RecogniserSettings(patience="quick")),
         ("recogniser.language", "de", "ears", RecogniserSettings(language="de")),
         ("wake.on", True, "ears", WakeSettings(on=True)),
-        ("language_model.temperature", 0.1, "thinker", LanguageModelSettings(temperature=0.1)),
+        (
+            "language_model.temperature",
+            0.1,
+            "language_model",
+            LanguageModelSettings(temperature=0.1),
+        ),
         ("speech.voice", "Ada", "speaker", SelectVoice("Ada")),
         ("speech.seed", 3, "speaker", SpeechSettings(seed=3)),
-        ("history.keep", "never", "historian", HistorySettings("never")),
+        ("history.keep", "never", "history_writer", HistorySettings("never")),
     ],
 )
 def test_a_change_is_told_to_whom_it_concerns_and_to_nobody_else(
@@ -122,16 +127,16 @@ def test_what_is_read_when_it_is_used_is_told_to_nobody(key: str) -> None:
     ],
 )
 def test_what_is_read_while_sound_is_made_is_a_dial(key: str, value: float, dial: str) -> None:
-    told, dials = told_by(lambda preferences: preferences.change(key, value, now=0.0))
+    told, controls = told_by(lambda preferences: preferences.change(key, value, now=0.0))
     assert told == {}
-    assert getattr(dials, dial) == value
+    assert getattr(controls, dial) == value
 
 
 def test_at_the_start_everyone_is_told_his_part_once() -> None:
     told, _ = told_by(Preferences.load_all)
     assert {name: len(got) for name, got in told.items()} == {
         "ears": 4,  # microphone, cleaning, recogniser, wake phrase
-        "thinker": 1,
+        "language_model": 1,
         "speaker": 2,  # loudspeaker, synthesiser with its voice
-        "historian": 1,
+        "history_writer": 1,
     }

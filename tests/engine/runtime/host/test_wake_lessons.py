@@ -8,7 +8,7 @@ import pytest
 
 from engine.asr.wake import lessons
 from engine.asr.wake.choice import folder, head_file, is_taught
-from engine.asr.wake.taught import load
+from engine.asr.wake.trained_spotter import load
 from engine.assets.packages import PackedFile
 from engine.errors import AssetError, InvalidInput
 from engine.runtime.host import wake_lessons

@@ -19,7 +19,7 @@ from engine.runtime.turn.endpointing import (
     strategies,
 )
 from engine.runtime.turn.watchdog import TRANSCRIPT_S
-from engine.runtime.workers.voice.speaker import LONGEST_PAUSE_S
+from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Choice, schema
 
 FROM_OPEN = (

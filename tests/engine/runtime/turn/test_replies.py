@@ -1,4 +1,4 @@
-"""Replies prepared before it is certain that the person has finished, on a thinker run by hand."""
+"""Replies prepared before it is certain that the person has finished, on a worker run by hand."""
 
 import time
 from types import SimpleNamespace
@@ -9,11 +9,11 @@ from engine.errors import LanguageModelError
 from engine.llm.base import ChangeRate, Message, Role
 from engine.messages.events import Event, Failed
 from engine.messages.words import Ending
-from engine.runtime.turn.dials import Dials
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
+from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers import actor
-from engine.runtime.workers.thinker import Thinker
+from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.voice.orders import Order, SayWords
 from engine.settings import LanguageModelSettings
 from tests.fakes import FakeLanguageModel, FakeParts
@@ -40,22 +40,24 @@ class HandWorker:
 
 
 class Mind:
-    """A thinker, who directs it, and all that came out of it."""
+    """A worker, who directs it, and all that came out of it."""
 
     def __init__(self, *deltas: object) -> None:
         self.model = FakeLanguageModel(*deltas)
         self.told: list[Fact | Event] = []
         self.said: list[Order] = []
         parts = FakeParts(model=self.model)
-        self.thinker = Thinker(parts.factories(), self.told.append, self.said.append, lambda: None)
-        workers = SimpleNamespace(thinker=self.thinker, dials=Dials(lead_ms=240))
+        self.worker = LanguageModelWorker(
+            parts.factories(), self.told.append, self.said.append, lambda: None
+        )
+        workers = SimpleNamespace(language_model=self.worker, controls=LiveControls(lead_ms=240))
         self.replies = Replies(workers)
-        self.thinker.post(LanguageModelSettings())
+        self.worker.post(LanguageModelSettings())
         self.run()
         self.told.clear()
 
     def run(self) -> None:
-        self.thinker._worker.run()
+        self.worker._worker.run()
 
     def ended_words(self) -> int:
         """The turn whose words have come to an end last."""

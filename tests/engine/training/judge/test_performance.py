@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.training.judge.performance import LONGEST, SLACK_SECONDS, say, syllables_of
+from engine.training.judge.performance import say, syllables_of
 from engine.training.judge.side import judge_long
 from engine.training.judge.talkers import FORMANT, LiveTalker, loaded
+from engine.tts.delays import LONGEST, SLACK_SECONDS
 from tests.fakes_tts import FakeTts, LostTts
 
 ALAN = LiveTalker(FORMANT, "Alan")

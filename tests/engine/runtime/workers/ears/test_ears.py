@@ -52,10 +52,10 @@ class Listening:
         self._stage = FakeParts()
         self._stage.microphones[""].joins_midway = midway
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
-        dials = SimpleNamespace(duck=self.ducked.append, take_played=lambda: nothing)
+        controls = SimpleNamespace(duck=self.ducked.append, take_played=lambda: nothing)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(actor, "Worker", HandWorker)
-            self.ears = Ears(self._stage.factories(), self.told.append, dials)
+            self.ears = Ears(self._stage.factories(), self.told.append, controls)
         self.jobs: list[Job] = self.ears._transcriber._worker._inbox
         self.do(UseDevice(""), Attend(hands_free=True, deaf=False))
         self.microphone = self._stage.microphones[""]

@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
+from engine.nn.stored_weights import in_int8
 from engine.tts.phones import own_table, read_table
 from engine.tts.voxtream.config import FULL, GENERATION, STACKS, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.files.checkpoint import (
@@ -68,6 +69,26 @@ def test_any_float_on_disk_is_computed_in_the_target_s_type(
     model = loaded(written(tmp_path, cast))
     expected = RandomWeights(SMALL, 0).take("sem_head.weight").to(dtype).float()
     assert torch.equal(model.semantic_head.weight, expected)
+
+
+def test_int8_with_its_scales_is_read_as_what_it_stands_for(tmp_path: Path) -> None:
+    def shrink(tensors: dict[str, Tensor]) -> None:
+        tensors.update(in_int8(dict(tensors)))
+
+    file = written(tmp_path, shrink)
+    expected = RandomWeights(SMALL, 0).take("sem_head.weight")
+    found = loaded(file).semantic_head.weight
+    assert not torch.equal(found, expected)  # it was rounded
+    assert torch.allclose(found, expected, atol=float(expected.abs().max()) / 250)
+    assert file.stat().st_size < 0.3 * written(tmp_path, lambda tensors: None).stat().st_size
+
+
+def test_int8_without_its_scales_is_refused_by_key(tmp_path: Path) -> None:
+    def shrink(tensors: dict[str, Tensor]) -> None:
+        tensors["audio_head"] = in_int8(tensors)["audio_head"]
+
+    with pytest.raises(ModelError, match="'audio_head' holds I8 without its scales"):
+        loaded(written(tmp_path, shrink))
 
 
 def test_a_missing_key_is_named_with_its_shape(tmp_path: Path) -> None:

@@ -1,0 +1,213 @@
+"""The page that compares the systems: one text by each of them, one after the other, measured.
+
+Invariant: a process of its own speaks and measures, so that nothing of it slows the conversation;
+while it is heard, the assistant takes nothing that it hears for something said to it.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLineEdit, QSpinBox, QWidget
+
+from app.background_job import BackgroundJob
+from app.bridge import Post
+from app.language.words import decimal, mark, tr, translated
+from app.look.button import button
+from app.look.file_dialogs import ask_where
+from app.look.label import Label, WrappingLabel
+from app.look.layout import Spring, card, fill, row
+from app.look.page import Page
+from app.look.plain_text import one_line
+from engine import api
+from engine.api import Compared, ComparisonState, translatable
+
+_ABOUT = mark(
+    "One text by every system, word by word, as from a language model. The times count what the"
+    " processor spent, so other programs do not matter."
+)
+_COLUMNS = (mark("first sound"), mark("words before it"), mark("processor"), mark("syllables/s"))
+_STATES = {
+    ComparisonState.LOADING: mark("loading…"),
+    ComparisonState.SPEAKING: mark("speaking…"),
+    ComparisonState.ABSENT: mark("not here"),
+}
+Form = Callable[[str], str]
+_DELAY_MS, _LONGEST_MS, _STEP_MS = 200, 2000, 50
+
+
+class ComparisonPage(Page):
+    """Not modal. `command` starts Rubato (None: the way this one was started)."""
+
+    def __init__(self, post: Post, parent: QWidget, command: Sequence[str] | None = None) -> None:
+        super().__init__(tr("Compare voices"), tr(_ABOUT), parent)
+        self._post = post
+        self._job = BackgroundJob(self, command)
+        self._job.told.connect(self._on_told)
+        self._job.ended.connect(self._on_ended)
+        self.rows: dict[str, Compared] = {}
+        self.text = QLineEdit(api.SENTENCE, self)
+        self.text.setMaxLength(1_000)
+        self.text.setAccessibleName(tr("What they say"))
+        self.delay = QSpinBox(self)
+        self.delay.setRange(0, _LONGEST_MS)
+        self.delay.setSingleStep(_STEP_MS)
+        self.delay.setSuffix(tr(" ms"))
+        self.delay.setValue(_DELAY_MS)
+        self.delay.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        between = Label(tr("&Between two words:"), self)
+        between.setBuddy(self.delay)
+        self.aloud = QCheckBox(tr("&Play them"), self)
+        self.aloud.setChecked(True)
+        self.notice = WrappingLabel("", self)
+        self.notice.hide()
+        self.table = Table(self)
+        self.act = button("", self, self._on_act)
+        self.export = button(tr("&Export the table…"), self, self.choose_file)
+        options = row(between, self.delay, 12, self.aloud, Spring())
+        fill(self.head, self.text, options, self.notice)
+        fill(self.body, card(self, self.table), Spring())
+        fill(self.foot, self.act, self.export, Spring())
+        self._show()
+
+    def choose_file(self) -> QFileDialog:
+        """Ask where the table goes, in a dialog that does not block the program."""
+        return ask_where(
+            self, tr("Export the table"), "comparison.csv", {mark("Table (*.csv)"): "csv"},
+            self._write,
+        )  # fmt: skip
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Closing the page ends it."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self._stop()
+
+    def _on_act(self) -> None:
+        if self._job.is_under_way:
+            self._stop()
+            return
+        self.rows.clear()
+        self.table.clear()
+        self.notice.say("")
+        aloud = ("--aloud",) if self.aloud.isChecked() else ()
+        if aloud:
+            self._post(api.Comparing(True))
+        delay = ("--word-delay", str(self.delay.value()))
+        self._job.start("compare", "--json", *aloud, *delay, "--", self.text.text())
+        self._show()
+
+    def _stop(self) -> None:
+        if self._job.is_under_way:
+            self._job.end()
+            self._over()
+
+    def _on_told(self, line: Any) -> None:
+        try:
+            told = Compared.of(line.get("row") if isinstance(line, dict) else None)
+        except ValueError:
+            return  # somebody else's line
+        self.rows[told.name] = told
+        self.table.show_row(told)
+
+    def _on_ended(self, document: Any) -> None:
+        self._over()
+        if not isinstance(document, dict):
+            self.notice.say(tr("The comparison ended too early."))
+        elif "texts" in document:
+            texts = (translatable.from_json(each) for each in document["texts"])
+            self.notice.say(" ".join(filter(None, map(translated, texts))))
+
+    def _over(self) -> None:
+        self._post(api.Comparing(False))
+        self._show()
+
+    def _show(self) -> None:
+        runs = self._job.is_under_way
+        self.act.setText(tr("&Stop") if runs else tr("&Speak"))
+        for each in (self.text, self.delay, self.aloud):
+            each.setEnabled(not runs)
+        self.export.setEnabled(not runs and bool(self.rows))
+
+    def _write(self, path: Path) -> None:
+        try:
+            api.write_comparison(tuple(self.rows.values()), path)
+        except api.EngineError as error:
+            self.notice.say(f"{translated(error.message)} {translated(error.hint)}")
+        else:
+            self.notice.say(tr("The table is in {path}.", path=one_line(str(path))))
+
+
+class Table(QWidget):
+    """A line for each system, with what is known of it by now."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.lines: dict[str, Line] = {}
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(14)
+        self._grid.setColumnStretch(0, 1)
+        for place, title in enumerate(_COLUMNS, 1):
+            heading = WrappingLabel(tr(title), self, kind="muted", size=0.9)
+            heading.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+            self._grid.addWidget(heading, 0, place)
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        for line in self.lines.values():
+            line.remove()
+        self.lines = {}
+
+    def show_row(self, told: Compared) -> None:
+        """Show a system, or what is new about it."""
+        if told.name not in self.lines:
+            self.lines[told.name] = Line(self, self._grid, 1 + 2 * len(self.lines))
+        self.lines[told.name].show_row(told)
+
+
+class Line:
+    """One system's labels in the grid: its name and figures, and below them a note."""
+
+    def __init__(self, parent: QWidget, grid: QGridLayout, place: int) -> None:
+        right = Qt.AlignmentFlag.AlignRight
+        self.title = WrappingLabel("", parent, strong=True)
+        self.figures = [Label("", parent, figures=True) for _ in _COLUMNS]
+        self.note = WrappingLabel("", parent, kind="muted", size=0.9)
+        grid.addWidget(self.title, place, 0)
+        for number, figure in enumerate(self.figures, 1):
+            grid.addWidget(figure, place, number, right)
+        grid.addWidget(self.note, place + 1, 0, 1, 1 + len(_COLUMNS))
+        self._grid = grid
+
+    def show_row(self, told: Compared) -> None:
+        name = one_line(told.title)
+        self.title.setText(f"{name} · {one_line(told.voice)}" if told.voice else name)
+        for label, column, text in zip(self.figures, _COLUMNS, figures(told), strict=True):
+            label.setText(text)
+            label.setAccessibleName(f"{name}, {tr(column)}: {text}" if text else "")
+        state = tr(_STATES.get(told.state, ""))
+        self.note.say(": ".join(filter(None, (state, translated(told.note)))))
+
+    def remove(self) -> None:
+        for label in (self.title, *self.figures, self.note):
+            self._grid.removeWidget(label)
+            label.hide()
+            label.deleteLater()
+
+
+def figures(told: Compared) -> tuple[str, ...]:
+    """What is known, as shown, in the order of the columns; empty = not known yet."""
+
+    def known(value: float | None, places: int, form: Form = lambda written: written) -> str:
+        return "" if value is None else form(decimal(value, places))
+
+    share = None if told.share is None else 100 * told.share
+    return (
+        known(told.first_sound_ms, 0, lambda written: tr("{value} ms", value=written)),
+        known(told.words_before, 0),
+        known(share, 0, lambda written: tr("{value} %", value=written)),
+        known(told.rate, 1),
+    )

@@ -1,0 +1,223 @@
+"""One text, spoken word by word by every system there is, in turn, and measured as it speaks.
+
+Invariant: everything happens on the calling thread; one model is loaded at a time. The figures are
+those of engine/tts/delays.py, as on the page that compares the systems, at their own pace.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from engine.audio.base import Loudspeaker
+from engine.errors import DeviceError, EngineError, InvalidInput
+from engine.export.comparison import write_comparison
+from engine.messages.comparison import Compared, ComparisonState, Recital
+from engine.runtime.factories import Factories, standard_factories
+from engine.runtime.host.offline_synthesis import Clock
+from engine.runtime.host.say_command import check_writable, play, write_wav
+from engine.settings import Settings
+from engine.systems import SYSTEMS
+from engine.text.speakable import LEFT_OUT
+from engine.text.stream.paced import PacedText
+from engine.text.word import Word
+from engine.translatable import Translatable, joined
+from engine.tts.base import AudioFrame, Onset, TtsModel, Voice
+from engine.tts.delays import (
+    Made,
+    factor,
+    longest_s,
+    speak,
+    syllables_of,
+    timing,
+    traced,
+    words_before_sound,
+)
+
+TITLES: Final = {
+    "starter": "VoXtream2",
+    **{system.name: system.title for system in SYSTEMS},
+    "llmvox-published": "LLMVoX, published weights",
+    "espeak": "eSpeak NG",
+    "kokoro": "Kokoro",
+}
+LONGEST_TEXT: Final = 1_000  # characters
+LONGEST_DELAY_MS: Final = 5_000.0
+_SHOWN_S: Final = 0.2  # between two rows that are told while a system speaks
+_LOST: Final = Translatable("It found no end, and was cut off.")
+
+Tell = Callable[[Compared], None]
+
+
+def compare(
+    text: str,
+    settings: Settings,
+    recital: Recital,
+    tell: Tell = lambda row: None,
+    *,
+    factories: Factories | None = None,
+    clock: Clock | None = None,
+) -> tuple[Compared, ...]:
+    """Speak the text with every system, and return their rows; `tell` hears each row as it grows,
+    all of them first. A system that cannot be loaded or fails is a row with a note. InvalidInput
+    for a text, a delay, a name or a place that will not do; DeviceError for the loudspeaker.
+    """
+    words = _checked(text, recital)
+    factories, clock = factories or standard_factories(), clock or Clock()
+    names = [name for name in TITLES if name in (recital.only or TITLES)]
+    rows = {name: Compared(name, TITLES[name]) for name in names}
+    for row in rows.values():
+        tell(row)
+    with ExitStack() as open_until_then:
+        loudspeaker = None
+        if recital.aloud:
+            loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
+            open_until_then.callback(loudspeaker.close)
+            loudspeaker.gain = settings.audio.volume
+        stage = _Stage(words, recital, settings, factories, clock, loudspeaker)
+        for name, row in rows.items():
+            rows[name] = stage.heard(row, tell)
+            tell(rows[name])
+    if recital.table is not None:
+        write_comparison(tuple(rows.values()), recital.table)
+    return tuple(rows.values())
+
+
+def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
+    """The words of a text that can be compared so."""
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInput(
+            "That text has {count} characters; {most} can be compared.",
+            hint="Give a sentence or two.",
+            count=len(text),
+            most=LONGEST_TEXT,
+        )
+    if not 0 <= recital.word_delay_ms <= LONGEST_DELAY_MS:
+        raise InvalidInput("The delay between words must be from 0 to 5 seconds.")
+    if unknown := [name for name in recital.only if name not in TITLES]:
+        raise InvalidInput(
+            "There is no synthesiser called '{name}'.",
+            hint="There are: {names}.",
+            name=unknown[0],
+            names=", ".join(TITLES),
+        )
+    files = (recital.folder and recital.folder / "voice.wav", recital.table)
+    for file in filter(None, files):
+        check_writable(file)
+    stream = PacedText(pacing=False)
+    words = (*stream.push(text).words, *stream.end().words)
+    if not words:
+        hint = LEFT_OUT if stream.left_out else Translatable("Give it some words.")
+        raise InvalidInput("There is nothing to say in this text.", hint=hint)
+    return words
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What all systems get alike."""
+
+    words: tuple[Word, ...]
+    recital: Recital
+    settings: Settings
+    factories: Factories
+    clock: Clock
+    loudspeaker: Loudspeaker | None  # None = nothing is played, so nothing waits
+
+    def heard(self, row: Compared, tell: Tell) -> Compared:
+        """Load one system and let it speak."""
+        tell(replace(row, state=ComparisonState.LOADING))
+        speech = replace(self.settings.speech, engine=row.name, voice="")
+        try:
+            with closing(self.factories.synthesiser(speech, lambda text, share: None)) as model:
+                voice = model.voices()[0]
+                model.warm(voice)
+                row = replace(row, state=ComparisonState.SPEAKING, voice=voice.name)
+                return self._spoken(row, model, voice, tell)
+        except DeviceError:
+            raise
+        except EngineError as error:
+            note = joined((error.message, error.hint)) if error.hint else error.message
+            return replace(row, state=ComparisonState.ABSENT, note=note)
+
+    def _spoken(self, row: Compared, model: TtsModel, voice: Voice, tell: Tell) -> Compared:
+        take = _Take(self, row, model, voice, tell)
+        tell(row)
+        sample_rate = model.info.sample_rate
+        if self.loudspeaker is not None:
+            lead_ms = max(self.settings.audio.lead_ms, model.info.lead_ms, 1)
+            play(take, self.loudspeaker, sample_rate=sample_rate, lead_ms=lead_ms, clock=self.clock)
+        else:
+            for _ in take.frames():
+                pass
+        if self.recital.folder is not None and take.made:
+            pcm = np.concatenate([each.frame.pcm for each in take.made])
+            write_wav(self.recital.folder / f"{row.name}.wav", [pcm], sample_rate)
+        return replace(take.row(), state=ComparisonState.DONE)
+
+
+@dataclass
+class _Take:
+    """One system's utterance."""
+
+    stage: _Stage
+    before: Compared  # its row before it spoke
+    model: TtsModel
+    voice: Voice
+    tell: Tell
+    made: list[Made] = field(default_factory=list)
+    lost: bool = False
+
+    def frames(self) -> Iterator[AudioFrame]:
+        """Speak; every frame as soon as it is made."""
+        texts = [word.text for word in self.stage.words]
+        left_s = longest_s(texts)
+        shown_at = self.stage.clock.now()
+        with self.model.open(self.voice, seed=self.stage.settings.speech.seed) as session:
+            for each in speak(session, texts, self._waiting()):
+                self.made.append(each)
+                left_s -= len(each.frame.pcm) / self.model.info.sample_rate
+                self.lost = left_s < 0
+                if self.stage.clock.now() >= shown_at + _SHOWN_S or len(self.made) == 1:
+                    shown_at = self.stage.clock.now()
+                    self.tell(self.row())
+                yield each.frame
+                if self.lost:
+                    return
+
+    def word(self, onset: Onset) -> Word:
+        """The word an onset belongs to."""
+        return self.stage.words[onset.word]
+
+    def row(self) -> Compared:
+        """What is known by now."""
+        if not self.made:
+            return self.before
+        texts = [word.text for word in self.stage.words]
+        trace = traced(texts, self.made, self.model.info.sample_rate)
+        found = timing(trace, self.stage.recital.word_delay_ms / 1000)
+        begin_s, end_s = trace.speech
+        return replace(
+            self.before,
+            first_sound_ms=1000 * found.first_audible_s,
+            words_before=words_before_sound(trace),
+            share=factor(trace),
+            rate=self._rate(end_s - begin_s, texts),
+            seconds=sum(frame.seconds for frame in trace.frames),
+            dry_ms=1000 * found.dry_s,
+            note=_LOST if self.lost else "",
+        )
+
+    def _rate(self, seconds: float, texts: Sequence[str]) -> float | None:
+        """Syllables of the words that have begun, over the speech so far."""
+        begun = sum(len(each.frame.onsets) for each in self.made)
+        return syllables_of(texts[:begun]) / seconds if seconds > 0 else None
+
+    def _waiting(self) -> Callable[[int], None]:
+        """Until a word comes; only where it is heard."""
+        clock, began = self.stage.clock, self.stage.clock.now()
+        if self.stage.loudspeaker is None:
+            return lambda number: None
+        delay_s = self.stage.recital.word_delay_ms / 1000
+        return lambda number: clock.wait(max(0.0, began + number * delay_s - clock.now()))

@@ -1,0 +1,69 @@
+"""All that other threads may change or read of the voice while it speaks.
+
+Invariant: each value is replaced whole. Three parts decide how loud the loudspeaker is: the
+person's volume, the ears, which duck it, and the conductor, which hushes it. They meet under one
+lock and take effect at once, without waiting for the step that is being computed.
+"""
+
+from threading import Lock
+
+from engine.audio.base import Loudspeaker, Played
+from engine.audio.devices.silent import SilentLoudspeaker
+from engine.audio.pcm import SILENCE_DB
+
+DUCKED = 0.2  # of the volume: -14 dB, a person is heard over it and still hears it
+
+
+class LiveControls:
+    """The loudspeaker in use, how loud it is, and the values read before every step."""
+
+    def __init__(self, *, lead_ms: int, rate: float | None = None) -> None:
+        self.rate = rate  # SPS, None = the voice's own pace; a move is heard in the next frame
+        self.lead_ms = lead_ms  # how far synthesis may run ahead of what is heard
+        self.level_db = SILENCE_DB  # of what is being heard; shown beside the microphone's
+        self._loudspeaker: Loudspeaker = SilentLoudspeaker()
+        self._volume = 1.0
+        self._ducked = False
+        self._hushed = False
+        self._lock = Lock()
+
+    @property
+    def loudspeaker(self) -> Loudspeaker:
+        return self._loudspeaker
+
+    def connect(self, loudspeaker: Loudspeaker) -> None:
+        """Use another loudspeaker, as loud as the one before (speaker's thread)."""
+        with self._lock:
+            self._loudspeaker = loudspeaker
+            self._apply()
+
+    @property
+    def volume(self) -> float:
+        """0..1, as the person set it."""
+        return self._volume
+
+    @volume.setter
+    def volume(self, gain: float) -> None:
+        with self._lock:
+            self._volume = gain
+            self._apply()
+
+    def duck(self, ducked: bool) -> None:
+        """Make what is said quieter, or as loud as before; it goes on meanwhile."""
+        with self._lock:
+            self._ducked = ducked
+            self._apply()
+
+    def hush(self, hushed: bool) -> None:
+        """Make what is said inaudible, or as loud as before."""
+        with self._lock:
+            self._hushed = hushed
+            self._apply()
+
+    def take_played(self) -> Played:
+        """See Loudspeaker: what the microphone may hear."""
+        return self._loudspeaker.take_played()
+
+    def _apply(self) -> None:
+        loud = 0.0 if self._hushed else self._volume
+        self._loudspeaker.gain = loud * (DUCKED if self._ducked else 1.0)

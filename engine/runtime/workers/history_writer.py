@@ -1,0 +1,326 @@
+"""Keeps conversations in a file: a turn is written once its question is known, and when it ends.
+
+Invariant: nobody waits for this thread. What could not be written (another instance writes, the
+disk is full) is held in memory and tried again; that is told once. A damaged file is set aside, and
+the present conversation begins the new one. Nothing of a private conversation reaches the file.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar, assert_never
+
+from engine.errors import EngineError, HistoryError
+from engine.export.conversation import Conversation, Turn
+from engine.history.export import write_all
+from engine.history.faults import Damaged, set_aside
+from engine.history.store import LISTED, Place, Store
+from engine.messages.commands import NewConversation
+from engine.messages.conversations import (
+    ConversationsChanged,
+    ConversationsListed,
+    ExportConversations,
+    HistoryCommand,
+    KeptConversation,
+    ListConversations,
+    OpenConversation,
+    RemoveConversations,
+    RenameConversation,
+)
+from engine.messages.events import Event, Failed, Notice
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.workers.actor import Actor
+from engine.runtime.workers.voice.orders import PREVIEW
+from engine.settings import HistorySettings
+from engine.translatable import Translatable
+
+T = TypeVar("T")
+
+KEPT_S = 30 * 86_400.0  # with the setting '30 days'
+RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)  # after a write that failed, once more
+STAYS_OFF = ("ask", "never")  # nothing is written
+
+
+@dataclass(frozen=True)
+class KeepTurn:
+    """A turn of the conversation that `began` then, as it is known by now."""
+
+    began: datetime
+    turn: Turn
+
+
+Change = NewConversation | ConversationRead | ConversationGone  # another goes on from now on
+Order = HistorySettings | KeepTurn | Change | HistoryCommand
+
+
+@dataclass
+class _Notes:
+    """What is known here of one conversation."""
+
+    turns: dict[int, KeepTurn] = field(default_factory=dict)  # by number
+    places: dict[int, Place] = field(default_factory=dict)  # of those that were written
+    unwritten: dict[int, None] = field(default_factory=dict)  # numbers, in order
+    last: Place | None = None  # in the file; None = nothing of it is there
+    gone: bool = False  # it was deleted: what still comes of it is too
+
+    @property
+    def id(self) -> int | None:
+        return None if self.last is None else self.last.conversation
+
+    def write_anew(self) -> None:
+        """Write all of it again, because it goes to another file."""
+        self.last = None
+        self.places = {}
+        self.unwritten = dict.fromkeys(self.turns)
+
+    def delete(self) -> None:
+        self.gone = True
+        self.turns, self.unwritten = {}, {}
+
+    def note(self, order: KeepTurn) -> None:
+        number = order.turn.number
+        if not self.gone and (order.turn.said or order.turn.reply or number in self.turns):
+            self.turns[number] = order
+            self.unwritten[number] = None
+
+    def write_next(self, store: Store, now: float) -> None:
+        """Write the first that is unwritten; none any more if the file had to be started again."""
+        number = next(iter(self.unwritten), None)
+        if number is None:
+            return
+        order, place = self.turns[number], self.places.get(number)
+        if order.turn.said or order.turn.reply:
+            if place is None and self.last is not None:
+                place = replace(self.last, row=0)
+            self.last = self.places[number] = store.keep(order.turn, order.began, now, place)
+        else:  # what was said turned out to belong to another turn
+            del self.turns[number]
+            if place is not None:
+                store.drop(place)
+                del self.places[number]
+        del self.unwritten[number]
+
+
+class HistoryWriter(Actor[Order]):
+    """Owns the file at `path`; None = nothing can be kept."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        tell: Callable[[Fact | Event], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`clock` is the engine's, in seconds; `now` is in seconds since 1970."""
+        super().__init__("history writer", tell)
+        self._path = path
+        self._clock = clock
+        self._now = now
+        self._store: Store | None = None  # None = not open
+        self._keep = "ask"
+        self._private = False
+        self._present = _Notes()
+        self._earlier: list[_Notes] = []  # of which something waits to be written
+        self._failures = 0  # writes since one went well; the first was told
+        self._retry_at = 0.0
+
+    # -------------------------------------------------------------- from any thread
+
+    def keep(self, began: datetime, turn: Turn) -> None:
+        """See KeepTurn."""
+        self.post(KeepTurn(began, turn))
+
+    def _release(self) -> None:
+        """Close the file; a last attempt is made to write what waits."""
+        self._retry_at = 0.0
+        self._worker.guarded(self._write_all)
+        self._close()
+
+    # ------------------------------------------------------------------ orders
+
+    def _handle(self, order: Order) -> None:
+        match order:
+            case HistorySettings(keep):
+                self._keep = keep
+                self._forget_old()
+                self._write_all()
+            case KeepTurn():
+                self._note(order)
+                self._write_all()
+            case NewConversation() | ConversationRead() | ConversationGone():
+                self._begin(order)
+            case _:
+                if self._path is None:
+                    raise HistoryError(
+                        "No conversations are kept here.", hint="The window keeps them."
+                    )
+                self._serve(order)
+
+    def _note(self, order: KeepTurn) -> None:
+        if not self._private and self._path is not None and self._keep != "never":
+            self._present.note(order)
+
+    def _begin(self, change: Change) -> None:
+        self._private = isinstance(change, NewConversation) and change.private
+        if self._present.unwritten:
+            self._earlier.append(self._present)
+        self._present = _Notes()
+        if isinstance(change, ConversationRead):
+            self._present.last = Place(change.conversation, 0)
+            past = (KeepTurn(change.kept.began, turn) for turn in change.kept.turns)
+            self._present.turns = {each.turn.number: each for each in past}
+        self._forget_old()
+        self._tell(ConversationsChanged())
+
+    def _serve(self, command: HistoryCommand) -> None:
+        match command:
+            case ListConversations(search):
+                self._list(search)
+            case OpenConversation(conversation):
+                self._open(conversation)
+            case RenameConversation(conversation, title):
+                self._with_file(lambda store: store.rename(conversation, title))
+                self._tell(ConversationsChanged())
+            case RemoveConversations(conversations):
+                self._remove(conversations)
+            case ExportConversations(path):
+                count = self._with_file(lambda store: write_all(store, path))
+                self._tell(
+                    Notice.of("{count} conversations are in {path}.", count=count, path=path)
+                )
+            case _:
+                assert_never(command)
+
+    def _list(self, search: str) -> None:
+        found: tuple[KeptConversation, ...] = ()
+        if self._is_there:
+            found = self._with_file(lambda store: store.listing(search, LISTED + 1))
+        more = len(found) > LISTED
+        self._tell(ConversationsListed(search, found[:LISTED], more, self._present.id))
+
+    def _open(self, conversation: int) -> None:
+        if self._present.id != conversation:
+            kept = self._with_file(lambda store: store.read(conversation))
+            self._tell(ConversationRead(conversation, numbered_below_zero(kept)))
+
+    def _remove(self, conversations: tuple[int, ...]) -> None:
+        count = self._with_file(lambda store: store.remove(conversations))
+        if self._present.id in conversations:
+            self._present.delete()
+            self._tell(ConversationGone())
+        one, several = (
+            Translatable("1 conversation was deleted."),
+            Translatable("{count} conversations were deleted.", count=count),
+        )
+        self._tell(Notice(one if count == 1 else several))
+        self._tell(ConversationsChanged())
+
+    # ----------------------------------------------------------------- the file
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether there is a file; a list does not make one."""
+        return self._path is not None and self._path.exists()
+
+    def _opened(self) -> Store:
+        """The file at the path, opened if need be: another instance may have set ours aside."""
+        assert self._path is not None
+        if self._store is not None and not self._store.is_in_place:
+            self._close()
+            self._write_anew()
+        if self._store is None:
+            self._store = Store(self._path)
+            self._store.check()
+        return self._store
+
+    def _close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _with_file(self, work: Callable[[Store], T]) -> T:
+        """Do this with the file, or with a new one if it is damaged."""
+        try:
+            return work(self._opened())
+        except Damaged as fault:
+            self._set_aside(fault)
+            return work(self._opened())
+
+    def _set_aside(self, fault: Damaged) -> None:
+        assert self._path is not None
+        file = fault.file if self._store is None else self._store.file
+        self._close()
+        kept = set_aside(self._path, file)
+        if kept:
+            hint = Translatable(
+                "They are set aside as {file}; what is said from now on is in a new file.",
+                file=kept,
+            )
+            self._tell(Failed(fault.code, fault.message, hint))
+        self._write_anew()
+        self._tell(ConversationsChanged())
+
+    def _write_anew(self) -> None:
+        for notes in (*self._earlier, self._present):
+            notes.write_anew()
+
+    def _write_all(self) -> None:
+        """Write what waits; what cannot be written waits on."""
+        if self._keep == "never":
+            self._earlier.clear()
+            self._present.unwritten.clear()
+        if self._keep in STAYS_OFF or self._clock() < self._retry_at:
+            return
+        before = self._present.last
+        try:
+            self._write()
+        except HistoryError as error:
+            self._put_off(error)
+            return
+        if self._failures:
+            self._failures = 0
+            self._tell(Notice.of("Conversations are kept again; nothing was lost."))
+        if self._present.last != before:
+            self._tell(ConversationsChanged())
+
+    def _write(self) -> None:
+        for notes in (*self._earlier, self._present):
+            while notes.unwritten:
+                self._with_file(partial(notes.write_next, now=self._now()))
+        self._earlier.clear()
+
+    def _put_off(self, error: HistoryError) -> None:
+        self._retry_at = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
+        self._failures += 1
+        if self._failures == 1:
+            self._tell(Failed.of(error))
+
+    def _forget_old(self) -> None:
+        """Delete what is older than the person wants."""
+        if self._keep == "30 days" and self._is_there:
+            before = self._now() - KEPT_S
+            besides = self._present.id
+            if self._with_file(lambda store: store.remove_before(before, besides)):
+                self._tell(ConversationsChanged())
+
+    def _tick(self) -> float | None:
+        self._write_all()
+        if not self._failures:
+            return None
+        return max(0.05, self._retry_at - self._clock())
+
+    def _unknown(self, error: Exception) -> EngineError:
+        return HistoryError(
+            "Keeping conversations failed: {error}", hint="Please report this.", error=error
+        )
+
+
+def numbered_below_zero(kept: Conversation) -> Conversation:
+    """Its turns as the past of one that goes on: numbers of turns to come count from 1."""
+    first = PREVIEW - len(kept.turns)  # that one number below zero is taken
+    turns = (replace(turn, number=number) for number, turn in enumerate(kept.turns, first))
+    return replace(kept, turns=tuple(turns))

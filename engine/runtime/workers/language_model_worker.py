@@ -1,0 +1,296 @@
+"""Runs the language model: a history goes in, words go to the speaker as they are written.
+
+Invariant: a reply is given up between two deltas once it has ended (reply.py); nothing of it is
+passed on after that, and nothing before it is `aloud`. While nobody has the floor the model gets
+ready for the next question, a slice at a time.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import assert_never
+
+from engine.characters import WholeCharacters
+from engine.errors import Cancelled, EngineError, LanguageModelError
+from engine.llm.base import (
+    Action,
+    Delta,
+    LanguageModel,
+    Message,
+    Retraction,
+    Role,
+    Situation,
+    StillLoading,
+    TextDelta,
+    ThoughtDelta,
+    Unanswered,
+)
+from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
+from engine.messages.words import Part
+from engine.runtime.factories import Factories
+from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted, WordsReady
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.actor import Actor
+from engine.runtime.workers.loaded_part import LoadedPart, Progress
+from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
+from engine.settings import LanguageModelSettings, load_key
+from engine.text.speakable import LEFT_OUT
+from engine.text.stream.pace_tags import OFFER
+from engine.text.stream.paced import Growth, PacedText
+from engine.translatable import Translatable
+
+READY = "ready"
+STILL_LOADING = Translatable("The language model's server is still loading its model.")
+BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
+
+
+@dataclass(frozen=True)
+class GetReady:
+    """Nobody has the floor; the next question will follow this history."""
+
+    history: tuple[Message, ...]
+    paced: bool = True
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Somebody has the floor, and needs the processor more."""
+
+
+Aside = ThoughtDelta | StillLoading | Unanswered
+_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what of it is shown, noted and said
+
+# A model to have; a reply to work on, or, the same once more, to pass on since it is `aloud` now.
+Task = LanguageModelSettings | Reply | GetReady | Rest
+
+
+class LanguageModelWorker(Actor[Task]):
+    """Owns the language model."""
+
+    def __init__(
+        self,
+        factories: Factories,
+        tell: Callable[[Fact | Event], None],
+        say: Callable[[Order], None],
+        situation: Callable[[], Situation],
+    ) -> None:
+        super().__init__("language model", tell)
+        self._factories = factories
+        self._say = say
+        self._situation = situation
+        self._model: LoadedPart[LanguageModelSettings, LanguageModel] = LoadedPart(
+            Part.LANGUAGE_MODEL,
+            tell,
+            load=self._load,
+            use=_use,
+            size_bytes=factories.size_bytes,
+            stand_in=LanguageModelSettings(engine=BUILT_IN),
+        )
+        self._wanted: LanguageModelSettings | None = None  # None = the one that was chosen is there
+        self._chosen = LanguageModelSettings()  # last; only who posts reads and writes it
+        self._choices = 0  # models chosen so far, and the end; counted by who posts
+        self._next = GetReady(())  # what the next question follows
+        self._at_ease = False  # nobody has the floor, and nothing else is being loaded
+        self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
+        self._reply: Reply | None = None  # the one worked on last; None = none yet
+        self._open: Reply | None = None  # the same until its last word; None = nothing to write
+        self._held: list[partial[None]] = []  # what it would say, tell and do
+        self._text = PacedText(pacing=True)
+        self._thought = WholeCharacters()
+        self._private = False  # whether something of the reply stays on this computer
+
+    def post(self, task: Task) -> None:
+        if isinstance(task, LanguageModelSettings):
+            self._choices += load_key(task) != load_key(self._chosen)
+            self._chosen = task
+        super().post(task)
+
+    def stop(self, timeout_s: float) -> bool:
+        """See Actor; the conductor has ended the reply."""
+        self._choices += 1
+        return super().stop(timeout_s)
+
+    def _release(self) -> None:
+        self._rest()
+        self._model.close()
+
+    def _handle(self, task: Task) -> None:
+        match task:
+            case LanguageModelSettings():
+                self._wanted = task
+            case GetReady():
+                self._next, self._at_ease = task, True
+                self._get_ready()
+            case Rest():
+                self._at_ease = False
+                self._rest()
+            case Reply() if task is self._reply:
+                self._let_out()
+            case Reply():
+                self._begin(task)
+            case _:
+                assert_never(task)
+
+    def _load(self, settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
+        """Load a model; given up when another one is chosen meanwhile, or nobody needs it more."""
+        choices = self._choices
+
+        def cancellable(text: str, fraction: float | None) -> None:
+            if self._choices != choices:
+                raise Cancelled("Another language model was chosen.")
+            progress(text, fraction)
+
+        return self._factories.language_model(settings, cancellable)
+
+    def _load_wanted(self) -> None:
+        """Load the model that was chosen last."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._rest()
+            with suppress(Cancelled):
+                self._model.take(wanted)
+            self._get_ready()
+
+    def _get_ready(self) -> None:
+        self._rest()
+        if self._model.now is not None and self._at_ease:
+            history = _told(self._next.history, paced=self._next.paced)
+            self._readying = self._model.now.warm(history)
+
+    def _rest(self) -> None:
+        """Stop preparing; the model keeps what it has prepared."""
+        readying, self._readying = self._readying, None
+        if readying is not None:
+            readying.close()
+
+    def _tick(self) -> float | None:
+        """Prepare a little more for the next question."""
+        self._load_wanted()
+        if self._readying is None:
+            return None
+        with suppress(LanguageModelError):  # the next reply will meet and tell it
+            if next(self._readying, READY) is None:
+                return 0.0
+        self._rest()
+        return None
+
+    def _begin(self, reply: Reply) -> None:
+        self._load_wanted()
+        self._rest()
+        self._reply = self._open = reply
+        self._held.clear()
+        self._text = PacedText(pacing=reply.paced)
+        self._thought = WholeCharacters()
+        self._private = False
+        if reply.text is None:
+            self._answer(reply, _told(reply.asked, paced=reply.paced))
+        else:
+            self._pass_on(reply, iter((TextDelta(reply.text),)))
+
+    def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
+        model = self._model.now
+        if model is None:
+            raise LanguageModelError(
+                "There is nothing to answer with.", hint="Choose a language model in the settings."
+            )
+        if reply.ending is not None:
+            return
+        with closing(model.reply(history, self._situation)) as deltas:
+            self._pass_on(reply, deltas)
+
+    def _pass_on(self, reply: Reply, deltas: Iterator[Delta]) -> None:
+        for delta in deltas:
+            if reply.ending is not None:
+                return
+            reply.move()
+            if isinstance(delta, Retraction):
+                self._retract(reply)
+            self._let_out()
+            if isinstance(delta, TextDelta):
+                self._private = self._private or delta.private
+                self._grow(reply, self._text.push(delta.text))
+            elif not isinstance(delta, Retraction):
+                self._hold(partial(self._tell, self._aside(reply.turn, delta)))
+        self._end_words(reply)
+
+    def _aside(self, turn: int, delta: Aside | Action) -> Fact | Event:
+        """What is told of a delta that is no text of the reply."""
+        match delta:
+            case ThoughtDelta(text):
+                return Thought(turn, self._thought.push(text))
+            case StillLoading():
+                return Notice(STILL_LOADING)
+            case Unanswered():
+                return ModelWanted(turn)
+            case _:
+                return ActionAsked(turn, delta)
+
+    def _retract(self, reply: Reply) -> None:
+        """What was written was thought: it stops, and what follows is the reply."""
+        self._text = PacedText(pacing=reply.paced)
+        self._held = [each for each in self._held if not isinstance(each.args[0], _OF_REPLY)]
+        if reply.aloud:
+            reply.retract()
+            self._tell(ReplyRetracted(reply.turn, time.monotonic()))
+            self._say(Unsay(reply))
+
+    def _end_words(self, reply: Reply) -> None:
+        growth = self._text.end()
+        if self._text.left_out:  # before its end: a reply may have nothing else to say
+            self._hold(partial(self._tell, Notice(LEFT_OUT)))
+        self._grow(reply, growth, last=True)
+        self._open = None
+
+    def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
+        """Show and say what became certain of the reply."""
+        now = time.monotonic()
+        if growth.text:
+            grew = ReplyGrew(reply.turn, growth.text, now, self._private)
+            self._hold(partial(self._tell, grew))
+        if growth.words:
+            self._hold(partial(self._tell, WordsReady(reply.turn, growth.words, now)))
+        if growth.words or last:
+            self._hold(partial(self._say, SayWords(reply, growth.words, last)))
+
+    def _hold(self, passing_on: partial[None]) -> None:
+        self._held.append(passing_on)
+        self._let_out()
+
+    def _let_out(self) -> None:
+        """Pass on what is held back, if it may be heard."""
+        reply = self._reply
+        if reply is not None and reply.aloud and reply.ending is None:
+            held, self._held = self._held, []
+            for passing_on in held:
+                passing_on()
+
+    def _unknown(self, error: Exception) -> EngineError:
+        return LanguageModelError(
+            "The language model failed: {error}",
+            hint="Ask again, or choose another model.",
+            error=error,
+        )
+
+    def _fail(self, error: EngineError) -> None:
+        """Tell the fault; what was already written is spoken to its end."""
+        reply = self._open
+        turn = None if reply is None or reply.ending is not None else reply.turn
+        failed = partial(self._tell, Failed.of(error, Part.LANGUAGE_MODEL, turn))
+        if reply is None or turn is None:
+            failed()
+            return
+        reply.broke = True
+        self._hold(failed)
+        self._end_words(reply)
+
+
+def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
+    model.adjust(settings)
+    return model.info.detail
+
+
+def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
+    """What the model is told of a history."""
+    return (Message(Role.SYSTEM, OFFER), *history) if paced else history

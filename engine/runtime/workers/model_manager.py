@@ -1,0 +1,214 @@
+"""What is done with models beside a conversation: listing, fetching, verifying, removing, choosing.
+
+Two threads: what takes a moment, and what takes minutes (fetches and checks, one after the other).
+Both wait for a disk or a network, and nobody may wait for them.
+Invariant: a fetch or check goes on while its model is wanted, and is given up at the next piece
+otherwise; what was fetched so far stays. Every order about one model ends with a ModelSettled.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import assert_never
+
+from engine.errors import Cancelled, EngineError
+from engine.messages.events import Event, Notice
+from engine.messages.models import (
+    Activity,
+    AddModel,
+    FetchModels,
+    FetchRecommended,
+    ListModels,
+    ModelCommand,
+    ModelProgress,
+    ModelSettled,
+    ModelsListed,
+    PauseFetch,
+    RemoveModel,
+    UseModel,
+    VerifyModel,
+)
+from engine.models import added, removal, storage
+from engine.models.choice import changes
+from engine.models.listing import entries, entry
+from engine.models.machine import this_machine
+from engine.models.recommended import recommendation
+from engine.models.servers import Served, find_served
+from engine.runtime.turn.facts import Fact, ModelChosen
+from engine.runtime.workers.actor import Actor
+from engine.runtime.workers.worker import Worker
+from engine.settings import Settings
+from engine.settings_file import data_folder
+
+TELL_S = 0.2  # between two words on how far a fetch is
+
+
+@dataclass(frozen=True)
+class _Fetch:
+    name: str
+
+
+_Job = _Fetch | VerifyModel
+
+
+class ModelManager(Actor[ModelCommand]):
+    """Knows which models are wanted; the rest lies on the disk."""
+
+    def __init__(
+        self, tell: Callable[[Fact | Event], None], settings: Callable[[], Settings]
+    ) -> None:
+        """`settings` are those in force: which models are in use. Any thread may ask for them."""
+        super().__init__("model manager", tell)
+        self._settings = settings
+        # Names: to be fetched or verified, and to be used then. One call a change, so no lock.
+        self._wanted: set[str] = set()
+        self._to_use: set[str] = set()
+        self._served: tuple[Served, ...] = ()  # by servers, when they were last looked for
+        self._minutes: Worker[_Job] = Worker(
+            "fetching", handle=self._carry_out, tick=self._tick, report=self._report
+        )
+
+    def start(self) -> None:
+        super().start()
+        self._minutes.start()
+
+    def post(self, command: ModelCommand) -> None:
+        """Take an order; never waits."""
+        match command:
+            case FetchModels(names, use):
+                if use:
+                    self._to_use.update(names)
+                for name in names:
+                    self._want(_Fetch(name))
+            case VerifyModel():
+                self._want(command)
+            case PauseFetch(name):
+                self._wanted.intersection_update(self._wanted - {name} if name else ())
+            case _:
+                super().post(command)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Give up what is going on, and end both threads."""
+        self._wanted.clear()
+        ended = super().stop(timeout_s)
+        return self._minutes.stop(timeout_s) and ended
+
+    def _want(self, job: _Job) -> None:
+        if job.name not in self._wanted:
+            self._wanted.add(job.name)
+            self._tell(ModelProgress(job.name, Activity.WAITING))
+            self._minutes.post(job)
+
+    # ------------------------------------------------------------------- moments
+
+    def _handle(self, command: ModelCommand) -> None:
+        match command:
+            case ListModels(servers):
+                if servers:
+                    self._served = find_served()
+            case FetchRecommended():
+                fitting = recommendation(entries(self._settings()), this_machine())
+                self.post(FetchModels(fitting.names, use=True))
+            case AddModel(path):
+                names = ", ".join(each.path for each in added.add(path, data_folder()))
+                self._tell(Notice.of("{names} is in the list of models.", names=names))
+            case UseModel(name):
+                with self._settling(name):
+                    self._use(name)
+                    self._tell(ModelSettled(name, ""))
+            case RemoveModel(name):
+                with self._settling(name):
+                    chosen = entry(name, self._settings(), self._served)
+                    self._tell(ModelSettled(name, removal.told(chosen, removal.remove(chosen))))
+            case FetchModels() | VerifyModel() | PauseFetch():
+                pass  # taken by post()
+            case _:
+                assert_never(command)
+        self._list()
+
+    def _list(self) -> None:
+        machine, found = this_machine(), entries(self._settings(), self._served)
+        self._tell(ModelsListed(found, recommendation(found, machine), str(machine)))
+
+    def _use(self, name: str) -> None:
+        chosen = entry(name, self._settings(), self._served)
+        self._tell(ModelChosen(changes(chosen)))
+        self._tell(Notice.of("{name} is used from now on.", name=chosen.title))
+
+    # ------------------------------------------------------------------- minutes
+
+    def _carry_out(self, job: _Job) -> None:
+        name = job.name
+        if name not in self._wanted:
+            self._tell(ModelSettled(name, ""))
+            return
+        try:
+            with self._settling(name):
+                if isinstance(job, VerifyModel):
+                    self._verify(name)
+                else:
+                    self._fetch(name)
+        finally:
+            self.post(ListModels())
+
+    @contextmanager
+    def _wanting(self, name: str) -> Iterator[None]:
+        """What is done here is done while the model is wanted; it ends before its end is told, for
+        whoever hears of that may give the next order at once.
+        """
+        try:
+            yield
+        finally:
+            self._wanted.discard(name)
+            self._to_use.discard(name)
+
+    def _fetch(self, name: str) -> None:
+        show = self._shower(name, Activity.FETCHING)
+        with self._wanting(name):
+            storage.fetch_all(name, show, lambda: name not in self._wanted)
+            # what is in use by now is so because the settings say 'auto': it is to be loaded
+            used = name in self._to_use or entry(name, self._settings()).in_use
+        self._tell(ModelSettled(name, "It is here, and is what was published."))
+        if used:
+            self._use(name)
+        else:
+            self._tell(Notice.of("{name} was fetched.", name=storage.with_needs(name)[-1].title))
+
+    def _verify(self, name: str) -> None:
+        show = self._shower(name, Activity.VERIFYING)
+        with self._wanting(name):
+            faults = storage.verify(
+                name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
+            )
+        good = "Every file is as it was fetched."
+        self._tell(ModelSettled(name, " ".join(faults) or good, failed=bool(faults)))
+
+    def _shower(self, name: str, activity: Activity) -> storage.ShowAll:
+        """Tells now and then how far a fetch is."""
+        due = 0.0
+
+        def show(done: int, total: int) -> None:
+            nonlocal due
+            now = time.monotonic()
+            if now >= due or done == total:
+                due = now + TELL_S
+                self._tell(ModelProgress(name, activity, done, total))
+
+        return show
+
+    @contextmanager
+    def _settling(self, name: str) -> Iterator[None]:
+        """Tells a fault with the model's name."""
+        try:
+            yield
+        except Cancelled:
+            self._tell(ModelSettled(name, "Paused: it goes on where it stopped."))
+        except EngineError as error:
+            self._tell(ModelSettled(name, str(error), failed=True))
+            self._fail(error)
+
+    def _unknown(self, error: Exception) -> EngineError:
+        return EngineError(
+            "Something went wrong with a model: {error}", hint="Try again.", error=error
+        )

@@ -1,0 +1,359 @@
+"""Speaks: words come in, samples go out, never further ahead of what is heard than the lead.
+
+Invariant: only this thread touches the synthesiser, its sessions and the loudspeaker's ring. A
+reply is given up between two steps once it has ended (reply.py), and is inaudible before that. What
+was chosen to speak with is loaded between two replies, the newest choice only.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from engine.audio.base import Loudspeaker
+from engine.audio.devices.silent import SilentLoudspeaker
+from engine.audio.pcm import SILENCE_DB
+from engine.errors import DeviceError, EngineError, SynthesisError
+from engine.messages.events import Event, Failed, RateMeasured, Ready
+from engine.messages.words import Ending, Part
+from engine.runtime.factories import Factories
+from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
+from engine.runtime.turn.live_controls import LiveControls
+from engine.runtime.turn.orders import Resume, UseDevice
+from engine.runtime.turn.playback import Playback
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.actor import Actor
+from engine.runtime.workers.voice.loaded_voice import LoadedVoice
+from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
+from engine.runtime.workers.voice.orders import Audition, Order, SayWords, SelectVoice, Unsay
+from engine.runtime.workers.voice.reserve import Reserve
+from engine.runtime.workers.voice.unspoken import Unspoken
+from engine.settings import SpeechSettings
+from engine.text.word import Word
+from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
+from engine.tts.pacing import PLAIN, paced
+
+LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
+TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
+
+
+@dataclass
+class _Utterance:
+    """What belongs to the reply being spoken."""
+
+    reply: Reply
+    session: TtsSession
+    playback: Playback
+    words: list[Word] = field(default_factory=list)
+    rate: float | None = None  # SPS; None = the dial's
+    pace: float = PLAIN  # of the word of the last frame
+    queued: bool = False
+    audible: bool = False
+    starved: bool = False
+    ended: bool = False  # no more words will come
+
+
+class SpeechWorker(Actor[Order]):
+    """Owns the synthesiser and the loudspeaker."""
+
+    def __init__(
+        self, factories: Factories, tell: Callable[[Fact | Event], None], controls: LiveControls
+    ) -> None:
+        super().__init__("speaker", tell)
+        self._factories = factories
+        self._controls = controls
+        self._voice = LoadedVoice(factories, tell)
+        self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
+        self._loudspeakers = Loudspeakers(factories.loudspeaker)
+        self._reply: Reply | None = None  # the reply a fault would belong to; None = none
+        self._utterance: _Utterance | None = None  # None = nothing is being said
+        self._reserve = Reserve()
+
+    # -------------------------------------------------------------- from any thread
+
+    @property
+    def voice(self) -> LoadedVoice:
+        """For what of it needs no turn on the speaker's own thread."""
+        return self._voice
+
+    def stop(self, timeout_s: float) -> bool:
+        """See Actor; inaudible at once."""
+        self._controls.hush(True)
+        return super().stop(timeout_s)
+
+    def _release(self) -> None:
+        self._drop()
+        with suppress(DeviceError):  # one that is gone may not even close
+            self._controls.loudspeaker.close()
+        self._voice.close()
+
+    # ------------------------------------------------------------------ orders
+
+    def _handle(self, order: Order) -> None:
+        match order:
+            case SpeechSettings():
+                self._wanted = order
+            case SelectVoice(name):
+                self._select(name)
+            case UseDevice(name):
+                self._use_loudspeaker(name)
+            case SayWords(reply) if reply.ending is None:
+                self._say(self._open(reply), order)
+            case Audition(reply) if reply.ending is None:
+                self._audition(order)
+            case Unsay(reply) if self._utterance and self._utterance.reply is reply:
+                self._drop()
+            case SayWords() | Unsay() | Audition():
+                pass
+            case Resume(turn):
+                if self._utterance and self._utterance.reply.turn == turn:
+                    self._utterance.reply.resume()
+            case _:
+                assert_never(order)
+
+    def _select(self, name: str) -> None:
+        if self._wanted is not None:
+            self._wanted = replace(self._wanted, voice=name)
+        else:
+            # One that is being spoken would be torn by what takes longer than the lead.
+            self._voice.select(name, warm=self._utterance is None)
+
+    def _load_wanted(self) -> None:
+        """Load what was chosen last; nobody is speaking."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            self._voice.load(wanted)
+
+    def _use_loudspeaker(self, name: str) -> None:
+        try:
+            loudspeaker = self._factories.loudspeaker(name)
+        except DeviceError as error:
+            self._tell(Failed.of(error, Part.LOUDSPEAKER))
+            if not self._loudspeakers.is_awaited:
+                self._replace_loudspeaker(self._loudspeakers.fallback(name), instead=True)
+        else:
+            self._loudspeakers.stop_waiting()
+            self._replace_loudspeaker(loudspeaker)
+
+    def _look_again(self) -> None:
+        """Before a reply that nobody would hear, see whether the loudspeaker is back."""
+        if isinstance(self._controls.loudspeaker, SilentLoudspeaker):
+            loudspeaker = self._loudspeakers.fallback("the silent one")
+            if not isinstance(loudspeaker, SilentLoudspeaker):
+                self._replace_loudspeaker(loudspeaker)
+
+    def _replace_loudspeaker(self, loudspeaker: Loudspeaker, *, instead: bool = False) -> None:
+        before = self._controls.loudspeaker
+        self._controls.connect(loudspeaker)
+        if self._utterance:
+            self._move(self._utterance, loudspeaker)
+        with suppress(DeviceError):
+            before.close()
+        if not isinstance(loudspeaker, SilentLoudspeaker):
+            self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=instead))
+
+    def _move(self, utterance: _Utterance, loudspeaker: Loudspeaker) -> None:
+        """Go on through another loudspeaker; where there is none, the reply is read."""
+        if not isinstance(loudspeaker, SilentLoudspeaker) or utterance.reply.ending is not None:
+            utterance.playback.move_to(loudspeaker)
+            return
+        utterance.session.close()
+        utterance.session = Unspoken(ended=utterance.ended)
+        utterance.playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
+        utterance.starved = False
+        utterance.reply.begin(utterance.playback)
+
+    def _say(self, utterance: _Utterance, more: SayWords) -> None:
+        for word in more.words:
+            utterance.words.append(word)
+            utterance.session.push_word(word.text, word.pace)
+        if more.last:
+            utterance.session.end_input()
+            utterance.ended = True
+        utterance.starved = False
+        if not utterance.queued:
+            self._reserve.begin()
+
+    def _open(self, reply: Reply) -> _Utterance:
+        self._reply = reply
+        if self._utterance and self._utterance.reply is reply:
+            return self._utterance
+        if self._utterance:
+            self._end(self._utterance.reply, Ending.SUPERSEDED)  # a preview; a reply has ended
+        self._make_room(reply)
+        self._utterance = self._begin(reply, self._controls.loudspeaker)
+        reply.begin(self._utterance.playback)
+        return self._utterance
+
+    def _make_room(self, reply: Reply) -> None:
+        self._drop()
+        self._load_wanted()
+        self._look_again()
+        self._reply = reply
+
+    def _audition(self, order: Audition) -> None:
+        if self._utterance and self._utterance.reply.ending is None:
+            self._end(order.reply, Ending.SUPERSEDED)
+            return
+        self._make_room(order.reply)
+        loudspeaker = self._controls.loudspeaker
+        if isinstance(loudspeaker, SilentLoudspeaker):
+            raise DeviceError("There is no loudspeaker.", hint="Connect one, and try again.")
+        session = self._voice.audition(order.voice)
+        playback = Playback(loudspeaker, self._voice.sample_rate)
+        self._utterance = _Utterance(order.reply, session, playback, rate=order.rate)
+        order.reply.begin(playback)
+        self._say(self._utterance, SayWords(order.reply, order.words, last=True))
+
+    def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> _Utterance:
+        if not isinstance(loudspeaker, SilentLoudspeaker):
+            session = self._voice.open()
+            return _Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
+        playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
+        return _Utterance(reply, Unspoken(), playback)
+
+    def _drop(self) -> None:
+        if self._utterance:
+            self._utterance.session.close()
+            if not self._utterance.playback.over:
+                self._utterance.playback.cut()
+            self._utterance = None
+            self._reply = None
+            self._controls.level_db = SILENCE_DB
+
+    # ------------------------------------------------------------------- the loop
+
+    def _tick(self) -> float | None:
+        utterance = self._utterance
+        if utterance is not None and self._loudspeakers.is_awaited:
+            instead = self._loudspeakers.come_back(waits=utterance.reply.ending is None)
+            if instead is None:
+                return RETRY_S
+            self._go_on(utterance, instead)
+        if utterance is not None and utterance.reply.ending is not None:
+            self._drop()
+        if self._utterance is None:
+            self._load_wanted()
+            return None
+        try:
+            return self._speak(self._utterance)
+        except DeviceError as error:
+            self._lose_loudspeaker(self._utterance, error)
+            return TICK_S
+
+    def _lose_loudspeaker(self, utterance: _Utterance, error: DeviceError) -> None:
+        """Go on through another, which a reply that was begun aloud waits for."""
+        audible = utterance.playback.audible
+        instead = self._loudspeakers.lose(waits=audible)
+        over = audible and (instead is None or isinstance(instead, SilentLoudspeaker))
+        self._tell(Failed.of(error, Part.LOUDSPEAKER, utterance.reply.turn if over else None))
+        if instead is not None:
+            self._go_on(utterance, instead, instead=True)
+
+    def _go_on(self, utterance: _Utterance, other: Loudspeaker, *, instead: bool = False) -> None:
+        """Where nobody can hear it, a reply that was begun aloud ends where it was heard last."""
+        if isinstance(other, SilentLoudspeaker) and utterance.playback.audible:
+            self._end(utterance.reply, Ending.DEVICE_LOST)
+        self._replace_loudspeaker(other, instead=instead)
+
+    def _end(self, reply: Reply, ending: Ending) -> None:
+        """End a reply, and tell it unless somebody else was sooner."""
+        if reply.end(ending):
+            self._tell(ReplyEnded(reply.turn, ending))
+
+    def _speak(self, utterance: _Utterance) -> float:
+        playback = utterance.playback
+        if playback.hushed:
+            return self._wait(utterance)
+        playback.pump()
+        self._show(utterance)
+        self._reserve.note()
+        if self._rate(utterance) != utterance.session.rate:
+            self._retime(utterance)
+        if playback.over:
+            self._finish(utterance)
+            return 0.0
+        lead_ms = max(self._controls.lead_ms, self._voice.lead_ms)
+        if utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= lead_ms:
+            return TICK_S
+        self._step(utterance)
+        return 0.0
+
+    def _wait(self, utterance: _Utterance) -> float:
+        """While hushed: for the end of the reply, or of the pause."""
+        self._controls.level_db = SILENCE_DB
+        self._reserve.end()
+        utterance.playback.starved()  # the ring runs empty, which is no underrun
+        if (utterance.reply.paused_s or 0.0) > LONGEST_PAUSE_S:
+            utterance.reply.resume()
+        return TICK_S
+
+    def _rate(self, utterance: _Utterance) -> float | None:
+        return self._controls.rate if utterance.rate is None else utterance.rate
+
+    def _retime(self, utterance: _Utterance) -> None:
+        """The rate has changed: make again those words that are not heard yet."""
+        utterance.session.rate = self._rate(utterance)
+        if (start := utterance.playback.recall(self._reserve.kept_ms)) is None:
+            return
+        end = utterance.session.rewind(start)
+        utterance.playback.renew(end)
+        utterance.starved = utterance.starved and end is None
+        if end is not None:
+            self._reserve.begin()
+
+    def _step(self, utterance: _Utterance) -> None:
+        rate = utterance.session.rate
+        utterance.reply.move()
+        match utterance.session.step():
+            case AudioFrame() as frame:
+                words = tuple(utterance.words[onset.word] for onset in frame.onsets)
+                utterance.pace = words[-1].pace if words else utterance.pace
+                target = None if rate is None else paced(rate, utterance.pace)
+                if not utterance.queued:
+                    utterance.queued = True
+                    utterance.playback.hold(self._reserve.held_ms)
+                    self._tell(AudioQueued(utterance.reply.turn, time.monotonic()))
+                utterance.playback.feeding()
+                utterance.playback.add(frame, words, target)
+                self._reserve.come(utterance.playback.frame_ms)
+            case Starved():
+                utterance.starved = True
+                self._reserve.end()
+                utterance.playback.starved()
+            case Finished():
+                utterance.starved = True  # no step follows; the rest is playing
+                utterance.playback.complete()
+
+    def _show(self, utterance: _Utterance) -> None:
+        """Tell what has become audible since the last look."""
+        playback, turn = utterance.playback, utterance.reply.turn
+        if not utterance.audible and playback.audible:
+            utterance.audible = True
+            self._tell(ReplyAudible(turn, time.monotonic()))
+        for begun in playback.begun_words():
+            self._tell(WordBegan(turn, begun.word, time.monotonic() - begun.ago_s))
+        for cue in playback.passed_frames():
+            utterance.reply.move()
+            self._controls.level_db = cue.level_db
+            if cue.measured is not None:
+                self._tell(RateMeasured(turn, cue.target, cue.measured))
+
+    def _finish(self, utterance: _Utterance) -> None:
+        reply = utterance.reply
+        self._end(reply, Ending.FAILED if reply.broke else Ending.COMPLETE)
+        self._drop()
+        self._voice.warm()  # for a voice that was chosen meanwhile
+
+    def _unknown(self, error: Exception) -> EngineError:
+        return SynthesisError(
+            "The voice failed: {error}", hint="Ask again; it was restarted.", error=error
+        )
+
+    def _fail(self, error: EngineError) -> None:
+        reply, self._reply = self._reply, None
+        self._tell(Failed.of(error, Part.SYNTHESISER, reply.turn if reply else None))
+        if reply is not None:
+            self._end(reply, Ending.FAILED)
+        self._drop()

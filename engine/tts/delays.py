@@ -1,0 +1,172 @@
+"""How soon and how steadily a session speaks when its words come one by one, for any delay between
+them.
+
+A session gives the same samples whenever its words come, and takes a word only when it is Starved.
+So it is enough to run it once without a clock and to note, for every frame, how many words it
+needed and how long it computed; the timing for any delay follows by arithmetic. Invariant: times
+are CPU seconds of the steps, so the load of the machine does not count.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from engine.text import syllables
+from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, TtsSession, Voice
+
+SEED: Final = 90_001  # that training never used
+OWN_RATE: Final = 4.0  # SPS, about the rate of a voice without a target
+LONGEST: Final = 4.0  # times the expected length; a longer session counts as lost
+SLACK_SECONDS: Final = 5.0
+RUNS: Final = 3  # of each sentence; a frame's cost is their median
+AUDIBLE_DB: Final = -35.0  # below the loudest 10 ms of the utterance (SpeakStream, footnote 1)
+_WINDOW_S: Final = 0.01
+
+
+@dataclass(frozen=True)
+class Made:
+    """A frame that a session made, after how many words, and its cost since the frame before."""
+
+    frame: AudioFrame
+    words: int
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame, the number of words pushed before it could be made, and its cost since the frame
+    before."""
+
+    words: int
+    cpu_s: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One utterance. Times in seconds of its own sound; `speech` is where that begins and ends."""
+
+    words: int
+    frames: tuple[Frame, ...]
+    speech: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What a listener at a loudspeaker gets at one delay; in seconds after the first word came."""
+
+    first_packet_s: float  # FPL: until the first frame is made
+    first_audible_s: float  # TTFA: until the first sound is played
+    dry_s: float  # how long the loudspeaker had nothing to play before the last word was out
+    dry_times: int
+    tail_s: float  # from the arrival of the last word to the end of the speech
+
+
+def syllables_of(words: Iterable[str]) -> int:
+    """Syllables of words."""
+    return sum(map(syllables.count, words))
+
+
+def longest_s(words: Iterable[str], rate: float | None = None) -> float:
+    """Seconds after which an utterance of these words, at a rate in SPS, counts as lost."""
+    return LONGEST * syllables_of(words) / (rate or OWN_RATE) + SLACK_SECONDS
+
+
+def speak(
+    session: TtsSession, words: Sequence[str], wait: Callable[[int], None] = lambda number: None
+) -> Iterator[Made]:
+    """Every frame of an utterance as soon as it is made, until the session ends. It gets a word
+    when it needs one; before that, `wait` is called with the word's number, from 0.
+    """
+    given, since = 0, time.process_time()
+    while not isinstance(step := session.step(), Finished):
+        if isinstance(step, AudioFrame):
+            yield Made(step, given, time.process_time() - since)
+            since = time.process_time()
+        elif given < len(words):
+            wait(given)
+            session.push_word(words[given])
+            given += 1
+        else:
+            session.end_input()
+
+
+def traced(words: Sequence[str], made: Sequence[Made], sample_rate: int) -> Trace:
+    """The trace of an utterance of which this was made; of at least one frame."""
+    frames = [Frame(each.words, each.cpu_s, len(each.frame.pcm) / sample_rate) for each in made]
+    pcm = np.concatenate([each.frame.pcm for each in made])
+    return Trace(len(words), tuple(frames), _speech(pcm, sample_rate))
+
+
+def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Trace:
+    """Speak a text word by word, RUNS times; what a frame costs is the median."""
+    runs = [_run(model, voice, text.split(), rate) for _ in range(RUNS)]
+    costs = zip(*([frame.cpu_s for frame in run.frames] for run in runs), strict=True)
+    frames = zip(runs[0].frames, costs, strict=True)
+    return replace(
+        runs[0], frames=tuple(replace(frame, cpu_s=median(cost)) for frame, cost in frames)
+    )
+
+
+def timing(trace: Trace, delay_s: float) -> Timing:
+    """The same utterance when word number k (from 0) comes at k * delay_s."""
+    last_word_s = (trace.words - 1) * delay_s
+    ready_s, end_s, dry_s, dry_times = 0.0, 0.0, 0.0, 0
+    starts: list[float] = []  # where each frame begins to be played
+    for frame in trace.frames:
+        ready_s = max(ready_s, (frame.words - 1) * delay_s) + frame.cpu_s
+        if starts and end_s < min(ready_s, last_word_s):
+            dry_s += min(ready_s, last_word_s) - end_s
+            dry_times += 1
+        starts.append(max(end_s, ready_s))
+        end_s = starts[-1] + frame.seconds
+    first_s, last_s = (_played(trace, starts, place_s) for place_s in trace.speech)
+    return Timing(starts[0], first_s, dry_s, dry_times, last_s - last_word_s)
+
+
+def words_before_sound(trace: Trace) -> int:
+    """Words pushed before the first frame; it comes later by this many delays minus one."""
+    return trace.frames[0].words
+
+
+def factor(trace: Trace) -> float:
+    """Processor time over length of sound (RTF)."""
+    return sum(frame.cpu_s for frame in trace.frames) / sum(f.seconds for f in trace.frames)
+
+
+def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None) -> Trace:
+    """One run; cut off where it counts as lost."""
+    made, left_s = [], longest_s(words, rate)
+    with model.open(voice, seed=SEED) as session:
+        session.rate = rate
+        for each in speak(session, words):
+            made.append(each)
+            left_s -= len(each.frame.pcm) / model.info.sample_rate
+            if left_s < 0:
+                break
+    return traced(words, made, model.info.sample_rate)
+
+
+def _speech(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
+    """Where the first and the last audible 10 ms begin and end, in seconds."""
+    size = int(_WINDOW_S * sample_rate)
+    windows = np.pad(pcm, (0, -len(pcm) % size)).reshape(-1, size)
+    level = np.sqrt(np.mean(windows**2, axis=1))
+    audible = np.flatnonzero(level > level.max() * 10 ** (AUDIBLE_DB / 20))
+    if not len(audible):
+        return 0.0, len(pcm) / sample_rate
+    return float(audible[0]) * _WINDOW_S, float(audible[-1] + 1) * _WINDOW_S
+
+
+def _played(trace: Trace, starts: Sequence[float], place_s: float) -> float:
+    """When this place of the sound is played."""
+    edges = np.cumsum([0.0, *(frame.seconds for frame in trace.frames)])
+    for number, (first, last) in enumerate(pairwise(edges)):
+        if place_s <= last:
+            return float(starts[number] + max(0.0, place_s - first))
+    return float(starts[-1] + trace.frames[-1].seconds)

@@ -1,0 +1,1 @@
+"""LLMVoX by the weights that its authors published."""

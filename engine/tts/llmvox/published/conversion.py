@@ -1,0 +1,275 @@
+"""The published files, once, into files of our own: their pickles are read as weights alone, after
+they were compared with their hashes, and never again.
+
+What the network must not say or cannot hear is left out: the entry of the codebook that means the
+end (453) becomes the last label, bytes have their own numbers, and of three special rows of the
+text's table one is in the file (</s>, which ends a word); the others are the mean of all rows,
+as the public code makes them.
+Invariant: a converted file is whole, and names the hashes of what it was made of.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from engine.assets.catalogue import find
+from engine.assets.pickle_file import read_pickle
+from engine.assets.store import Store
+from engine.atomic_write import replace_file
+from engine.codec.wavtokenizer import WavTokenizerConfig
+from engine.errors import ModelError
+from engine.nn.transformer import TransformerConfig
+from engine.nn.weights_file import shape_metadata
+from engine.translatable import Translatable
+from engine.tts.base import Progress
+from engine.tts.llmvox.config import NOTHING, TEXT_END, WORD
+from engine.tts.llmvox.published import place
+from engine.tts.llmvox.published.model import UNITS, Shape
+
+AGAIN: Final = Translatable("Fetch the model again.")
+END: Final = 453  # the entry of the codebook that ends the speech
+SOURCES_KEY: Final = "sources"
+_BYTES, _BEFORE_BYTES, _WORD_END = 256, 3, 1  # ids of ByT5: a byte is 3 more than it is
+_COMPILED: Final = "_orig_mod."  # before every key of a network that was compiled
+_CODEBOOK: Final = "feature_extractor.encodec.quantizer.vq.layers.0._codebook.embed"
+_TEXT_KEYS: Final = ("shared.weight", "encoder.embed_tokens.weight")
+# Published names as patterns, and ours. What no pattern names is not needed.
+_NETWORK_NAMES: Final = (
+    (r"transformer\.wpe\.weight", "position.weight"),
+    (r"transformer\.h\.(\d+)\.ln_1\.weight", r"stack.layers.\1.attention_norm.scale"),
+    (r"transformer\.h\.(\d+)\.attn\.c_attn\.weight", r"stack.layers.\1.attention.qkv.weight"),
+    (r"transformer\.h\.(\d+)\.attn\.c_proj\.weight", r"stack.layers.\1.attention.output.weight"),
+    (r"transformer\.h\.(\d+)\.ln_2\.weight", r"stack.layers.\1.mlp_norm.scale"),
+    (r"transformer\.h\.(\d+)\.mlp\.c_fc\.weight", r"stack.layers.\1.mlp.gate_up.weight"),
+    (r"transformer\.h\.(\d+)\.mlp\.c_proj\.weight", r"stack.layers.\1.mlp.down.weight"),
+    (r"transformer\.ln_f\.weight", "stack.norm.scale"),
+    (r"lm_head\.weight", "leave.weight"),
+)
+_CODEC_NAMES: Final = (
+    (r"backbone\.embed\.(\w+)", r"enter.\1"),
+    (r"backbone\.pos_net\.([0134])\.norm1\.(\w+)", r"around.\1.layers.0.\2"),
+    (r"backbone\.pos_net\.([0134])\.conv1\.(\w+)", r"around.\1.layers.2.\2"),
+    (r"backbone\.pos_net\.([0134])\.norm2\.(\w+)", r"around.\1.layers.3.\2"),
+    (r"backbone\.pos_net\.([0134])\.conv2\.(\w+)", r"around.\1.layers.5.\2"),
+    (r"backbone\.pos_net\.2\.proj_out\.(\w+)", r"around.2.output.\1"),
+    (r"backbone\.pos_net\.2\.(norm|q|k|v)\.(\w+)", r"around.2.\1.\2"),
+    (r"backbone\.pos_net\.5\.(\w+)", r"around.5.\1"),
+    (r"backbone\.norm\.scale\.weight", "norm.weight"),
+    (r"backbone\.norm\.shift\.weight", "norm.bias"),
+    (r"backbone\.convnext\.(\d+)\.dwconv\.(\w+)", r"blocks.\1.depthwise.\2"),
+    (r"backbone\.convnext\.(\d+)\.norm\.scale\.weight", r"blocks.\1.norm.weight"),
+    (r"backbone\.convnext\.(\d+)\.norm\.shift\.weight", r"blocks.\1.norm.bias"),
+    (r"backbone\.convnext\.(\d+)\.pwconv1\.(\w+)", r"blocks.\1.wide.\2"),
+    (r"backbone\.convnext\.(\d+)\.pwconv2\.(\w+)", r"blocks.\1.narrow.\2"),
+    (r"backbone\.convnext\.(\d+)\.gamma", r"blocks.\1.scale"),
+    (r"backbone\.final_layer_norm\.(\w+)", r"last_norm.\1"),
+    (r"head\.out\.(\w+)", r"leave.\1"),
+)
+_UNUSED: Final = re.compile(r"transformer\.h\.\d+\.attn\.bias|head\.istft\.window")  # constants
+_BANDWIDTH: Final = 0  # of the four that the codec's adaptive norms were trained with
+Tensors = dict[str, Tensor]
+
+
+def converted_network(progress: Progress) -> Path:
+    """The file of a PublishedModel. ModelError when what it is made of is missing or not as it was
+    fetched, AssetError when the disk refuses.
+    """
+    return _converted(place.NETWORK, (place.NETWORK, place.CODEC, place.TEXT), _network, progress)
+
+
+def converted_codec(progress: Progress) -> Path:
+    """The file of a WavTokenizerDecoder; as converted_network()."""
+    return _converted(place.CODEC, (place.CODEC,), _codec, progress)
+
+
+def _converted(
+    asset: str,
+    sources: tuple[str, ...],
+    make: Callable[[], tuple[Tensors, Any]],
+    progress: Progress,
+) -> Path:
+    """The file that `make` makes of these assets, made now where it was not yet."""
+    file = place.models_folder() / asset / place.CONVERTED
+    store = Store(place.models_folder())
+    hashes = " ".join(each for source in sources for each in store.hashes(find(source)))
+    if file.is_file() and _made_of(file) == hashes:
+        return file
+    for source in sources:
+        _check(source, store, progress)
+    progress(f"Converting {asset}, once", None)
+    tensors, shape = make()
+    about = shape_metadata(shape) | {SOURCES_KEY: hashes}
+    replace_file(file, save({key: t.float().contiguous() for key, t in tensors.items()}, about))
+    return file
+
+
+def _made_of(file: Path) -> str:
+    """The hashes a converted file names; empty for any other file."""
+    try:
+        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
+            about: dict[str, str] = handle.metadata() or {}
+    except (OSError, SafetensorError):
+        return ""
+    return about.get(SOURCES_KEY, "")
+
+
+def _check(source: str, store: Store, progress: Progress) -> None:
+    """ModelError where a file of the asset is not as it was fetched."""
+    progress(f"Verifying {source}", None)
+    for verdict in store.verify(find(source), lambda shown: None, lambda: False):
+        if verdict.fault:
+            file = place.models_folder() / source / verdict.file
+            raise ModelError("{file} is not as it was fetched.", hint=AGAIN, file=file)
+
+
+# -------------------------------------------------------------------- the network
+
+
+def _network() -> tuple[Tensors, Shape]:
+    file = place.pickle_of(place.NETWORK)
+    content = _table(place.NETWORK)
+    weights = {
+        key.removeprefix(_COMPILED): tensor for key, tensor in _part(file, content, "model").items()
+    }
+    heads = _part(file, content, "model_args").get("n_head")
+    tensors = _renamed(file, weights, _NETWORK_NAMES)
+    codes = _codebook()
+    try:
+        tensors["leave.weight"] = _end_last(tensors["leave.weight"])
+        tensors["codebook.weight"] = _end_last(codes)
+        tensors["codebook.weight"][-1] = 0
+        tensors["unit.weight"] = _unit_rows()
+        return tensors, _shape(tensors, heads)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise _strange(file, "LLMVoX", error) from error
+
+
+def _shape(tensors: Mapping[str, Tensor], heads: Any) -> Shape:
+    """As the tensors have it; they do not tell how many heads there are."""
+    positions, width = tensors["position.weight"].shape
+    tokens, entry = tensors["codebook.weight"].shape
+    hidden = len(tensors["stack.layers.0.mlp.gate_up.weight"])
+    layers = sum(key.endswith("attention.qkv.weight") for key in tensors)
+    text = tensors["unit.weight"].shape[1]
+    if type(heads) is not int or heads < 1 or width % (2 * heads):
+        raise ValueError(f"{heads} heads of {width} numbers")
+    if text + entry != width:
+        raise ValueError(f"vectors of {text} and {entry} numbers for {width}")
+    stack = TransformerConfig(layers, width, heads, heads, hidden)
+    return Shape(stack, tokens - 1, positions, entry, text)
+
+
+def _end_last(rows: Tensor) -> Tensor:
+    """[V, D] with the row of the end behind all others."""
+    if len(rows) <= END:
+        raise ValueError(f"a codebook of {len(rows)} entries")
+    return torch.cat((rows[:END], rows[END + 1 :], rows[END : END + 1]))
+
+
+def _codebook() -> Tensor:
+    file = place.pickle_of(place.CODEC)
+    tensors = _part(file, _table(place.CODEC), "state_dict")
+    if _CODEBOOK not in tensors:
+        raise _lacking(file, _CODEBOOK)
+    rows: Tensor = tensors[_CODEBOOK]
+    return rows
+
+
+def _unit_rows() -> Tensor:
+    """[UNITS, D] vectors of our units."""
+    file = place.pickle_of(place.TEXT)
+    content = _table(place.TEXT)
+    key = next((key for key in _TEXT_KEYS if key in content), "")
+    if not key:
+        raise _lacking(file, _TEXT_KEYS[0])
+    table: Tensor = content[key]
+    rows = table.new_zeros(UNITS, table.shape[1])
+    rows[:_BYTES] = table[_BEFORE_BYTES : _BEFORE_BYTES + _BYTES]
+    rows[WORD] = table[_WORD_END]
+    rows[[TEXT_END, NOTHING]] = table.mean(dim=0)
+    return rows
+
+
+# ---------------------------------------------------------------------- the codec
+
+
+def _codec() -> tuple[Tensors, WavTokenizerConfig]:
+    file = place.pickle_of(place.CODEC)
+    whole = _part(file, _table(place.CODEC), "state_dict")
+    decoder = {key: whole[key] for key in whole if key.startswith(("backbone.", "head."))}
+    named = _renamed(file, decoder, _CODEC_NAMES)
+    try:
+        return _joined(named), WavTokenizerConfig(
+            named["enter.weight"].shape[1],
+            len(named["enter.weight"]),
+            sum(key.endswith(".depthwise.weight") for key in named),
+        )
+    except (KeyError, IndexError) as error:
+        raise _strange(file, "WavTokenizer", error) from error
+
+
+def _joined(named: Tensors) -> Tensors:
+    """With one row of the adaptive norms, and attention as plain products, three of them one."""
+    made = {key: tensor for key, tensor in named.items() if not key.startswith("around.2.")}
+    for key, tensor in named.items():
+        if re.search(r"(^|\.)norm\.", key) and tensor.dim() == 2:
+            made[key] = tensor[_BANDWIDTH]
+    attention = {
+        key: tensor.flatten(1) if tensor.dim() == 3 else tensor
+        for key, tensor in named.items()
+        if key.startswith("around.2.")
+    }
+    for kind in ("weight", "bias"):
+        parts = [attention.pop(f"around.2.{part}.{kind}") for part in "qkv"]
+        attention[f"around.2.qkv.{kind}"] = torch.cat(parts)
+    return made | attention
+
+
+# ------------------------------------------------------------------ what both need
+
+
+def _table(asset: str) -> dict[str, Any]:
+    return read_pickle(place.pickle_of(asset), Translatable("The voice file"), AGAIN)
+
+
+def _part(file: Path, content: Mapping[str, Any], key: str) -> dict[str, Any]:
+    part = content.get(key)
+    if not isinstance(part, dict):
+        raise _lacking(file, key)
+    return part
+
+
+def _strange(file: Path, name: str, error: Exception) -> ModelError:
+    return ModelError(
+        "{file} is no {name} of a known shape: {error}.",
+        hint=AGAIN,
+        file=file,
+        name=name,
+        error=error,
+    )
+
+
+def _lacking(file: Path, key: str) -> ModelError:
+    return ModelError("{file} lacks '{key}'.", hint=AGAIN, file=file, key=key)
+
+
+def _renamed(file: Path, tensors: Tensors, names: tuple[tuple[str, str], ...]) -> Tensors:
+    """By our names. ModelError for a key that no pattern names: it would change the sound."""
+    renamed = {}
+    for key, tensor in tensors.items():
+        if _UNUSED.fullmatch(key):
+            continue
+        matches = ((re.fullmatch(pattern, key), ours) for pattern, ours in names)
+        found = next((match.expand(ours) for match, ours in matches if match), "")
+        if not found:
+            raise ModelError(
+                "{file} holds '{key}', which is not expected.", hint=AGAIN, file=file, key=key
+            )
+        renamed[found] = tensor
+    return renamed

@@ -1,0 +1,113 @@
+"""The network of the published LLMVoX (3.3), from scratch: blocks of GPT-2, which hear a byte of
+the text and the token before, both as vectors that were learnt elsewhere.
+
+Invariant: forward never writes to the module; what a sentence remembers is the cache passed in.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.nn.cache import KvCache
+from engine.nn.gpt import Gpt, unturned
+from engine.nn.packed.modules import PackedGpt, PackedLinear
+from engine.nn.packed.quantise import Precision
+from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
+from engine.tts.llmvox.config import NOTHING, WORD
+from engine.tts.llmvox.model import Predicted
+
+UNITS: Final = NOTHING + 1  # bytes, and those that are none
+TOKEN_SAMPLES: Final = 320
+TOKENS_PER_UNIT: Final = 4.5  # 75 tokens and some 16 bytes a second
+_NORM_EPS: Final = 1e-8
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Shape of a checkpoint. `tokens` does not count the entry that stands for the end; `entry` and
+    `text` are the widths of a token's and a unit's vector, `positions` the most of a sentence.
+    """
+
+    stack: TransformerConfig
+    tokens: int = 4095
+    positions: int = 8192
+    entry: int = 512
+    text: int = 256
+
+
+PUBLISHED: Final = Shape(TransformerConfig(layers=4, width=768, heads=8, kv_heads=8, hidden=3072))
+
+
+class PublishedModel(nn.Module):
+    """The weights. The codebook's entry that means the end is its last label, as in our own model,
+    and the vector there, of the token before the first, is zeros.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        width = shape.stack.width
+        self.unit = Embedding(UNITS, shape.text)
+        self.codebook = Embedding(shape.tokens + 1, shape.entry)
+        self.position = Embedding(shape.positions, width)
+        self.stack: Gpt | PackedGpt = Gpt(shape.stack)
+        self.leave: Linear | PackedLinear = Linear(width, shape.tokens + 1)
+
+    def enter(self, units: Tensor, before: Tensor, places: Tensor) -> Tensor:
+        """Units, the tokens before them, and their places in the sentence, [B, T] -> [B, T, D]."""
+        halves = torch.cat((self.unit(units), self.codebook(before)), dim=-1)
+        placed: Tensor = self.position(places)
+        return functional.normalize(halves, dim=-1, eps=_NORM_EPS) + placed
+
+    def pack(self, precision: Precision, *, threads: int) -> None:
+        """Keep the products in few bits from now on, where they fill whole blocks; on the processor
+        only.
+        """
+        widths = (self.shape.stack.width, self.shape.stack.hidden)
+        if precision is Precision.FLOAT or any(width % precision.block for width in widths):
+            return
+        stack, leave = self.stack, self.leave
+        assert isinstance(stack, Gpt)
+        assert isinstance(leave, Linear), "packed once"
+        blocks = (layer for layer in stack.layers if isinstance(layer, Block))
+        self.stack = PackedGpt(
+            stack.config, blocks, stack.norm.scale, precision=precision, threads=threads
+        )
+        self.leave = PackedLinear(leave.weight, precision, threads=threads)
+
+
+class PublishedReplica:
+    """The network, and what it remembers of a sentence."""
+
+    def __init__(self, model: PublishedModel) -> None:
+        self._model = model
+        self._device = model.position.weight.device
+        self._cache = KvCache(model.shape.stack, 1, self._device, model.position.weight.dtype)
+        self._rotation = unturned(model.shape.stack, self._device)
+        self._due: deque[float] = deque()  # tokens at which words begin, going by their bytes
+
+    @property
+    def length(self) -> int:
+        return self._cache.length
+
+    def predict(self, unit: int, before: int) -> Predicted:
+        """What follows. The network does not tell where words begin: that is estimated."""
+        model, place = self._model, self._cache.length
+        heard = torch.tensor([unit, before, place], device=self._device)
+        x = model.enter(*heard.view(3, 1, 1))
+        hidden = model.stack(x, self._rotation, self._cache)
+        self._cache.advance(1)
+        begins = bool(self._due) and place >= self._due[0]
+        if begins:
+            self._due.popleft()
+        if unit == WORD:
+            self._due.append((place + 1) * TOKENS_PER_UNIT)
+        return Predicted(model.leave(hidden)[0, -1], torch.tensor(1.0 if begins else -1.0))
+
+    def restart(self) -> None:
+        self._cache.restart()
+        self._due.clear()

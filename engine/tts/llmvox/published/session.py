@@ -1,0 +1,76 @@
+"""Sessions of the published LLMVoX: two replicas, as in the paper, and a codec of windows.
+
+Invariant: every sentence is decoded by itself, and its sound dies away before the next begins.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from engine.audio.ending import Ending
+from engine.codec.small_parts import SAMPLE_RATE
+from engine.codec.wavtokenizer import WavTokenizer
+from engine.tts.base import AudioFrame
+from engine.tts.llmvox.config import Generation
+from engine.tts.llmvox.published.model import TOKEN_SAMPLES, PublishedModel, PublishedReplica
+from engine.tts.llmvox.replicas import Lane, Parts, ReplicaSession
+from engine.tts.llmvox.units import ByteUnits, UnitWord
+
+REPLICAS: Final = 2
+# That there is a place for; the word behind the last byte that has so many ends the sentence.
+TOKENS_PER_BYTE: Final = 8
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What all sessions of a model share and none may change."""
+
+    generation: Generation
+    model: PublishedModel
+    codec: WavTokenizer
+
+
+class SentenceBytes(ByteUnits):
+    """Bytes of words, whose sentences do not go on for ever."""
+
+    def __init__(self, longest: int) -> None:
+        """`longest`: bytes of a sentence; the word that exceeds them ends it."""
+        self._longest = longest
+        self._length = 0  # of the sentence
+
+    def push(self, text: str) -> list[UnitWord]:
+        (word,) = super().push(text)
+        self._length += len(word.units)
+        closes = word.closes or self._length > self._longest
+        if closes:
+            self._length = 0
+        return [UnitWord(word.units, closes)]
+
+
+class PublishedSession(ReplicaSession):
+    """A TtsSession without control of the rate."""
+
+    def __init__(self, machine: Machine) -> None:
+        model, self._windows = machine.model, machine.codec.open()
+        super().__init__(
+            Parts(
+                machine.generation,
+                SentenceBytes(model.shape.positions // TOKENS_PER_BYTE),
+                tuple(PublishedReplica(model) for _ in range(REPLICAS)),
+                model.codebook.weight,
+                self._windows,
+                TOKEN_SAMPLES,
+                torch.Generator(),  # nothing is drawn
+                model.shape.positions - 1,
+            )
+        )
+
+    def _end_sentence(self, lane: Lane) -> AudioFrame | None:
+        frame = super()._end_sentence(lane)
+        self._ending = Ending(SAMPLE_RATE)  # the windows' own is heard already
+        return frame
+
+    def _rest(self) -> Tensor:
+        return self._windows.end()

@@ -1,0 +1,161 @@
+"""The published LLMVoX behind the seam every synthesiser stands behind. It has one voice and cannot
+clone.
+
+Invariant: weights are loaded once and never change. Random ones are loaded only when a developer
+asks for them by name in the environment, and then the model's name says so.
+"""
+
+import os
+from typing import Final
+
+import torch
+from torch import nn
+
+from engine.codec.small_parts import SAMPLE_RATE
+from engine.codec.wavtokenizer import (
+    AHEAD,
+    AHEAD_MS,
+    WavTokenizer,
+    WavTokenizerConfig,
+    WavTokenizerDecoder,
+    load_wavtokenizer,
+)
+from engine.errors import ModelError
+from engine.nn.memory import return_freed_memory
+from engine.nn.packed.quantise import Precision
+from engine.nn.weights_file import load_network, read_shape
+from engine.settings import SpeechSettings
+from engine.translatable import Translatable
+from engine.tts.base import Pcm, Progress, TtsInfo, Voice
+from engine.tts.llmvox.config import Generation
+from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
+from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
+from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched, not_fetched
+from engine.tts.llmvox.published.session import Machine, PublishedSession
+from engine.tts.pack_files import STACK, check_numbers
+from engine.tts.synthesiser import Synthesiser, check_made_for
+
+RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
+RANDOM_NAME: Final = f"{NAME} with RANDOM weights (noise, not speech)"
+# The public server's first chunk of 10 tokens, with those that the windows keep, and the paper's
+# growth. Behind 80 tokens (1.1 s) chunks need not grow: windows hear what is around them, and a
+# step must not take long. A token that is repeated for 2 s is no pause.
+GENERATION: Final = Generation(
+    first_chunk=10 + AHEAD,
+    growth=2,
+    largest_chunk=80,
+    longest_unit=20,
+    most_repeats=150,
+    dropout=0.0,
+)
+LEAD_MS: Final = 1000  # the longest chunk takes half of that on two cores, in 8 bits
+PRECISIONS: Final = {
+    "auto": Precision.INT8,
+    "full": Precision.FLOAT,
+    "int8": Precision.INT8,
+    "int4": Precision.INT4,
+}
+FEWEST_POSITIONS: Final = 256  # room for the longest word
+THREADS: Final = 2  # the window and the audio devices need the other cores
+_LARGEST: Final = {"tokens": 65_536, "positions": 65_536, "entry": 4096, "text": 4096}
+
+
+class PublishedSynthesiser(Synthesiser[Voice]):
+    """A TtsModel."""
+
+    def __init__(self, machine: Machine, name: str = NAME) -> None:
+        note = Translatable(
+            "Its codec hears {ms} ms ahead: so much later its speech begins.", ms=AHEAD_MS
+        )
+        device = machine.model.position.weight.device.type
+        info = TtsInfo(name, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
+        super().__init__(info, (Voice(VOICE, info.voice_model),), lambda voice: voice)
+        self._machine = machine
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """ModelError: it has one voice."""
+        raise ModelError(
+            "LLMVoX has one voice and learns no other.",
+            hint="Choose a neural voice to speak like a recording.",
+        )
+
+    def open(self, voice: Voice, *, seed: int) -> PublishedSession:
+        check_made_for(voice, self.info)
+        return PublishedSession(self._machine)
+
+
+def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
+    """The model as the settings want it; the fetched files are converted the first time.
+    ModelError when files are missing or unusable.
+    """
+    device = _device(settings.device)
+    precision = PRECISIONS[settings.profile]
+    if os.environ.get(RANDOM_FLAG) == "1":
+        progress(f"Loading {RANDOM_NAME}", None)
+        return load_random(device=device, precision=precision)
+    if not is_fetched():
+        raise not_fetched()
+    network, codec = converted_network(progress), converted_codec(progress)
+    progress("Loading LLMVoX", None)
+    model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)
+    decoder = load_wavtokenizer(codec, model.shape.entry, AGAIN)
+    return PublishedSynthesiser(ready(model, decoder, device, precision))
+
+
+def load_random(
+    seed: int = 0,
+    *,
+    shape: Shape = PUBLISHED,
+    codec: WavTokenizerConfig | None = None,
+    device: torch.device | None = None,
+    precision: Precision = Precision.FLOAT,
+) -> PublishedSynthesiser:
+    """Random weights, of full size where no other is named: what is heard is noise."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = PublishedModel(shape)
+        decoder = WavTokenizerDecoder(codec or WavTokenizerConfig())
+        for parameter in (*model.parameters(), *decoder.leave.parameters()):
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
+    model.codebook.weight.data[-1] = 0
+    machine = ready(model, decoder, device or torch.device("cpu"), precision)
+    return PublishedSynthesiser(machine, RANDOM_NAME)
+
+
+def ready(
+    model: PublishedModel,
+    decoder: WavTokenizerDecoder,
+    device: torch.device,
+    precision: Precision,
+) -> Machine:
+    """The parts on the device, for inference only; low-bit products run on the processor alone."""
+    threads = min(THREADS, os.cpu_count() or 1)
+    torch.set_num_threads(threads)
+    model.to(device).eval().requires_grad_(requires_grad=False)
+    decoder.to(device).eval().requires_grad_(requires_grad=False)
+    if device.type == "cpu":
+        model.pack(precision, threads=threads)
+    return_freed_memory()
+    return Machine(GENERATION, model, WavTokenizer(decoder))
+
+
+def _model_of(text: str) -> PublishedModel:
+    """ValueError for a shape that cannot be built."""
+    shape = read_shape(Shape, text, _LARGEST)
+    check_numbers(shape, STACK)
+    if shape.positions < FEWEST_POSITIONS:
+        raise ValueError(f"a shape of {shape}")
+    return PublishedModel(shape)
+
+
+def _device(name: str) -> torch.device:
+    """'auto' takes a CUDA device where there is one. ModelError where the device is not there."""
+    cuda = torch.cuda.is_available()
+    if name == "cuda" and not cuda:
+        raise ModelError(
+            "The device '{name}' cannot be used for speech.",
+            hint="Set speech.device to 'auto' or 'cpu'.",
+            name=name,
+        )
+    return torch.device("cuda" if cuda and name != "cpu" else "cpu")

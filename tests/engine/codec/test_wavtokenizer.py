@@ -1,0 +1,91 @@
+"""Windows of a decoder that is not causal, joined."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.codec.wavtokenizer import (
+    AHEAD,
+    AHEAD_MS,
+    BEHIND,
+    FADE,
+    HOP,
+    WavTokenizerConfig,
+    WavTokenizerDecoder,
+    WindowStream,
+)
+
+ENTRY = 8
+
+
+@pytest.fixture(scope="module")
+def decoder() -> WavTokenizerDecoder:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        made = WavTokenizerDecoder(WavTokenizerConfig(ENTRY, width=64, blocks=1))
+    return made.eval().requires_grad_(requires_grad=False)
+
+
+def vectors(count: int) -> Tensor:
+    return torch.randn(count, ENTRY, generator=torch.Generator().manual_seed(2))
+
+
+def heard(decoder: WavTokenizerDecoder, sizes: tuple[int, ...]) -> list[Tensor]:
+    """What a stream gives for pieces of these sizes, and at the end."""
+    stream = WindowStream(decoder)
+    pieces = vectors(sum(sizes)).split(sizes)
+    return [*(stream.decode(piece).clone() for piece in pieces), stream.end()]
+
+
+def test_a_token_has_320_samples_at_the_ends_too(decoder: WavTokenizerDecoder) -> None:
+    for count in (1, 2, 9):
+        assert decoder(vectors(count)).shape == (HOP * count,)
+
+
+def test_samples_come_as_late_as_is_said(decoder: WavTokenizerDecoder) -> None:
+    first, second, rest = heard(decoder, (10, 7))
+    assert (len(first), len(second)) == ((10 - AHEAD) * HOP, 7 * HOP)
+    assert len(rest) > AHEAD * HOP
+    assert pytest.approx(AHEAD * HOP / 24, abs=0.5) == AHEAD_MS
+
+
+def test_nothing_comes_before_there_is_enough(decoder: WavTokenizerDecoder) -> None:
+    pieces = heard(decoder, (AHEAD, 1))
+    assert [len(piece) for piece in pieces[:2]] == [0, HOP]
+
+
+def test_a_window_hears_what_is_behind_and_ahead_and_no_more(decoder: WavTokenizerDecoder) -> None:
+    lengths: list[int] = []
+
+    def counted(columns: Tensor) -> Tensor:
+        lengths.append(len(columns))
+        return decoder(columns)
+
+    stream = WindowStream(counted)  # type: ignore[arg-type]
+    for piece in vectors(200).split(40):
+        stream.decode(piece)
+    assert lengths == [40, 80, *[BEHIND + 40 + AHEAD] * 3]
+
+
+def test_a_window_is_faded_into_the_next_without_a_step(decoder: WavTokenizerDecoder) -> None:
+    """At the joint both windows are heard: first the old one alone, then the new one alone."""
+    first, second, _ = heard(decoder, (20, 20))
+    old, new, at = decoder(vectors(20)), decoder(vectors(40)), (20 - AHEAD) * HOP
+    assert torch.allclose(first[FADE:], old[FADE:at])
+    assert torch.allclose(second[0], old[at])
+    assert torch.allclose(second[FADE:], new[at + FADE : at + 20 * HOP])
+    both = torch.stack((old[at : at + FADE], new[at : at + FADE]))
+    assert (second[:FADE] >= both.amin(0) - 1e-6).all()
+    assert (second[:FADE] <= both.amax(0) + 1e-6).all()
+
+
+def test_a_sentence_begins_and_ends_in_silence(decoder: WavTokenizerDecoder) -> None:
+    whole = torch.cat(heard(decoder, (30,)))
+    assert whole[0] == 0
+    assert not whole[-240:].any()
+
+
+def test_sentences_do_not_hear_each_other(decoder: WavTokenizerDecoder) -> None:
+    stream = WindowStream(decoder)
+    said = [torch.cat((stream.decode(vectors(30)).clone(), stream.end())) for _ in range(2)]
+    assert torch.equal(*said)

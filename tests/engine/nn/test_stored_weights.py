@@ -1,0 +1,134 @@
+"""However weights are stored, the network that reads them computes the same."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from engine.codec.mel import MelSpectrum
+from engine.codec.small import load_small
+from engine.errors import ModelError
+from engine.nn import stored_weights
+from engine.nn.stored_weights import ROW_SCALE, full, halved, in_int8
+from engine.nn.weights_file import load_network
+from engine.resources import resource
+from engine.translatable import Translatable
+from engine.tts import voices
+
+
+def tensors() -> dict[str, Tensor]:
+    draw = torch.Generator().manual_seed(1)
+    shapes = {
+        "product": (96, 128),
+        "heads": (3, 64, 128),
+        "kernels": (64, 48, 5),
+        "depthwise": (900, 1, 7),
+        "small": (8, 64),
+        "norm": (512,),
+    }
+    made = {name: torch.randn(shape, generator=draw) for name, shape in shapes.items()}
+    made["product"][5] = 0  # a row that nobody reads
+    made["product"][6] *= 1e-6
+    made["kernels"][7] *= 40
+    return made | {"count": torch.tensor(3)}
+
+
+def written(file: Path, entries: Mapping[str, Tensor]) -> Path:
+    save_file(dict(entries), file)
+    return file
+
+
+@pytest.mark.parametrize(("store", "error"), [(full, 0), (halved, 1e-3), (in_int8, 4.1e-3)])
+def test_what_is_stored_is_read_in_full_precision(
+    store: Callable[[Mapping[str, Tensor]], dict[str, Tensor]], error: float, tmp_path: Path
+) -> None:
+    given = tensors()
+    read = stored_weights.load(written(tmp_path / "file", store(given)))
+    assert list(read) == sorted(given)
+    for name, tensor in read.items():
+        expected = given[name].float()
+        assert tensor.dtype is torch.float32
+        size = expected.flatten(1).abs().amax(1) if expected.dim() > 1 else expected.abs()
+        off = (tensor - expected).abs()
+        off = off.flatten(1).amax(1) if expected.dim() > 1 else off
+        assert (off <= error * size + 1e-7 * (error > 0)).all(), name
+
+
+def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path: Path) -> None:
+    stored = in_int8(tensors())
+    assert {name for name, each in stored.items() if each.dtype is torch.int8} == {
+        "product", "heads", "kernels",
+    }  # fmt: skip
+    large = {name: each for name, each in tensors().items() if name in ("product", "heads")}
+    sizes = [
+        written(tmp_path / store.__name__, store(large)).stat().st_size
+        for store in (halved, in_int8)
+    ]
+    assert sizes[1] < 0.53 * sizes[0]
+
+
+def test_what_is_too_small_for_int8_can_stay_in_full_precision() -> None:
+    stored = in_int8(tensors(), full)
+    assert stored["product"].dtype is torch.int8
+    assert torch.equal(stored["norm"], tensors()["norm"])
+
+
+def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path: Path) -> None:
+    once = stored_weights.load(written(tmp_path / "once", in_int8(tensors())))
+    twice = stored_weights.load(written(tmp_path / "twice", in_int8(once)))
+    for name, tensor in once.items():
+        assert torch.allclose(twice[name], tensor, rtol=1e-5, atol=0), name
+
+
+def damaged() -> dict[str, Mapping[str, Tensor]]:
+    good = in_int8({"weight": tensors()["product"]})
+    scale = good["weight" + ROW_SCALE]
+    return {
+        "without its scales": {"weight": good["weight"]},
+        "does not fit its scales": good | {"weight" + ROW_SCALE: scale[:5].clone()},
+        "holds NaN": good | {"weight" + ROW_SCALE: scale * float("nan")},
+    }
+
+
+@pytest.mark.parametrize("fault", damaged())
+def test_scales_that_are_wrong_are_refused(fault: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "voice.safetensors", damaged()[fault])
+
+    def network(_: str) -> torch.nn.Module:
+        return torch.nn.Linear(128, 96, bias=False)
+
+    with pytest.raises(ModelError, match=fault):
+        load_network(file, network, Translatable("The voice file"), "")
+
+
+@pytest.mark.parametrize("kind", ["codec.safetensors", "voice.safetensors"])
+def test_the_shipped_voice_takes_half_the_room(kind: str, tmp_path: Path) -> None:
+    shipped = resource("starter", kind)
+    small = written(tmp_path / kind, in_int8(stored_weights.load(shipped)))
+    assert small.stat().st_size < 0.6 * shipped.stat().st_size
+
+
+def test_the_shipped_codec_speaks_the_same_in_int8(tmp_path: Path) -> None:
+    shipped = resource("starter", "codec.safetensors")
+    with safe_open(str(shipped), framework="pt") as handle:
+        about = handle.metadata()
+    save_file(in_int8(stored_weights.load(shipped)), tmp_path / "codec", about)
+    voice = voices.saved_voices(resource("starter", "voices"))[0]
+    codes = torch.from_numpy(voices.load(voice.path).tensors["codes"][:, :12].astype(np.int64))
+    before, after = (spectrum(file, codes) for file in (shipped, tmp_path / "codec"))
+    apart = (after - before).abs().mean()  # 0.9 dB when it was written
+    assert apart < 0.15 * (before - before.mean(0)).abs().mean()
+
+
+def spectrum(file: Path, codes: Tensor) -> Tensor:
+    """The log mel spectrum [T, bands] of what the codec in a file makes of codes [K, T]."""
+    codec = load_small(file, torch.device("cpu"))
+    stream = codec.open()
+    pcm = [codec.decode_frame(stream, codes[None, :, n : n + 1]) for n in range(codes.shape[1])]
+    mel: Tensor = MelSpectrum()(torch.cat([each[0] for each in pcm], dim=1))
+    return mel[0]

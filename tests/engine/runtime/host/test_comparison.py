@@ -1,0 +1,177 @@
+"""One text by every system: measured alike, absent ones say why, and nobody is heard early."""
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.errors import DeviceError, InvalidInput, ModelError
+from engine.export.comparison import COLUMNS, comparison_table, write_comparison
+from engine.messages.comparison import Compared, ComparisonState, Recital
+from engine.runtime.factories import Factories
+from engine.runtime.host.comparison import TITLES, compare
+from engine.runtime.host.offline_synthesis import Clock
+from engine.settings import Settings, SpeechSettings
+from engine.systems import SYSTEMS
+from engine.translatable import Translatable
+from engine.tts.base import Progress, TtsModel
+from engine.tts.delays import timing, trace
+from tests.fakes import RATE, FakeParts, HandLoudspeaker
+from tests.fakes_tts import SAMPLE_RATE, FakeTts, LostTts
+
+TEXT = "Go on now, and do it well."
+DONE, ABSENT = ComparisonState.DONE, ComparisonState.ABSENT
+
+
+def factories(**models: TtsModel) -> Factories:
+    """These systems are here, no others."""
+
+    def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
+        if settings.engine not in models:
+            raise ModelError("{name} is not here.", hint="Make it.", name=settings.engine)
+        return models[settings.engine]
+
+    return replace(FakeParts().factories(), synthesiser=synthesiser)
+
+
+def test_every_system_has_a_row_and_who_is_absent_says_why_and_how_to_get_it() -> None:
+    espeak = FakeTts()
+    rows = compare(TEXT, Settings(), Recital(), factories=factories(espeak=espeak))
+    assert [row.name for row in rows] == list(TITLES)
+    assert {system.name for system in SYSTEMS} < set(TITLES)
+    assert [row.state for row in rows] == [DONE if r.name == "espeak" else ABSENT for r in rows]
+    assert rows[0].note == "starter is not here. Make it."
+    assert espeak.closed
+
+
+def test_a_system_is_measured_as_on_the_page_that_compares_them() -> None:
+    (row,) = compare(
+        TEXT,
+        Settings(),
+        Recital(word_delay_ms=300.0, only=("espeak",)),
+        factories=factories(espeak=FakeTts()),
+    )
+    model = FakeTts()
+    found = trace(model, model.voices()[0], TEXT)
+    assert row.first_sound_ms == pytest.approx(
+        1000 * timing(found, 0.3).first_audible_s, abs=20
+    )  # whose processor time is another
+    assert (row.words_before, row.voice, row.note) == (2, "Tone", "")
+    assert row.rate == pytest.approx(4.0, rel=0.05)
+    assert row.seconds == pytest.approx(1.75)
+    assert row.share is not None
+    assert 0 < row.share < 1
+    assert row.dry_ms is not None
+    assert row.dry_ms > 0  # the fake waits for the next word, which comes late
+
+
+def test_rows_are_told_as_they_grow_and_all_of_them_first() -> None:
+    told: list[Compared] = []
+    recital = Recital(only=("espeak", "kokoro"))
+    rows = compare(TEXT, Settings(), recital, told.append, factories=factories(kokoro=FakeTts()))
+    assert [(row.name, row.state.value) for row in told[:2]] == [
+        ("espeak", "waiting"),
+        ("kokoro", "waiting"),
+    ]
+    kokoro = [row for row in told if row.name == "kokoro"]
+    states = list(dict.fromkeys(row.state.value for row in kokoro))
+    assert states == ["waiting", "loading", "speaking", "done"]
+    growing = [row.seconds for row in kokoro if row.seconds is not None]
+    assert growing == sorted(growing)
+    assert growing[0] < growing[-1]
+    assert kokoro[-1] == rows[1]
+
+
+def test_one_that_finds_no_end_is_cut_off_and_says_so() -> None:
+    models = factories(espeak=LostTts(), kokoro=FakeTts())
+    lost, well = compare(TEXT, Settings(), Recital(only=("espeak", "kokoro")), factories=models)
+    assert "found no end" in lost.note
+    assert (lost.state, well.state, well.note) == (DONE, DONE, "")
+
+
+def test_each_goes_into_a_file_of_its_name(tmp_path: Path) -> None:
+    recital = Recital(folder=tmp_path, only=("espeak",))
+    (row,) = compare(TEXT, Settings(), recital, factories=factories(espeak=FakeTts()))
+    pcm, sample_rate = soundfile.read(tmp_path / "espeak.wav")
+    assert (sample_rate, len(pcm) / sample_rate) == (SAMPLE_RATE, pytest.approx(row.seconds))
+    assert np.abs(pcm).max() > 0.2
+
+
+def test_aloud_words_come_one_by_one_and_all_of_it_is_played() -> None:
+    loudspeaker, seconds = HandLoudspeaker(), [0.0]
+    said: list[float] = []
+
+    def wait(duration: float) -> None:
+        seconds[0] += duration
+        loudspeaker.play(round(duration * RATE))
+
+    model = FakeTts(on_word=lambda text: said.append(seconds[0]))
+    parts = replace(factories(espeak=model), loudspeaker=lambda name: loudspeaker)
+    recital = Recital(word_delay_ms=2000.0, aloud=True, only=("espeak",))
+    clock = Clock(lambda: seconds[0], wait)
+    (row,) = compare(TEXT, Settings(), recital, factories=parts, clock=clock)
+    words = len(TEXT.split())
+    # It says a word when it has the next one, and the last when it knows that none follows.
+    due = [2.0 * min(number, words - 1) for number in range(1, words + 1)]
+    assert all(at >= earliest - 1e-6 for at, earliest in zip(said, due, strict=True))
+    assert row.seconds is not None
+    assert loudspeaker.samples_played == pytest.approx(row.seconds * RATE, abs=RATE / 50)
+    assert loudspeaker.closed
+
+
+def test_a_loudspeaker_that_is_gone_ends_it() -> None:
+    parts = FakeParts()
+    parts.loudspeakers[""].gone = True
+    real = replace(parts.factories(), synthesiser=lambda settings, progress: FakeTts())
+    with pytest.raises(DeviceError, match="gone"):
+        compare(TEXT, Settings(), Recital(aloud=True), factories=real)
+
+
+@pytest.mark.parametrize(
+    ("text", "recital", "fault"),
+    [
+        (" , ", Recital(), "nothing to say"),
+        ("go " * 400, Recital(), "1200 characters"),
+        (TEXT, Recital(word_delay_ms=-1.0), "from 0 to 5 seconds"),
+        (TEXT, Recital(word_delay_ms=float("nan")), "from 0 to 5 seconds"),
+        (TEXT, Recital(only=("gramophone",)), "no synthesiser called 'gramophone'"),
+        (TEXT, Recital(folder=Path("/no/such/folder")), "cannot be written"),
+        (TEXT, Recital(table=Path("/no/such/folder/table.csv")), "cannot be written"),
+    ],
+)
+def test_what_will_not_do_is_refused_before_anything_loads(
+    text: str, recital: Recital, fault: str
+) -> None:
+    with pytest.raises(InvalidInput, match=fault):
+        compare(text, Settings(), recital, factories=factories())
+
+
+ROWS = (
+    Compared("espeak", "eSpeak NG", DONE, "Alan", 12.6, 1, 0.014, 4.53, 2.5, 286.0),
+    Compared("llmvox", "LLMVoX", ABSENT, note=Translatable("No, {name}.", name="a, b")),
+)
+
+
+def test_a_table_is_written_as_csv_and_printed(tmp_path: Path) -> None:
+    write_comparison(ROWS, tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="", encoding="utf-8") as file:
+        lines = list(csv.reader(file))
+    assert lines[0] == list(COLUMNS)
+    assert lines[1] == ["eSpeak NG", "Alan", "13", "1", "0.01", "4.5", "2.5", "286", ""]
+    assert lines[2] == ["LLMVoX", *[""] * 7, "No, a, b."]
+    printed = comparison_table(ROWS).splitlines()
+    assert printed[1].split() == ["eSpeak", "NG", "Alan", "13", "1", "0.01", "4.5", "2.5", "286"]
+    assert printed[-1] == "LLMVoX: No, a, b."
+
+
+def test_a_row_survives_json_with_its_note_still_translatable() -> None:
+    again = [Compared.of(json.loads(json.dumps(row.document()))) for row in ROWS]
+    assert again == list(ROWS)
+    assert isinstance(again[1].note, Translatable)
+    for broken in (None, {}, {**ROWS[0].document(), "state": "lost"}):
+        with pytest.raises(ValueError, match=r"no row|not a valid"):
+            Compared.of(broken)

@@ -1,0 +1,174 @@
+"""Asleep between turns: nothing is told but that the phrase was heard; and the closed stream."""
+
+import numpy as np
+
+from engine.asr.base import SAMPLE_RATE
+from engine.audio.base import Pcm
+from engine.audio.vad import SpeechEnded, SpeechStarted
+from engine.errors import InvalidInput
+from engine.messages.events import Failed, Ready, SleepChanged
+from engine.runtime.turn.orders import Attend, OpenUtterance, UseDevice
+from engine.runtime.workers.ears.transcriber import HearAudio
+from engine.runtime.workers.ears.wake_gate import WakeGate
+from engine.settings import WakeSettings
+from tests.end_to_end.spoken import silence, spoken
+from tests.engine.runtime.workers.ears.test_ears import Listening
+from tests.fakes import FakeSpotter
+
+STAY_S = 4.0
+ON = WakeSettings(on=True, phrase="hey rubato", stay_awake_s=STAY_S)
+CALL_SAMPLES = 160
+
+
+def call() -> Pcm:
+    """What the fake spotter takes for the phrase, said in a sentence's place."""
+    pcm = spoken("hey there you").copy()
+    pcm[-CALL_SAMPLES:] = 0.95
+    return pcm
+
+
+def asleep() -> Listening:
+    """Ears that have just fallen asleep."""
+    room = Listening()
+    room.do(ON)
+    room.hear(silence(STAY_S + 0.1))
+    assert room.told.count(SleepChanged(True, "hey rubato")) == 1
+    room.told.clear()
+    return room
+
+
+def of_speech(room: Listening) -> list[object]:
+    return [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
+
+
+def test_it_is_off_unless_asked_for() -> None:
+    room = Listening()
+    room.hear(silence(60.0))
+    assert not [event for event in room.told if isinstance(event, SleepChanged)]
+    assert not WakeSettings().on
+
+
+def test_asleep_nothing_is_told_nor_transcribed() -> None:
+    room = asleep()
+    room.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
+    assert of_speech(room) == []
+    assert room.jobs == []
+
+
+def test_nobody_speaks_and_the_spotter_is_not_even_asked() -> None:
+    room = asleep()
+    room.hear(silence(5.0))
+    assert room.spotter.heard == 0
+
+
+def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own() -> None:
+    room = asleep()
+    phrase, request = call(), spoken("what time is it")
+    room.hear(phrase)
+    assert SleepChanged(False, "hey rubato") in room.told
+    room.hear(silence(0.4))
+    room.hear(request)
+    started = [event for event in room.told if isinstance(event, SpeechStarted)]
+    assert len(started) == 1
+    woken_at = round((STAY_S + 0.1) * SAMPLE_RATE) + len(phrase)
+    assert started[0].sample >= woken_at
+    room.do(OpenUtterance(1, started[0].sample))
+    heard = np.concatenate([job.pcm for job in room.jobs if isinstance(job, HearAudio)])
+    assert np.abs(heard).max() < 0.9, "of the phrase nothing is transcribed"
+
+
+def test_it_falls_asleep_again_if_nobody_says_more() -> None:
+    room = asleep()
+    room.hear(np.concatenate((call(), silence(STAY_S + 3.0))))
+    assert room.told[-1] != SleepChanged(False, "hey rubato")
+    assert [e.asleep for e in room.told if isinstance(e, SleepChanged)] == [False, True]
+
+
+def test_after_a_turn_it_stays_awake_for_what_is_said_next() -> None:
+    room = asleep()
+    room.do(Attend(hands_free=True, deaf=False, busy=True))
+    room.hear(silence(20.0))
+    room.do(Attend(hands_free=True, deaf=False, busy=False))
+    room.hear(silence(STAY_S - 1.0))
+    room.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
+    assert [event for event in room.told if isinstance(event, SpeechStarted)]
+    assert SleepChanged(True, "hey rubato") not in room.told
+
+
+def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_deaf() -> None:
+    room = asleep()
+    room.do(Attend(hands_free=True, deaf=True, busy=True))
+    room.hear(np.concatenate((call(), call())))
+    room.do(Attend(hands_free=True, deaf=False, busy=False))
+    room.hear(silence(STAY_S + 1.0))
+    assert room.spotter.heard == 0
+    assert of_speech(room) == []
+
+
+def test_with_the_talk_key_alone_there_is_nothing_to_be_woken_for() -> None:
+    room = asleep()
+    room.do(Attend(hands_free=False, deaf=False))
+    room.hear(silence(0.1))
+    assert SleepChanged(False, "hey rubato") in room.told
+
+
+def test_switched_off_it_hears_everything_again() -> None:
+    room = asleep()
+    room.do(WakeSettings())
+    room.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
+    assert of_speech(room)
+
+
+def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on() -> None:
+    def none(settings: WakeSettings) -> None:
+        raise InvalidInput("It will not do.", hint="Another.")
+
+    told: list[object] = []
+    gate = WakeGate(none, told.append)
+    gate.use(ON, 0)
+    gate.look(10 * SAMPLE_RATE, hands_free=True)
+    assert gate.asleep
+    assert gate.begin(np.ones(160, np.float32)) is None
+    assert [fault.message for fault in told if isinstance(fault, Failed)] == ["It will not do."]
+
+
+def test_muted_the_stream_is_closed_and_nothing_is_kept() -> None:
+    room = Listening()
+    room.hear(spoken("what time"))
+    room.do(UseDevice("", closed=True))
+    assert room.microphone.closed
+    assert any(isinstance(event, SpeechEnded) for event in room.told)
+    assert Ready in {type(event) for event in room.told}
+    assert len(room.ears._since(0)) == 0
+    room.do(OpenUtterance(1, None))
+    assert [fault.turn for fault in room.told if isinstance(fault, Failed)] == [1]
+    assert "muted" in room.told[-1].message
+
+
+def test_opened_again_it_hears() -> None:
+    room = asleep()
+    room.do(UseDevice("", closed=True))
+    room.do(UseDevice("", closed=False))
+    room.hear(np.concatenate((silence(0.5), call())))
+    assert SleepChanged(False, "hey rubato") in room.told
+
+
+def test_the_same_settings_again_listen_anew_and_wake_nobody() -> None:
+    """As after the phrase was taught."""
+    made: list[FakeSpotter] = []
+
+    def make(settings: WakeSettings) -> FakeSpotter:
+        made.append(FakeSpotter())
+        return made[-1]
+
+    told: list[object] = []
+    gate = WakeGate(make, told.append)
+    gate.use(ON, 0)
+    gate.look(10 * SAMPLE_RATE, hands_free=True)
+    told.clear()
+    gate.use(ON, 10 * SAMPLE_RATE)
+    gate.look(10 * SAMPLE_RATE, hands_free=True)
+    assert gate.asleep
+    assert told == []
+    gate.begin(np.ones(160, np.float32))
+    assert [spotter.heard for spotter in made] == [0, 160]

@@ -1,0 +1,289 @@
+"""What is said reaches the file, whatever stands in the way, and nothing that should not."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import api
+from engine.history import schema
+from engine.history.store import NAME, Store
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.workers.history_writer import HistoryWriter, KeepTurn, Order
+from engine.settings import HistorySettings
+from tests.engine.history.turns import BEGAN, talk, turn
+
+DAY_S = 86_400.0
+
+
+class Study:
+    """A history writer without its thread: what is posted is handled at once."""
+
+    def __init__(self, path: Path | None, keep: str = "forever") -> None:
+        self.path = path
+        self.now = 1000.0
+        self.told: list[Fact | api.Event] = []
+        self.history_writer = HistoryWriter(
+            path, self.told.append, clock=lambda: self.now, now=lambda: self.now
+        )
+        self.ask(HistorySettings(keep))
+
+    def ask(self, *orders: Order) -> None:
+        worker = self.history_writer._worker
+        for order in orders:
+            worker.guarded(lambda order=order: worker._deliver(order))  # type: ignore[misc]
+
+    def say(self, number: int, said: str) -> None:
+        self.ask(KeepTurn(BEGAN, turn(number, said, start_s=10.0 * number)))
+
+    def pass_s(self, seconds: float) -> None:
+        self.now += seconds
+        self.history_writer._worker.guarded(self.history_writer._tick)
+
+    def of(self, kind: type) -> list:
+        return [each for each in self.told if isinstance(each, kind)]
+
+    def listed(self, search: str = "") -> api.ConversationsListed:
+        self.ask(api.ListConversations(search))
+        return self.of(api.ConversationsListed)[-1]
+
+    def kept(self) -> list[list[str]]:
+        """What was said, by conversation, as the file has it."""
+        assert self.path is not None
+        if not self.path.exists():
+            return []
+        with Store(self.path) as store:
+            talks = [[each.said for each in store.read(number).turns] for number in store.ids()]
+        return [each for each in talks if each]
+
+    def end(self) -> None:
+        self.history_writer._write_all()
+        self.history_writer._close()
+
+
+@pytest.fixture
+def study(tmp_path: Path):
+    made: list[Study] = []
+
+    def make(keep: str = "forever", path: Path | None = tmp_path / NAME) -> Study:
+        made.append(Study(path, keep))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.end()
+
+
+Make = Callable[..., Study]
+
+
+def test_turns_of_one_conversation_are_kept_together_and_the_next_begins_another(
+    study: Make,
+) -> None:
+    room = study()
+    room.say(1, "one")
+    room.say(2, "two")
+    room.ask(api.NewConversation())
+    room.say(3, "three")
+    assert room.kept() == [["one", "two"], ["three"]]
+    assert room.listed().current == 2
+    assert room.of(api.Failed) == []
+
+
+def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(study: Make) -> None:
+    room = study()
+    room.ask(KeepTurn(BEGAN, replace(turn(1, "convert"), ending=None)))
+    room.ask(KeepTurn(BEGAN, replace(turn(1, ""), reply="")))  # it belonged to the next
+    room.say(2, "convert ten miles")
+    room.say(2, "convert ten miles")
+    assert room.kept() == [["convert ten miles"]]
+
+
+def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(study: Make) -> None:
+    room = study("ask")
+    room.say(1, "one")
+    room.ask(api.NewConversation())
+    room.say(2, "two")
+    assert room.listed().conversations == ()
+    assert room.path is not None
+    assert not room.path.exists()
+    room.ask(HistorySettings("forever"))
+    assert room.kept() == [["one"], ["two"]]
+
+
+@pytest.mark.parametrize("keep", ["ask", "never"])
+def test_who_does_not_want_it_finds_no_file(study: Make, keep: str) -> None:
+    room = study(keep)
+    room.say(1, "one")
+    room.ask(HistorySettings("never"), api.NewConversation())
+    room.say(2, "two")
+    room.ask(HistorySettings("forever"))
+    assert room.kept() == []
+
+
+def test_a_private_conversation_is_written_nowhere(study: Make) -> None:
+    room = study()
+    room.say(1, "one")
+    room.ask(api.NewConversation(private=True))
+    room.say(2, "secret")
+    room.ask(api.NewConversation())
+    room.say(3, "three")
+    assert room.kept() == [["one"], ["three"]]
+    assert room.path is not None
+    assert not any(b"secret" in each.read_bytes() for each in room.path.parent.iterdir())
+
+
+def test_a_conversation_that_was_opened_goes_on(study: Make) -> None:
+    room = study()
+    room.say(1, "one")
+    room.ask(api.NewConversation(), api.OpenConversation(1))
+    (read,) = room.of(ConversationRead)
+    assert [each.number for each in read.kept.turns] == [-2]
+    room.ask(read)
+    room.say(7, "seven")
+    assert room.kept() == [["one", "seven"]]
+    room.ask(api.OpenConversation(1))  # it goes on already
+    assert len(room.of(ConversationRead)) == 1
+
+
+def test_deleting_the_present_conversation_begins_another_one(study: Make) -> None:
+    room = study()
+    room.say(1, "one")
+    room.ask(api.RemoveConversations((1,)))
+    room.say(2, "still of the deleted one")
+    assert room.of(ConversationGone)
+    assert room.kept() == []
+    room.ask(ConversationGone())
+    room.say(3, "three")
+    assert room.kept() == [["three"]]
+
+
+def test_what_is_older_than_a_month_goes_with_that_setting_only(
+    study: Make, tmp_path: Path
+) -> None:
+    with Store(tmp_path / NAME) as store:
+        talk(store, "old", now=0.0)
+        talk(store, "new", now=31 * DAY_S)
+    room = study()
+    room.now = 40 * DAY_S
+    room.say(1, "today")
+    assert len(room.kept()) == 3
+    room.ask(HistorySettings("30 days"))
+    assert room.kept() == [["new"], ["today"]]
+
+
+def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
+    study: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "BUSY_S", 0.0)
+    room, other = study(), study()
+    other.say(1, "of the other")
+    room.say(1, "one")
+    store = other.history_writer._store
+    assert store is not None
+    with store._changing():
+        room.say(2, "two")
+        for _ in range(5):
+            room.pass_s(60.0)
+        room.ask(api.NewConversation())
+        room.say(3, "three")
+        assert len(room.of(api.Failed)) == 1  # told once
+        assert "another program" in room.of(api.Failed)[0].message
+        assert len(room.listed().conversations) == 2  # reading goes on
+    room.pass_s(60.0)
+    assert room.kept() == [["of the other"], ["one", "two"], ["three"]]
+    assert "again" in room.of(api.Notice)[-1].text
+    assert other.of(api.Failed) == []
+
+
+def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(study: Make) -> None:
+    room = study()
+    room.say(1, "one")
+    assert room.history_writer._store is not None
+    database = room.history_writer._store._database
+    (pages,) = database.execute("PRAGMA page_count").fetchone()
+    database.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+    for number in range(2, 6):
+        room.say(number, "long " * 3000)
+        room.pass_s(60.0)
+    (fault,) = room.of(api.Failed)
+    assert (fault.code, "the disk is full" in fault.message) == ("history", True)
+    database.execute("PRAGMA max_page_count = 100000").fetchone()
+    room.pass_s(60.0)
+    assert [len(each) for each in room.kept()] == [5]
+
+
+@pytest.mark.parametrize("when", ["before", "between"])
+def test_a_damaged_file_is_set_aside_and_the_conversation_is_in_the_new_one(
+    study: Make, tmp_path: Path, when: str
+) -> None:
+    path = tmp_path / NAME
+    if when == "before":
+        path.write_bytes(b"no database at all " * 400)
+    room = study()
+    room.say(1, "one")
+    if when == "between":
+        room.end()
+        path.write_bytes(b"no database at all " * 400)
+    room.say(2, "two")
+    assert room.kept() == [["one", "two"]]
+    (fault,) = room.of(api.Failed)
+    assert "damaged" in fault.message
+    assert "conversations.damaged-1.sqlite" in fault.hint
+    assert (tmp_path / "conversations.damaged-1.sqlite").read_bytes().startswith(b"no database")
+
+
+def test_a_file_another_instance_replaced_is_noticed(study: Make, tmp_path: Path) -> None:
+    room = study()
+    room.say(1, "one")
+    (tmp_path / NAME).rename(tmp_path / "elsewhere.sqlite")
+    for tail in ("-wal", "-shm"):
+        (tmp_path / (NAME + tail)).rename(tmp_path / ("elsewhere.sqlite" + tail))
+    room.say(2, "two")
+    assert room.kept() == [["one", "two"]]
+    assert room.of(api.Failed) == []
+
+
+def test_a_file_of_a_newer_version_is_left_alone_and_told_once(study: Make, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / NAME)) as database:
+        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    room = study()
+    room.say(1, "one")
+    room.pass_s(60.0)
+    (fault,) = room.of(api.Failed)
+    assert "newer version" in fault.message
+    assert [each.name for each in tmp_path.glob("*damaged*")] == []
+
+
+def test_a_list_is_cut_and_says_so(
+    study: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("engine.runtime.workers.history_writer.LISTED", 2)
+    with Store(tmp_path / NAME) as store:
+        for number in range(3):
+            talk(store, f"question {number}", now=float(number))
+    listed = study().listed("question")
+    assert ([each.title for each in listed.conversations], listed.more) == (
+        ["question 2", "question 1"],
+        True,
+    )
+
+
+def test_renaming_exporting_and_asking_for_what_is_not_there(study: Make, tmp_path: Path) -> None:
+    room = study()
+    room.say(1, "one")
+    room.ask(api.RenameConversation(1, "First"), api.ExportConversations(tmp_path / "all.md"))
+    assert room.listed("first").conversations[0].title == "First"
+    assert "# First" in (tmp_path / "all.md").read_text()
+    room.ask(api.OpenConversation(9))
+    assert "no conversation 9" in room.of(api.Failed)[0].message
+
+
+def test_without_a_file_it_says_so(study: Make) -> None:
+    room = study(path=None)
+    room.say(1, "one")
+    room.ask(api.ListConversations())
+    assert "No conversations are kept here" in room.of(api.Failed)[0].message

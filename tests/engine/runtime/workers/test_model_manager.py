@@ -1,0 +1,345 @@
+"""Models are fetched, checked, removed and chosen beside a conversation, whatever the hub does."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from engine import api
+from engine.assets.store import Store
+from engine.models import storage
+from engine.models.servers import Served
+from engine.runtime.turn.facts import ModelChosen
+from engine.runtime.workers import model_manager as module
+from engine.runtime.workers.model_manager import ModelManager
+from engine.settings import Settings, change
+from tests.engine.assets.hub import Hub
+from tests.engine.models.own_files import gguf
+from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
+
+T = TypeVar("T")
+PATIENCE_S = 30.0
+
+
+class Desk:
+    """A model manager with what it told; choices are in force as the conductor would have them."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+        self.settings = Settings()
+        self._changed = threading.Condition()
+        self.model_manager = ModelManager(self._hear, lambda: self.settings)
+
+    def _hear(self, message: object) -> None:
+        with self._changed:
+            if isinstance(message, ModelChosen):
+                for key, value in message.changes:
+                    self.settings = change(self.settings, key, value)
+            self.told.append(message)
+            self._changed.notify_all()
+
+    def of(self, kind: type[T]) -> list[T]:
+        return [each for each in list(self.told) if isinstance(each, kind)]
+
+    def wait(self, condition: Callable[[], T]) -> T:
+        deadline = time.monotonic() + PATIENCE_S
+        while not (found := condition()):
+            assert time.monotonic() < deadline, self.told[-10:]
+            with self._changed:
+                self._changed.wait(0.02)
+        return found
+
+    def settled(self, name: str, count: int = 1) -> api.ModelSettled:
+        """The last word on a model, once there are so many."""
+        self.wait(lambda: len([s for s in self.of(api.ModelSettled) if s.name == name]) >= count)
+        return [s for s in self.of(api.ModelSettled) if s.name == name][-1]
+
+    def entry(self, name: str) -> api.ModelEntry:
+        """As the next list has it."""
+        lists = len(self.of(api.ModelsListed))
+        self.model_manager.post(api.ListModels())
+        self.wait(lambda: len(self.of(api.ModelsListed)) > lists)
+        return next(e for e in self.of(api.ModelsListed)[-1].entries if e.name == name)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with small_hub(data, monkeypatch) as served:
+        yield served
+
+
+@contextmanager
+def working() -> Iterator[Desk]:
+    desk = Desk()
+    desk.model_manager.start()
+    try:
+        yield desk
+    finally:
+        assert desk.model_manager.stop(PATIENCE_S)
+
+
+@pytest.fixture
+def desk(hub: Hub) -> Iterator[Desk]:
+    with working() as made:
+        yield made
+
+
+class Gate:
+    """Holds the first fetch of one model after a third of it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        self.reached, self.opened = threading.Event(), threading.Event()
+        original = storage.fetch_all
+
+        def held(asked: str, show: storage.ShowAll, cancelled: storage.Cancelled) -> None:
+            def stop_here(done: int, total: int) -> None:
+                show(done, total)
+                if asked == name and done > 100_000 and not self.reached.is_set():
+                    self.reached.set()
+                    self.opened.wait(PATIENCE_S)
+
+            original(asked, stop_here, cancelled)
+
+        monkeypatch.setattr(storage, "fetch_all", held)
+
+
+def test_a_fetch_tells_how_far_it_is_and_is_listed(desk: Desk) -> None:
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert not desk.settled("qwen3-4b").failed
+    words = desk.of(api.ModelProgress)
+    assert words[0].activity is api.Activity.WAITING
+    assert (words[-1].done_bytes, words[-1].total_bytes) == (FILE_BYTES, FILE_BYTES)
+    assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
+    assert desk.of(ModelChosen) == []
+
+
+def test_what_is_recommended_is_fetched_and_used(desk: Desk) -> None:
+    desk.model_manager.post(api.ListModels())
+    names = desk.wait(lambda: desk.of(api.ModelsListed))[0].recommendation.names
+    desk.model_manager.post(api.FetchRecommended())
+    desk.wait(lambda: desk.of(api.ModelsListed)[-1].recommendation.in_use)
+    assert {entry.name for entry in desk.of(api.ModelsListed)[-1].entries if entry.in_use} >= {
+        *names
+    }
+    assert desk.of(api.ModelsListed)[-1].recommendation.megabytes == 0
+
+
+def test_a_recogniser_that_auto_means_once_it_is_here_is_used(desk: Desk) -> None:
+    desk.model_manager.post(api.FetchModels(("whisper-base",)))
+    assert not desk.settled("whisper-base").failed
+    desk.wait(lambda: desk.of(ModelChosen))
+    assert desk.of(ModelChosen)[0].changes[0] == ("recogniser.engine", "auto")
+    assert desk.entry("whisper-base").in_use
+
+
+def test_a_cut_fetch_goes_on_by_itself(desk: Desk, hub: Hub) -> None:
+    hub.cut_at = 100_000
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert not desk.settled("qwen3-4b").failed
+    assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
+
+
+def test_a_hub_that_lies_is_told_and_nothing_is_there(desk: Desk, hub: Hub) -> None:
+    hub.lies = True
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",), use=True))
+    settled = desk.settled("qwen3-4b")
+    assert settled.failed
+    assert "damaged" in settled.text
+    assert [fault.message for fault in desk.of(api.Failed)] == [
+        "Qwen3-4B-Instruct-2507-Q4_K_M.gguf arrived damaged: its hash is not the right one."
+    ]
+    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
+    assert desk.of(ModelChosen) == []
+
+
+def test_a_full_disk_is_told_before_anything_is_written(
+    desk: Desk, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> Store:
+        endpoint = storage.os.environ[storage.HUB]
+        return Store(data / "models", endpoint=endpoint, free_bytes=lambda folder: 1000)
+
+    monkeypatch.setattr(storage, "default_store", full)
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    settled = desk.settled("qwen3-4b")
+    assert settled.failed
+    assert "not enough space" in settled.text
+    assert "Free some space" in settled.text
+
+
+def test_a_hub_that_is_away_is_told(desk: Desk, hub: Hub) -> None:
+    hub.status = 500
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert "status 500" in desk.settled("qwen3-4b").text
+
+
+def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(
+    desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch, "qwen3-4b")
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert gate.reached.wait(PATIENCE_S)
+    desk.model_manager.post(api.PauseFetch("qwen3-4b"))
+    gate.opened.set()
+    assert desk.settled("qwen3-4b").text.startswith("Paused")
+    assert desk.of(api.Failed) == []
+    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
+    hub.requests.clear()
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert not desk.settled("qwen3-4b", 2).failed
+    assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
+    (resumed,) = [request for request in hub.requests if request.startswith("GET")]
+    assert "bytes=" in resumed
+
+
+def test_pausing_all_drops_what_waits_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate(monkeypatch, "qwen3-4b")
+    desk.model_manager.post(api.FetchModels(("qwen3-4b", "whisper-tiny")))
+    assert gate.reached.wait(PATIENCE_S)
+    desk.model_manager.post(api.PauseFetch())
+    gate.opened.set()
+    desk.settled("whisper-tiny")
+    assert desk.entry("whisper-tiny").state is api.Presence.MISSING
+    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
+
+
+def test_two_programs_cannot_fetch_the_same_model_at_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch, "qwen3-4b")
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert gate.reached.wait(PATIENCE_S)
+    with working() as other:
+        other.model_manager.post(api.FetchModels(("qwen3-4b",)))
+        assert "by another window or command" in other.settled("qwen3-4b").text
+    gate.opened.set()
+    assert not desk.settled("qwen3-4b").failed
+
+
+def test_asking_twice_fetches_once(desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate(monkeypatch, "qwen3-4b")
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert gate.reached.wait(PATIENCE_S)
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",), use=True))
+    gate.opened.set()
+    desk.wait(lambda: desk.of(ModelChosen))
+    assert len([request for request in hub.requests if request.startswith("GET")]) == 1
+
+
+def test_quitting_while_fetching_is_at_once_and_the_next_start_goes_on(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        gate = Gate(patched, "qwen3-4b")
+        with working() as first:
+            first.model_manager.post(api.FetchModels(("qwen3-4b",)))
+            assert gate.reached.wait(PATIENCE_S)
+            gate.opened.set()
+    with working() as second:
+        assert second.entry("qwen3-4b").state is api.Presence.PARTIAL
+        second.model_manager.post(api.FetchModels(("qwen3-4b",)))
+        assert not second.settled("qwen3-4b").failed
+        assert second.entry("qwen3-4b").state is api.Presence.COMPLETE
+
+
+def test_who_hears_that_a_fetch_has_ended_may_give_the_next_order(
+    desk: Desk, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear = desk.model_manager._tell
+
+    def order(message: object) -> None:
+        hear(message)
+        if isinstance(message, api.ModelSettled) and len(desk.of(api.ModelSettled)) == 1:
+            desk.model_manager.post(api.VerifyModel("qwen3-4b"))
+
+    monkeypatch.setattr(desk.model_manager, "_tell", order)
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
+
+
+def test_verifying_tells_good_from_changed(desk: Desk, data: Path) -> None:
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    desk.settled("qwen3-4b")
+    desk.model_manager.post(api.VerifyModel("qwen3-4b"))
+    assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
+    (file,) = (data / "models" / "qwen3-4b").glob("*.gguf")
+    file.write_bytes(bytes(FILE_BYTES))
+    desk.model_manager.post(api.VerifyModel("qwen3-4b"))
+    settled = desk.settled("qwen3-4b", 3)
+    assert (settled.failed, "has changed since" in settled.text) == (True, True)
+
+
+def test_a_model_in_use_is_not_removed(desk: Desk) -> None:
+    desk.model_manager.post(api.FetchModels(("whisper-base",), use=True))
+    desk.settled("whisper-base")
+    desk.wait(lambda: desk.of(ModelChosen))
+    desk.model_manager.post(api.RemoveModel("whisper-base"))
+    settled = desk.settled("whisper-base", 2)
+    assert settled.failed
+    assert settled.text.endswith(
+        "is in use, so it stays. Use another recogniser first, then remove it."
+    )
+    assert desk.entry("whisper-base").state is api.Presence.COMPLETE
+    desk.model_manager.post(api.UseModel("sphinx"))
+    desk.settled("sphinx")
+    desk.model_manager.post(api.RemoveModel("whisper-base"))
+    assert not desk.settled("whisper-base", 3).failed
+    assert desk.entry("whisper-base").state is api.Presence.MISSING
+
+
+def test_a_model_is_not_removed_while_it_is_fetched(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch, "qwen3-4b")
+    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
+    assert gate.reached.wait(PATIENCE_S)
+    desk.model_manager.post(api.RemoveModel("qwen3-4b"))
+    assert "being fetched or removed" in desk.settled("qwen3-4b").text
+    gate.opened.set()
+    assert not desk.settled("qwen3-4b", 2).failed
+
+
+def test_a_file_of_ones_own_is_added_and_used(desk: Desk, tmp_path: Path) -> None:
+    file = gguf(tmp_path / "own.gguf")
+    desk.model_manager.post(api.AddModel(file))
+    desk.wait(lambda: desk.of(api.Notice))
+    desk.model_manager.post(api.UseModel(str(file)))
+    desk.settled(str(file))
+    assert desk.settings.language_model.model == str(file)
+    assert desk.entry(str(file)).in_use
+
+
+def test_what_is_no_model_is_a_fault_that_says_what_to_do(desk: Desk, tmp_path: Path) -> None:
+    desk.model_manager.post(api.AddModel(tmp_path / "nothing.gguf"))
+    fault = desk.wait(lambda: desk.of(api.Failed))[0]
+    assert (fault.code, "GGUF" in fault.hint) == ("invalid-input", True)
+
+
+def test_models_of_servers_are_rows_once_they_were_looked_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = (Served("ollama", "phi", "http://127.0.0.1:11434/v1"),)
+    monkeypatch.setattr(module, "find_served", lambda: served)
+    desk.model_manager.post(api.ListModels(servers=True))
+    desk.wait(lambda: desk.of(api.ModelsListed))
+    assert desk.entry("ollama/phi").origin is api.Origin.SERVER
+    desk.model_manager.post(api.UseModel("ollama/phi"))
+    desk.settled("ollama/phi")
+    assert desk.settings.language_model.address == "http://127.0.0.1:11434/v1"
+    assert desk.entry("ollama/phi").in_use
+
+
+def test_a_name_that_is_none_is_told(desk: Desk) -> None:
+    desk.model_manager.post(api.FetchModels(("qwen9",)))
+    assert "no model called" in desk.settled("qwen9").text
+    desk.model_manager.post(api.UseModel("qwen9"))
+    assert desk.settled("qwen9", 2).failed

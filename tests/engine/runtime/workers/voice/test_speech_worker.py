@@ -1,0 +1,306 @@
+"""The voice, ticked by hand: what is ducked is quieter, what is paused waits and loses nothing."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from engine.audio.base import Pcm
+from engine.messages.events import Event, Ready
+from engine.messages.words import Ending
+from engine.runtime.turn import reply as reply_file
+from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
+from engine.runtime.turn.live_controls import DUCKED, LiveControls
+from engine.runtime.turn.orders import Resume, UseDevice
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.voice import reserve as reserve_file
+from engine.runtime.workers.voice.orders import SayWords, Unsay
+from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWorker
+from engine.settings import SpeechSettings
+from engine.text.word import Word
+from engine.tts.base import Step
+from tests.fakes import FakeParts, HandLoudspeaker
+
+BLOCK = 160  # samples that are played between two ticks
+WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five", "six"))
+
+
+class Mouth:
+    """A speaker with a loudspeaker in the hand, and a reply it has begun as turn 1."""
+
+    def __init__(self) -> None:
+        parts = FakeParts()
+        self.loudspeaker: HandLoudspeaker = parts.loudspeakers[""]
+        self.parts = parts
+        self.told: list[Fact | Event] = []
+        self.controls = LiveControls(lead_ms=240)
+        self.reply = Reply(1, self.controls, aloud=True)
+        self.speaker = SpeechWorker(parts.factories(), self.told.append, self.controls)
+        for order in (
+            SpeechSettings(),
+            UseDevice(""),
+            SayWords(self.reply, WORDS, last=True),
+        ):
+            self.speaker._handle(order)
+
+    def run(self, ticks: int) -> Pcm:
+        """What is heard in so many ticks."""
+        before = len(self.loudspeaker.heard)
+        for _ in range(ticks):
+            self.speaker._tick()
+            self.loudspeaker.play(BLOCK)
+        return np.concatenate(self.loudspeaker.heard[before:])
+
+    def heard(self) -> Pcm:
+        """Everything that was audible."""
+        samples = np.concatenate(self.loudspeaker.heard)
+        return samples[samples != 0]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    stepped = SimpleNamespace(now=100.0)
+    stepped.monotonic = lambda: stepped.now
+    for file in (reply_file, reserve_file):
+        monkeypatch.setattr(file, "time", stepped)
+    return stepped
+
+
+def undisturbed() -> Pcm:
+    mouth = Mouth()
+    mouth.run(400)
+    return mouth.heard()
+
+
+def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    assert not np.any(mouth.run(50))
+    mouth.speaker._handle(Resume(1))
+    mouth.run(400)
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+    assert mouth.loudspeaker.underruns == 0
+
+
+def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_alone() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.retract()
+    assert not np.any(mouth.run(50))
+    assert mouth.reply.delivery == Delivery()
+    mouth.speaker._handle(Unsay(mouth.reply))
+    assert not np.any(mouth.run(50))
+    mouth.speaker._handle(SayWords(mouth.reply, WORDS[:2], last=True))
+    assert np.any(mouth.run(400))
+    assert mouth.reply.delivery.words == WORDS[:2]
+    assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
+
+
+def test_a_reply_that_begins_again_in_a_pause_waits_for_its_end() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    mouth.reply.retract()
+    mouth.speaker._handle(Unsay(mouth.reply))
+    mouth.speaker._handle(SayWords(mouth.reply, WORDS[:2], last=True))
+    assert not np.any(mouth.run(50))
+    mouth.speaker._handle(Resume(1))
+    assert np.any(mouth.run(400))
+    assert mouth.reply.delivery.words == WORDS[:2]
+
+
+def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    clock.now += LONGEST_PAUSE_S - 0.1
+    assert not np.any(mouth.run(10))
+    clock.now += 0.2
+    assert np.any(mouth.run(10))
+
+
+def test_of_a_reply_that_was_stopped_in_its_pause_nothing_is_heard_any_more() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    assert mouth.reply.end(Ending.INTERRUPTED_BY_SPEECH)
+    delivery = mouth.reply.delivery
+    mouth.speaker._handle(Resume(1))
+    assert not np.any(mouth.run(50))
+    assert 0 < len(delivery.words) < len(WORDS)
+
+
+def ends(mouth: Mouth) -> list[ReplyEnded]:
+    return [told for told in mouth.told if isinstance(told, ReplyEnded)]
+
+
+def test_a_reply_that_was_heard_to_its_end_ends_once() -> None:
+    mouth = Mouth()
+    mouth.run(400)
+    assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
+    assert not mouth.reply.end(Ending.INTERRUPTED_BY_STOP)
+    assert mouth.reply.delivery.words == WORDS
+
+
+def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.end(Ending.INTERRUPTED_BY_ESCAPE)
+    heard = mouth.reply.delivery
+    mouth.run(400)
+    assert ends(mouth) == []
+    assert mouth.reply.delivery == heard
+    assert mouth.parts.voice.sessions[0].closed
+
+
+def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
+    mouth = Mouth()
+    mouth.reply.end(Ending.INTERRUPTED_BY_TEXT)
+    late = Reply(2, mouth.controls, aloud=True)
+    late.end(Ending.SUPERSEDED)
+    mouth.speaker._handle(SayWords(late, WORDS))
+    mouth.run(50)
+    assert len(mouth.parts.voice.sessions) == 1
+    assert (late.delivery, mouth.reply.delivery) == (Delivery(), Delivery())
+
+
+def test_a_voice_that_breaks_ends_its_reply_as_failed() -> None:
+    mouth = Mouth()
+    mouth.parts.voice.sessions[0]._fail_at = 2
+    with pytest.raises(RuntimeError):
+        mouth.run(400)
+    mouth.speaker._report(RuntimeError("the fake voice broke"))
+    assert ends(mouth) == [ReplyEnded(1, Ending.FAILED)]
+    assert len(mouth.reply.delivery.words) <= 2
+
+
+def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    loads = mouth.parts.count_loads()
+    for device in ("cuda", "auto", "cpu"):
+        mouth.speaker._handle(SpeechSettings(device=device))
+    mouth.run(20)
+    assert loads == []
+    mouth.run(400)
+    assert ends(mouth)[0].ending is Ending.COMPLETE
+    assert [settings.device for settings in loads] == ["cpu"]
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
+    mouth = Mouth()
+    mouth.run(15)  # into the second word; the lead holds the third and the fourth
+    mouth.controls.rate = 6.0
+    mouth.run(400)
+    assert mouth.parts.voice.sessions[0].rates == [None, None, None, 6.0, 6.0, 6.0]
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+    assert mouth.reply.delivery.words == WORDS
+    assert mouth.loudspeaker.underruns == 0
+
+
+def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock: SimpleNamespace) -> None:
+    mouth = Mouth()
+    session = mouth.parts.voice.sessions[0]
+    genuine, delays = session.step, iter([0.1])
+
+    def slow() -> Step:
+        clock.now += next(delays, 0.0)
+        return genuine()
+
+    session.step = slow  # type: ignore[method-assign]
+    mouth.run(15)
+    mouth.controls.rate = 6.0
+    mouth.run(400)
+    assert session.rates == [None, None, None, None, 6.0, 6.0]
+
+
+@pytest.mark.parametrize(("wanted_ms", "lead_words"), [(0, 2), (500, 5)])
+def test_a_voice_that_wants_a_longer_lead_than_the_dial_gets_it(
+    wanted_ms: int, lead_words: int
+) -> None:
+    mouth = Mouth()
+    voice = mouth.parts.voice
+    voice.info = replace(voice.info, lead_ms=wanted_ms)
+    for _ in range(20):
+        mouth.speaker._tick()
+    assert len(voice.sessions[0].rates) == lead_words
+
+
+def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
+    mouth = Mouth()
+    for rate in range(200):
+        mouth.controls.rate = 2.0 + rate / 50
+        mouth.run(1)
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+    assert mouth.loudspeaker.underruns == 0
+
+
+def test_a_duck_is_quieter_and_passes() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.controls.duck(True)
+    assert mouth.loudspeaker.gain == pytest.approx(DUCKED)
+    mouth.controls.volume = 0.5
+    assert mouth.loudspeaker.gain == pytest.approx(0.5 * DUCKED)
+    mouth.controls.duck(False)
+    assert mouth.loudspeaker.gain == pytest.approx(0.5)
+
+
+def test_neither_a_duck_nor_a_volume_wakes_a_paused_reply() -> None:
+    mouth = Mouth()
+    mouth.run(20)
+    mouth.reply.pause()
+    mouth.controls.duck(True)
+    mouth.controls.duck(False)
+    mouth.controls.volume = 0.5
+    assert mouth.loudspeaker.gain == 0.0
+
+
+def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read() -> None:
+    mouth = Mouth()
+    mouth.parts.loudspeakers.clear()
+    mouth.loudspeaker.gone = True
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert mouth.reply.ending is Ending.COMPLETE
+    assert mouth.reply.delivery == Delivery(read=True)
+    assert mouth.told[-1] == ReplyEnded(1, Ending.COMPLETE)
+
+
+def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went() -> None:
+    mouth = Mouth()
+    mouth.run(40)
+    mouth.parts.loudspeakers.clear()
+    mouth.loudspeaker.gone = True
+    mouth.speaker._tick()
+    mouth.speaker._handle(UseDevice(""))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert mouth.reply.ending is None
+    again = mouth.parts.loudspeakers[""] = HandLoudspeaker("again")
+    mouth.speaker._handle(UseDevice(""))
+    for _ in range(400):
+        mouth.speaker._tick()
+        again.play(BLOCK)
+    assert mouth.reply.ending is Ending.COMPLETE
+    assert mouth.reply.delivery.words == WORDS
+    assert [each.name for each in mouth.told if isinstance(each, Ready)].count("again") == 1
+
+
+def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:
+    mouth = Mouth()
+    mouth.parts.loudspeakers.clear()
+    mouth.speaker._handle(UseDevice("none"))
+    reply = Reply(2, mouth.controls, aloud=True)
+    mouth.speaker._handle(SayWords(reply, WORDS))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert reply.ending is None
+    mouth.speaker._handle(SayWords(reply, (), last=True))
+    for _ in range(10):
+        mouth.speaker._tick()
+    assert reply.ending is Ending.COMPLETE
+    assert len(mouth.parts.voice.sessions) == 1  # of the first reply: nothing was mimed

@@ -1,0 +1,69 @@
+"""What ours makes of the weights that the public code was given, step by step."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.settings import SpeechSettings
+from engine.tts.llmvox.config import NOTHING, TEXT_END
+from engine.tts.llmvox.published.conversion import END
+from engine.tts.llmvox.published.model import PublishedReplica
+from engine.tts.llmvox.published.session import SentenceBytes
+from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser, load
+from tests.engine.tts.llmvox.published.checkpoints import Size, write_pickles
+
+TEXT = "Nobody on the quiet shore saw the old boat leave, naïve as it was."
+WORDS = tuple(TEXT.split())
+STEPS = 200
+STEP_STRIDE, LOGIT_STRIDE, SAMPLE_STRIDE = 20, 97, 641  # of what is kept of theirs
+
+
+@dataclass(frozen=True)
+class Said:
+    """Logits [STEPS, tokens] in the published order, codes, samples [320 STEPS]."""
+
+    logits: Tensor
+    codes: list[int]
+    samples: Tensor
+
+
+@contextmanager
+def loaded(size: Size, profile: str = "full") -> Iterator[PublishedSynthesiser]:
+    """Through the whole way: fetched pickles, their conversion, the loader."""
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.environ.get("RUBATO_DATA")
+        os.environ["RUBATO_DATA"] = folder
+        try:
+            write_pickles(Path(folder), size)
+            settings = SpeechSettings(engine="llmvox-published", device="cpu", profile=profile)
+            yield load(settings, lambda text, fraction: None)
+        finally:
+            del os.environ["RUBATO_DATA"]
+            if before is not None:
+                os.environ["RUBATO_DATA"] = before
+
+
+@torch.inference_mode()
+def said(size: Size) -> Said:
+    """STEPS steps, and all of their tokens as one window."""
+    with loaded(size) as synthesiser:
+        machine = synthesiser._machine
+        replica, reader = PublishedReplica(machine.model), SentenceBytes(STEPS)
+        units = [unit for word in WORDS for each in reader.push(word) for unit in each.units]
+        units = [*units, TEXT_END, *[NOTHING] * STEPS][:STEPS]
+        before = machine.model.shape.tokens
+        logits, tokens = [], []
+        for unit in units:
+            logits.append(replica.predict(unit, before).tokens)
+            before = int(logits[-1].argmax())
+            tokens.append(before)
+        samples = machine.codec._decoder(machine.model.codebook.weight[tokens])
+    rows = torch.stack(logits)
+    published = torch.cat((rows[:, :END], rows[:, -1:], rows[:, END:-1]), dim=1)
+    return Said(published, [token + (token >= END) for token in tokens], samples)

@@ -1,0 +1,158 @@
+"""What only the published LLMVoX does: its sentences go to two replicas, and end with one entry."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.nn.packed.modules import PackedGpt
+from engine.nn.packed.quantise import Precision
+from engine.nn.transformer import TransformerConfig
+from engine.tts.base import AudioFrame, Starved
+from engine.tts.llmvox.config import WORD, Generation
+from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedReplica
+from engine.tts.llmvox.published.session import PublishedSession, SentenceBytes
+from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, load_random
+from tests.engine.tts import laws
+from tests.engine.tts.llmvox.published.small_model import CODEC, SHAPE, SHORT, small
+
+FIRST, SECOND, THIRD = ["The", "old", "boat", "left."], ["Did", "it?"], ["Nobody", "saw!"]
+
+
+@dataclass
+class Heard:
+    """A codec that records its input, and makes silence at once."""
+
+    pieces: list[Tensor] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)  # pieces before each
+
+    def open(self) -> "Heard":
+        return self
+
+    def decode(self, columns: Tensor) -> Tensor:
+        self.pieces.append(columns)
+        return torch.zeros(320 * len(columns))
+
+    def end(self) -> Tensor:
+        self.ends.append(len(self.pieces))
+        return torch.zeros(1)
+
+
+def said(words: list[str], generation: Generation = SHORT) -> Heard:
+    ears = Heard()
+    laws.say(small(generation, ears), (words,))  # type: ignore[arg-type]
+    return ears
+
+
+def endless(generation: Generation, ears: Heard) -> PublishedSynthesiser:
+    """Only the limit on tokens ends its sentences."""
+    model = small(generation, ears)  # type: ignore[arg-type]
+    model._machine.model.leave.weight.data[-1] = 0
+    return model
+
+
+def test_sentences_are_each_said_as_if_alone() -> None:
+    alone = [torch.cat(said(words).pieces) for words in (FIRST, SECOND, THIRD)]
+    assert torch.equal(torch.cat(said([*FIRST, *SECOND, *THIRD]).pieces), torch.cat(alone))
+
+
+def test_each_replica_has_chunks_of_its_own_that_double() -> None:
+    generation = replace(SHORT, first_chunk=2, longest_unit=3, largest_chunk=8)
+    ears = Heard()
+    laws.say(endless(generation, ears), ([*FIRST, *SECOND, *THIRD, *SECOND],))
+    begins = [0, *ears.ends[:-1]]
+    sizes = [
+        [len(piece) for piece in ears.pieces[begin:end]]
+        for begin, end in zip(begins, ears.ends, strict=True)
+    ]
+    first, second, third, fourth = sizes
+    assert first[:3] == [2, 4, 8]
+    assert second[:3] == [2, 4, 8]  # the other replica's
+    assert set(third[:-1]) | set(fourth[:-1]) == {8}  # they go on where they were
+
+
+def test_the_replica_behind_works_while_the_first_is_heard() -> None:
+    model = endless(replace(SHORT, first_chunk=4, longest_unit=8), Heard())
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in [*FIRST, *SECOND]:
+            session.push_word(word)
+        front, behind = session._lanes
+        assert isinstance(session.step(), AudioFrame)
+        assert not behind.tokens  # the first sound does not wait for it
+        while session._front == 0 and len(behind.tokens) < behind.chunk:
+            session.step()
+        assert session._front == 0
+        assert not front.ended
+        session.step()
+        assert len(behind.tokens) == behind.chunk  # its first chunk and no more
+
+
+def test_an_open_sentence_has_a_token_for_every_byte_and_no_more() -> None:
+    ears = Heard()
+    model = small(replace(SHORT, first_chunk=1, growth=1), ears)  # type: ignore[arg-type]
+    with model.open(model.voices()[0], seed=0) as session:
+        for word in ("Seven", "boats"):
+            session.push_word(word)
+        while isinstance(session.step(), AudioFrame):
+            pass
+        assert session.step() == Starved()
+    assert len(torch.cat(ears.pieces)) == len("Seven") + len("boats") + 2
+
+
+def test_nothing_is_said_of_the_end_itself() -> None:
+    model = small()
+    entries = model._machine.model.codebook.weight
+    assert not entries[-1].any()
+    assert all((piece.abs().sum(1) > 0).all() for piece in said(FIRST).pieces)
+
+
+def test_words_begin_where_their_bytes_let_expect_it() -> None:
+    replica = PublishedReplica(small()._machine.model)
+    units = [*b"Hello", WORD, *b"you", WORD, *[0] * 40]
+    with torch.inference_mode():
+        begins = [float(replica.predict(unit, 0).onset) > 0 for unit in units]
+    assert [place for place, begun in enumerate(begins) if begun] == [
+        6 * TOKENS_PER_UNIT,
+        10 * TOKENS_PER_UNIT,
+    ]
+
+
+def test_a_text_without_a_full_stop_is_said_whole() -> None:
+    reader, closed, said_bytes = SentenceBytes(1000), [], 0
+    for _ in range(600):
+        (word,) = reader.push("word")
+        said_bytes += len(word.units)
+        if word.closes:
+            closed.append(said_bytes)
+            said_bytes = 0
+    assert closed == [1005] * 2
+
+
+def test_a_sentence_never_has_more_positions_than_the_weights() -> None:
+    model = endless(replace(GENERATION, longest_unit=1000), Heard())
+    with model.open(model.voices()[0], seed=0) as session:
+        assert isinstance(session, PublishedSession)
+        for word in FIRST:
+            session.push_word(word)
+        session.end_input()
+        lengths = []
+        while isinstance(session.step(), AudioFrame):
+            lengths.append(session._lanes[0].replica.length)
+    assert max(lengths) < model._machine.model.shape.positions
+
+
+@pytest.mark.parametrize("words", [FIRST, [*FIRST, "—", "...", *SECOND, "—"]])
+def test_word_by_word_equals_all_at_once_with_both_replicas(words: list[str]) -> None:
+    model = small()
+    laws.assert_same(laws.say(model, [[word] for word in words]), laws.say(model, (words,)))
+
+
+def test_low_bit_products_obey_it_too() -> None:
+    stack = TransformerConfig(layers=1, width=64, heads=2, kv_heads=2, hidden=128)
+    shape = replace(SHAPE, stack=stack, text=32, entry=32)
+    codec = replace(CODEC, entry=32)
+    made = load_random(1, shape=shape, codec=codec, precision=Precision.INT8)._machine
+    assert isinstance(made.model.stack, PackedGpt)
+    model = PublishedSynthesiser(replace(made, generation=SHORT))
+    laws.assert_same(laws.say(model, [[word] for word in FIRST]), laws.say(model, (FIRST,)))

@@ -1,0 +1,71 @@
+"""Where a paper's pack is looked for, and that the one that comes with the program speaks."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.bench.machine import bench_synthesisers
+from engine.errors import InvalidInput
+from engine.messages.comparison import ComparisonState, Recital
+from engine.messages.models import Origin, Presence
+from engine.models.choice import changes
+from engine.models.listing import entry
+from engine.models.removal import remove
+from engine.resources import ROOTS
+from engine.runtime.host.comparison import compare
+from engine.runtime.host.say_command import say
+from engine.settings import Manner, Settings, SpeechSettings
+from engine.systems import find
+from engine.tts import packs, roster
+from tests.engine.tts.llmvox.small_pack import write_pack
+
+CHOSEN = Settings(speech=SpeechSettings(engine="llmvox"))
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A pack that comes with the program, and a data folder without one."""
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr("engine.resources.ROOTS", (tmp_path / "resources", *ROOTS))
+    return write_pack(tmp_path / "resources" / packs.SHIPPED / "llmvox")
+
+
+def test_a_shipped_pack_is_said_with_by_name_and_needs_no_download(
+    shipped: Path, tmp_path: Path
+) -> None:
+    said = say("Good morning.", CHOSEN, Manner(voice="bruno", out=tmp_path / "out.wav"))
+    assert (said.engine, said.audio_s > 0) == ("llmvox", True)
+    assert roster.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
+
+
+def test_a_shipped_pack_is_measured_without_a_download(shipped: Path) -> None:
+    (row,) = bench_synthesisers(Settings(), ("llmvox",))
+    assert row.note == ""
+    assert row.first_packet_ms is not None
+
+
+def test_a_shipped_pack_is_compared_with_the_others(shipped: Path) -> None:
+    (row,) = compare("Good morning.", Settings(), Recital(only=("llmvox",)))
+    assert (row.state, row.voice) == (ComparisonState.DONE, "Ada")
+
+
+def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped: Path) -> None:
+    listed = entry("llmvox", Settings())
+    assert (listed.origin, listed.state) == (Origin.BUILT_IN, Presence.COMPLETE)
+    assert changes(listed) == (("speech.engine", "llmvox"),)
+    with pytest.raises(InvalidInput, match="belongs to the program"):
+        remove(listed)
+
+
+def test_a_pack_of_one_s_own_goes_before_the_shipped_one(shipped: Path) -> None:
+    system = find("llmvox")
+    assert system is not None
+    assert packs.pack_folder(system) == shipped
+    own = write_pack(packs.folder_of("llmvox"))
+    assert packs.pack_folder(system) == own
+    assert entry("llmvox", Settings()).origin is Origin.MADE
+
+
+def test_half_a_pack_of_one_s_own_hides_no_shipped_one(shipped: Path) -> None:
+    packs.folder_of("llmvox").mkdir(parents=True)
+    assert packs.find("llmvox") == shipped
