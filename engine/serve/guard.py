@@ -22,11 +22,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engine.atomic_write import replace_file
 from engine.errors import SettingsError
 from engine.serve.limits import Limits
 from engine.serve.server import HERE
 from engine.typed_values import read_text
-from engine.whole_file import replace_file
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.atomic_write import replace_file
 from engine.errors import ModelError
 from engine.tts import voices
-from engine.whole_file import replace_file
 
 
 @dataclass(frozen=True)

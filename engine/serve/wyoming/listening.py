@@ -17,7 +17,7 @@ from wyoming.event import Event
 from wyoming.wake import Detection, NotDetected
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.wake.base import Spotter
+from engine.asr.wake.base import KeywordSpotter
 from engine.audio.pcm import Pcm, Resampler
 from engine.errors import InvalidInput
 from engine.serve.answers import number_of, text_of
@@ -154,7 +154,7 @@ class _Detection:
         self._client = client
         self._others = isinstance(names, list) and bool(names) and wake.phrase not in names
         self._heard = False
-        self._spotter: Spotter | None = None  # None = no sound came yet, or it is over
+        self._spotter: KeywordSpotter | None = None  # None = no sound came yet, or it is over
 
     async def push(self, pcm: Pcm, timestamp: float | None) -> None:
         if self._others or self._heard:

@@ -5,7 +5,7 @@ Invariant: each client has a spotter of its own, and all of them belong to one t
 
 from typing import Final
 
-from engine.asr.wake.base import Spotter
+from engine.asr.wake.base import KeywordSpotter
 from engine.audio.pcm import Pcm
 from engine.errors import Busy
 from engine.runtime.factories import Factories
@@ -25,7 +25,7 @@ class Wake:
         self._thread = ModelThread("wake phrase of the server")
         self._taken = 0
 
-    async def open(self) -> Spotter:
+    async def open(self) -> KeywordSpotter:
         """What listens for the phrase; release() follows. Busy when too many listen, ModelError
         where it cannot be listened for.
         """
@@ -38,7 +38,7 @@ class Wake:
             self.release()
             raise
 
-    async def hears(self, spotter: Spotter, pcm: Pcm) -> bool:
+    async def hears(self, spotter: KeywordSpotter, pcm: Pcm) -> bool:
         """Whether the phrase ended in these samples [S] at 16 kHz."""
         return await self._thread.call(lambda: spotter.push(pcm)) is not None
 

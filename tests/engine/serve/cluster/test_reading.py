@@ -18,7 +18,7 @@ from engine.serve.cluster.reading import Manner, Piece, Reading
 from tests.engine.serve.conftest import serving, soon
 
 TEXT = "It costs $5 today, and all the neighbours know that Mary had a little lamb."
-FAST = Manner(rate=5.0, lead_ms=60_000)
+FAST = Manner(rate=5.0, lead_ms=2_000)
 
 
 async def no_wait(seconds: float) -> None:
