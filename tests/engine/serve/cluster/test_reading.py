@@ -64,6 +64,7 @@ class Relay:
         async for message in client:
             self.asked.append(json.loads(message))
             await server.send(message)
+        await server.close()
 
 
 def test_a_lost_connection_costs_no_word_and_repeats_none() -> None:
