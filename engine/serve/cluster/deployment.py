@@ -51,8 +51,12 @@ class Plan:
     factories: Callable[[], Factories] = standard_factories
 
 
-# Of a cluster of this machine: nobody else can reach it.
-_ALONE: Final[dict[str, Any]] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+# Of a cluster of its own: nobody else can reach it.
+_ALONE: Final[dict[str, Any]] = {
+    "address": "local",
+    "include_dashboard": False,
+    "_node_ip_address": "127.0.0.1",
+}
 
 
 class Engine:
