@@ -62,7 +62,14 @@ if TYPE_CHECKING:
     from engine.runtime.host.say_command import say
     from engine.runtime.host.timer_file import default_path as timers_path
     from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
-    from engine.serve.server import Address, Watcher, own_token, serve, serve_agent
+    from engine.serve.server import (
+        Address,
+        Watcher,
+        own_token,
+        serve,
+        serve_agent,
+        serve_cluster,
+    )
     from engine.settings_file import default_path as settings_path
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.shelf import SENTENCE, Shelf
@@ -185,6 +192,7 @@ _LATER = {
     "say": "engine.runtime.host.say_command:say",
     "serve": "engine.serve.server:serve",
     "serve_agent": "engine.serve.server:serve_agent",
+    "serve_cluster": "engine.serve.server:serve_cluster",
     "settings_path": "engine.settings_file:default_path",
     "speak_question": "engine.runtime.host.demo_question:speak_question",
     "teach_wake_phrase": "engine.runtime.host.wake_lessons:learn",

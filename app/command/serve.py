@@ -16,6 +16,7 @@ from engine import api
 from engine.api import EngineError
 
 EVERYWHERE = "0.0.0.0"
+HOME_ASSISTANT = 10_700  # the port that its satellites use, too
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -24,6 +25,17 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     serve.add_argument("--host", metavar="HOST", help="listen on this address only")
     serve.add_argument("--port", type=int, help="instead of that of the settings")
     serve.add_argument("--network", action="store_true", help="let other machines in, by a token")
+    serve.add_argument(
+        "--wyoming",
+        metavar="PORT",
+        nargs="?",
+        type=int,
+        const=HOME_ASSISTANT,
+        help=f"be there for Home Assistant too, which knows no token; default: {HOME_ASSISTANT}",
+    )
+    serve.add_argument(
+        "--replicas", metavar="COUNT", type=int, help="speak from so many engines (Ray Serve)"
+    )
     serve.add_argument("--mcp", action="store_true", help="be an agent's tool on standard streams")
     serve.add_argument("--token", action="store_true", help="print the token, and serve nothing")
     serve.add_argument("--json", action="store_true", help="tell as JSON what happens")
@@ -39,7 +51,8 @@ def _serve(options: argparse.Namespace) -> int:
         api.serve_agent(settings)
         return 0
     host = options.host or (EVERYWHERE if options.network else api.Address.host)
-    address = api.Address(host, settings.serve.port if options.port is None else options.port)
+    port = settings.serve.port if options.port is None else options.port
+    address = api.Address(host, port, options.wyoming)
     if not (address.is_here or options.network):
         raise api.errors.InvalidInput(
             "{host} can be reached from other machines.",
@@ -48,7 +61,10 @@ def _serve(options: argparse.Namespace) -> int:
         )
     watcher = _for_window() if options.json else api.Watcher(lambda base, token: _started(base))
     try:
-        api.serve(settings, address, watcher)
+        if options.replicas:
+            api.serve_cluster(settings, address, options.replicas, watcher)
+        else:
+            api.serve(settings, address, watcher)
     except KeyboardInterrupt:
         tell("")
     except EngineError as error:

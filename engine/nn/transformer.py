@@ -46,7 +46,9 @@ class TransformerConfig:
 
 
 class Rotation(NamedTuple):
-    """Angles of some positions: cosine and sine, both [T, E / 2], fp32."""
+    """Angles of some positions: cosine and sine, both [T, E / 2], fp32; or [B, 1, T, E / 2] where
+    sequences are at different positions.
+    """
 
     cos: Tensor
     sin: Tensor
@@ -89,8 +91,9 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """[B, T, D] new positions -> [B, T, D].
 
-        `mask` is [T, S]: either booleans, True where position t may read s, or numbers to add to
-        the scores. None = every position may read all that is stored.
+        `mask` is [T, S], or [B, 1, T, S] where sequences differ: either booleans, True where
+        position t may read s, or numbers to add to the scores. None = every position may read all
+        that is stored.
         """
         grouped = None if mask is None else group_mask(mask, self.config)
         for number, layer in enumerate(self.layers):
@@ -258,5 +261,5 @@ def rotate(x: Tensor, rotation: Rotation) -> Tensor:
 
 
 def group_mask(mask: Tensor, config: TransformerConfig) -> Tensor:
-    """[T, S] -> [R * T, S]: one copy per query head that shares a key/value head."""
-    return mask.repeat(config.group, 1)
+    """[.., T, S] -> [.., R * T, S]: one copy per query head that shares a key/value head."""
+    return torch.cat([mask] * config.group, dim=-2)

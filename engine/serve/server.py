@@ -7,28 +7,36 @@ nobody comes in without the token. No request is logged.
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engine.errors import InvalidInput, ModelError
 from engine.runtime.factories import Factories, standard_factories
 from engine.settings import Settings
 from engine.settings_file import data_folder
 
+if TYPE_CHECKING:
+    from engine.serve.service import Service
+
 PORT: Final = 8790
-_NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp")
+_NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where to listen; port 0 takes a free one."""
+    """Where to listen; port 0 takes a free one. `wyoming`: the port for Home Assistant, which gives
+    no token; None = none.
+    """
 
     host: str = "127.0.0.1"
     port: int = PORT
+    wyoming: int | None = None
 
     @property
     def is_here(self) -> bool:
@@ -39,14 +47,14 @@ class Address:
             return self.host == "localhost"
 
 
-def check_installed() -> None:
-    """ModelError where the packages of the extra are missing."""
-    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
+    """ModelError where the packages of an extra are missing: those that all need, and `more`."""
+    if missing := [name for name in (*_NEEDED, *more) if find_spec(name) is None]:
         raise ModelError(
             "To serve, Rubato needs packages that are not installed: {names}.",
             hint="Install them with: {command}",
             names=", ".join(missing),
-            command="pip install 'rubato[serve]'",
+            command=f"pip install 'rubato[{extra}]'",
         )
 
 
@@ -78,6 +86,24 @@ def serve(
     """
     check_installed()
     asyncio.run(_serve(settings, address, watcher, factories or standard_factories()))
+
+
+def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
+    """Serve from so many engines at once, each a replica of Ray Serve, on this machine or on the
+    cluster that RAY_ADDRESS names; else as serve().
+    """
+    check_installed(("ray",), "cluster")
+    from engine.serve.cluster.deployment import Plan, Replicas, start, stop
+    from engine.serve.cluster.voice_copies import copies
+    from engine.serve.guard import Access
+
+    access = Access(_names(address), own_token(), () if address.is_here else ("/",))
+    gpus = float(settings.speech.device == "cuda")
+    with suppress(KeyboardInterrupt):
+        start(Plan(settings, access), address, copies(), Replicas(replicas, replicas, gpus))
+        watcher.started(_base(address, address.port), access.token)
+        threading.Event().wait()
+    stop()
 
 
 def serve_agent(settings: Settings, factories: Factories | None = None) -> None:
@@ -119,14 +145,12 @@ async def _serve(
             # A loudspeaker and a microphone are not for whoever else has an account here.
             locked = (AGENTS,) if address.is_here else ("/",)
             tools = agents_server(service, Room(service, factories))
-            app = application(
-                service, Access(_names(address), secret, locked, watcher.clients), tools
-            )
-            port = listener.getsockname()[1]
-            host = f"[{address.host}]" if ":" in address.host else address.host
-            told = partial(watcher.started, f"http://{host}:{port}", secret)
+            access = Access(_names(address), secret, locked, watcher.clients)
+            app = application(service, access, tools)
+            told = partial(watcher.started, _base(address, listener.getsockname()[1]), secret)
             server = http_server(app, service.limits, told, watcher.wanted)
-            await server.serve(sockets=[listener])
+            async with _wyoming(service, factories, address):
+                await server.serve(sockets=[listener])
         finally:
             service.stop()
 
@@ -139,13 +163,43 @@ def _listener(address: Address) -> socket.socket:
             family=socket.AF_INET6 if ":" in address.host else socket.AF_INET,
         )
     except (OSError, OverflowError) as error:
-        raise InvalidInput(
-            "The address {host}, port {port}, cannot be listened on: {error}.",
-            hint="Choose another one; another program may have it.",
-            host=address.host,
-            port=address.port,
-            error=error,
-        ) from error
+        raise _taken(address.host, address.port, error) from error
+
+
+def _taken(host: str, port: int, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        "The address {host}, port {port}, cannot be listened on: {error}.",
+        hint="Choose another one; another program may have it.",
+        host=host,
+        port=port,
+        error=error,
+    )
+
+
+@asynccontextmanager
+async def _wyoming(
+    service: "Service", factories: Factories, address: Address
+) -> AsyncIterator[None]:
+    """Home Assistant's door, where there is to be one."""
+    if address.wyoming is None:
+        yield
+        return
+    from engine.serve.wyoming.door import Door
+
+    door = Door(service, factories)
+    try:
+        await door.open(address.host, address.wyoming)
+    except (OSError, OverflowError) as error:
+        raise _taken(address.host, address.wyoming, error) from error
+    try:
+        yield
+    finally:
+        await door.close()
+
+
+def _base(address: Address, port: int) -> str:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"http://{host}:{port}"
 
 
 def _names(address: Address) -> frozenset[str]:

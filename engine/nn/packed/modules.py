@@ -16,6 +16,7 @@ from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
 from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, LlamaGraph
 from engine.nn.pending import Pending
+from engine.nn.slot_cache import SlotCache
 from engine.nn.transformer import Block, Rotation, TransformerConfig
 
 
@@ -58,11 +59,18 @@ class PackedTransformer(nn.Module):
         self._stack = graph.finish(threads=threads)
 
     def forward(
-        self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
+        self,
+        x: Tensor,
+        rotation: Rotation,
+        cache: KvCache | SlotCache,
+        mask: Tensor | None = None,
     ) -> Tensor:
         """As Transformer.forward, for CPU tensors."""
-        output = self._stack.run(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
-        return _store(output, cache)
+        if isinstance(cache, SlotCache):
+            past, bias = cache.stored[:, :, : len(x)], _slot_bias(cache.past(len(x)))
+        else:
+            past, bias = cache.stored, _bias(cache, x.shape[1], mask)
+        return _store(self._stack.run(x, rotation, past, bias), cache)
 
     def start(
         self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
@@ -80,7 +88,7 @@ class PackedGpt(PackedTransformer):
     GRAPH = GptGraph
 
 
-def _store(output: Advanced, cache: KvCache) -> Tensor:
+def _store(output: Advanced, cache: KvCache | SlotCache) -> Tensor:
     """Store the keys and values of new positions; return their hidden states [B, T, D]."""
     cache.append_all(output.stored)
     return output.hidden
@@ -97,3 +105,9 @@ def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:
         bias[:, : cache.length][mask[:, : cache.length].numpy()] = 0
         bias[:, past:][mask[:, cache.length :].numpy()] = 0
     return bias
+
+
+def _slot_bias(past: Tensor) -> Array:
+    """[B, 1, 1, S + 1] for SlotCache.past() and the new position, which every row may read."""
+    bias = np.where(past.numpy(), np.float32(0), np.float32(HIDDEN_SCORE))
+    return np.pad(bias, ((0, 0), (0, 0), (0, 0), (0, 1)))

@@ -28,7 +28,7 @@ SPIN_US = "20"  # how long a thread busy-waits for its part of the next product
 LONG_ROW = 4096
 
 _INTEGERS = {
-    "first": TensorProto.INT64,
+    "angles": TensorProto.INT64,
     "widths": TensorProto.INT64,
     "code": TensorProto.INT64,
     "skipped": TensorProto.INT64,

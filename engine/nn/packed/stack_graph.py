@@ -50,7 +50,8 @@ class CompiledStack:
     def run(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Advanced:
         """New positions x [B, T, D] behind the past [layers, 2, B, G, M, E].
 
-        `bias` [T, M + T] is added to the scores: 0 where a position may be read, else HIDDEN_SCORE.
+        `bias` [T, M + T], or [B, 1, T, M + T] where sequences differ, is added to the scores: 0
+        where a position may be read, else HIDDEN_SCORE. `rotation` as rotate() takes it.
         """
         feeds = self._feeds(x, rotation, past, bias)
         return self._advanced(self._session.run(OUTPUTS, feeds))
@@ -69,13 +70,16 @@ class CompiledStack:
         return Advanced(hidden, stored.view(self._config.layers, 2, -1, *stored.shape[1:]))
 
     def _feeds(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> dict[str, Array]:
+        batch, length, _ = x.shape
+        cos, sin = (angles.flatten(0, -2).contiguous().numpy() for angles in rotation)
+        angles = np.arange(len(cos)).reshape(-1, length)  # which of them each position has
         feeds: dict[str, Array] = {
             "x": x.contiguous().numpy(),
-            "cos": rotation.cos.contiguous().numpy(),
-            "sin": rotation.sin.contiguous().numpy(),
-            "first": np.zeros(1, dtype=np.int64),
-            "widths": np.array([past.shape[4], x.shape[1]], dtype=np.int64),
-            "bias": np.tile(bias, (self._config.group, 1)),
+            "cos": cos,
+            "sin": sin,
+            "angles": np.broadcast_to(angles, (batch, length)),
+            "widths": np.array([past.shape[4], length], dtype=np.int64),
+            "bias": np.tile(bias.reshape(-1, 1, *bias.shape[-2:]), (self._config.group, 1)),
         }
         for layer, (keys, values) in enumerate(past.numpy()):
             feeds[f"past_keys{layer}"] = keys
@@ -148,11 +152,11 @@ class StackGraph(ProductGraph):
         stored = [None, config.kv_heads, "past", config.head_width]
         shapes: dict[str, list[Any]] = {
             "x": ["batch", "length", config.width],
-            "cos": ["length", half],
-            "sin": ["length", half],
-            "first": [1],
+            "cos": [None, half],
+            "sin": [None, half],
+            "angles": ["batch", "length"],
             "widths": [2],
-            "bias": [None, None],
+            "bias": [None, 1, None, None],
         }
         for layer in range(config.layers):
             shapes |= {f"past_keys{layer}": stored, f"past_values{layer}": stored}
@@ -165,7 +169,7 @@ class StackGraph(ProductGraph):
         self.add("Split", [mark + "qkv", "qk_v"], [mark + "qk", mark + "v"], axis=-1)
         self.contrib(
             "RotaryEmbedding",
-            [mark + "qk", "first", self._of("cos", layer), self._of("sin", layer)],
+            [mark + "qk", "angles", self._of("cos", layer), self._of("sin", layer)],
             [mark + "turned"],
             interleaved=1,
             num_heads=config.heads + config.kv_heads,

@@ -99,7 +99,7 @@ class PackedTail(nn.Module):
     def run(self, new: Tensor, layers: Sequence[OpenLayer], skipped: int) -> Tail:
         """As plain_tail(), for CPU tensors."""
         last = len(layers) - 1
-        feeds = {"new": new.contiguous().numpy(), "first": np.zeros(1, dtype=np.int64)}
+        feeds = {"new": new.contiguous().numpy(), "angles": np.zeros(1, dtype=np.int64)}
         feeds["skipped"] = np.array([skipped], dtype=np.int64)
         for number, layer in enumerate(layers):
             feeds |= self._feeds(number, layer, skipped if number == last else 0)
@@ -153,7 +153,7 @@ class _TailGraph(LlamaGraph):
         rows = [None, None, config.width]
         stored = [None, config.kv_heads, None, config.head_width]
         self.add("Identity", [self.hidden], ["y"])
-        inputs: dict[str, list[Any]] = {"new": rows, "first": [1], "skipped": [1]}
+        inputs: dict[str, list[Any]] = {"new": rows, "angles": [1], "skipped": [1]}
         outputs: dict[str, list[Any]] = {"y": rows}
         for layer in range(config.layers):
             inputs |= {f"inputs{layer}": rows, f"bias{layer}": [None, None]}

@@ -92,10 +92,11 @@ class VoxtreamSession(Utterance):
         self._begun_words: deque[int] = deque()  # whose first sample has not sounded yet
         self._generator = torch.Generator().manual_seed(seed)
         self._fresh_frames = fresh_frames
-        self._frames = fresh_frames()
+        self.frames = fresh_frames()  # of the passage
         self._passage = 0  # frames since the passage began
         self._passage_over = False
         self._last_word = ""  # taken up
+        self._plain = False  # whether the frame due is at the model's own pace
         self._taken = 0  # words taken up
         self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
@@ -104,17 +105,28 @@ class VoxtreamSession(Utterance):
 
     @torch.inference_mode()
     def step(self) -> Step:
+        while (step := self.until_due()) is None:
+            frame = self.heard(self.frames.draw(self.due()))
+            if frame is not None:
+                return frame
+        return step
+
+    def until_due(self) -> Step | None:
+        """All that comes before the next frame is drawn; None = that is due."""
         while not self._finished:
             if self._passage_over:
                 if not self._words and not self._ended:
                     return Starved()
                 self._begin_passage()
-                continue
-            if not self._begun and not self._read_ahead():
+            elif not self._begun and not self._read_ahead():
                 return Starved()
-            frame = self._frame() if self._script.has_phones else self._wordless()
-            if frame is not None:
-                return frame
+            elif not self._script.has_phones:
+                if (frame := self._wordless()) is not None:
+                    return frame
+            elif self._span is None:
+                self._first()
+            else:
+                return None
         rest = self._sounding(*self._stretch.finish())
         return rest or Finished()
 
@@ -160,8 +172,8 @@ class VoxtreamSession(Utterance):
         if not self._words:
             self._finished = True
             return
-        self._frames.close()
-        self._frames = self._fresh_frames()
+        self.frames.close()
+        self.frames = self._fresh_frames()
         self._passage, self._last_word, self._span = 0, "", None
         self._phonemizer = WordPhonemizer(self._machine.espeak)
         self._script = Script(self._prompt, self._machine.table, self._script.spoken_words)
@@ -177,27 +189,35 @@ class VoxtreamSession(Utterance):
             return None
         return self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
 
-    def _frame(self) -> AudioFrame | None:
-        """Generate one frame; None for the first, whose acoustic codes are the prompt's."""
-        before = self._span
-        if before is None:
-            opened = self._prompt.open(self._script.rows())
-            self._span = self._move(self._frames.first(opened, self._controls()), None)
-            self._spoken = self._drawn
-            return None
-        plain = self.rate is None and self._pace() == PLAIN
+    def _first(self) -> None:
+        """Draw the first frame, which is not heard yet: its acoustic codes are the prompt's."""
+        opened = self._prompt.open(self._script.rows())
+        self._span = self._move(self.frames.first(opened, self._controls()), None)
+        self._spoken = self._drawn
+
+    def due(self) -> Tensor:
+        """The controls with which the frame that is due must be drawn; heard() follows."""
+        assert self._span is not None, "until_due() comes first"
+        self._plain = self.rate is None and self._pace() == PLAIN
         if not self._begun:
-            self._begin(before)
-        controls = self._controls()
+            self._begin(self._span)
         self._begun = False
-        self._span = self._move(self._frames.draw(controls), before)
+        return self._controls()
+
+    def heard(self, token: int) -> AudioFrame | None:
+        """What is heard once a frame is drawn, with its duration token: the frame before it. None
+        when that is too little to sound.
+        """
+        before = self._span
+        assert before is not None, "due() comes first"
+        self._span = self._move(token, before)
         self._passage += 1
         if not self._passage_over and self._read_ahead():
             self._begin(self._span)
-        sound = self._frames.sound()
+        sound = self.frames.sound()
         if self._passage_over:
             sound = torch.from_numpy(faded_out(sound.numpy(), SAMPLE_RATE))
-        frame = self._heard(sound, before, plain=plain)
+        frame = self._heard(sound, before)
         self._spoken = self._drawn
         return frame
 
@@ -205,7 +225,7 @@ class VoxtreamSession(Utterance):
         """Begin on the frame after the one that spoke `span`: of all it needs, only its rate and
         randomness may still be open.
         """
-        self._frames.begin(self._script.vector(span), self._script.said(span))
+        self.frames.begin(self._script.vector(span), self._script.said(span))
         self._script.forget_before(span.first)
         self._begun = True
 
@@ -273,12 +293,12 @@ class VoxtreamSession(Utterance):
         if self._plain_ms >= OWN_PACE_MS:
             self._own_rate = own_rate
 
-    def _heard(self, pcm: Tensor, span: Span, *, plain: bool) -> AudioFrame | None:
+    def _heard(self, pcm: Tensor, span: Span) -> AudioFrame | None:
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
         rate = self._meter.observe(syllables, speed)
-        if plain:
+        if self._plain:
             self._note_own_rate(syllables)
         return self._sound(pcm, speed, marks, rate)
 
@@ -309,4 +329,4 @@ class VoxtreamSession(Utterance):
         self._stretch = Stretch(SAMPLE_RATE)
         if not self._closed:
             self._closed = True
-            self._frames.close()
+            self.frames.close()

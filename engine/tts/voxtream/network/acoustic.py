@@ -1,7 +1,8 @@
 """The acoustic codes of a frame from packed weights: a step of the depth transformer is one graph,
 the head that follows it another, and only the code between two steps passes through Python.
 
-Invariant: weights are shared and never change; AcousticSteps is what one utterance owns.
+Invariant: weights are shared and never change; AcousticSteps is what one utterance owns, or
+several whose frames are made together. F frames have F B rows.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from engine.nn.bound import Bound
 from engine.nn.packed.product_graph import ProductGraph
 from engine.nn.packed.quantise import Precision
-from engine.nn.packed.short_stack import ShortStack
+from engine.nn.packed.short_stack import ShortSequence, ShortStack
 from engine.tts.voxtream.config import ROWS
 
 OPENING = 2  # positions: hidden + speaker, and the semantic code
@@ -28,20 +29,23 @@ class PackedAcoustics(nn.Module):
         self.stack = stack
         self._heads = [_Head(head, precision, guidance) for head in heads]
 
-    def open(self, embeddings: Tensor, vocabulary: int) -> "AcousticSteps":
-        """Buffers for one utterance; `embeddings` [K vocabulary, D] are those of all codes."""
-        return AcousticSteps(self.stack, self._heads, embeddings, vocabulary)
+    def open(self, embeddings: Tensor, vocabulary: int, frames: int = 1) -> "AcousticSteps":
+        """Buffers for so many frames at a time; `embeddings` [K vocabulary, D] are those of all
+        codes.
+        """
+        sequence = self.stack.open(frames * ROWS, OPENING)
+        return AcousticSteps(sequence, self._heads, embeddings, vocabulary)
 
 
 class AcousticSteps:
-    """One utterance's frames, one after the other."""
+    """Frames one after the other, or several abreast."""
 
     def __init__(
-        self, stack: ShortStack, heads: list["_Head"], embeddings: Tensor, vocabulary: int
+        self, sequence: ShortSequence, heads: list["_Head"], embeddings: Tensor, vocabulary: int
     ) -> None:
-        self._sequence = stack.open(ROWS, OPENING)
+        self._sequence = sequence
         self._embeddings, self._vocabulary = embeddings, vocabulary
-        self._found = torch.zeros(len(heads), 1, dtype=torch.int64)
+        self._found = torch.zeros(len(heads), len(sequence.hidden) // ROWS, 1, dtype=torch.int64)
         self._heads = heads
         self._draws = [
             head.bound(self._sequence.hidden, code)
@@ -49,34 +53,38 @@ class AcousticSteps:
         ]
 
     def codes(self, hidden: Tensor, semantic: Tensor) -> Tensor:
-        """Greedy codes [1, K - 1] from hidden + speaker [B, D] and the semantic code [1, 1]."""
-        self._open(hidden, int(semantic))
-        codes = self._found.numpy()
+        """Greedy codes [F, K - 1] from hidden + speaker [F B, D] and semantic codes [F, 1]."""
+        self._open(hidden, semantic)
         for step, draw in enumerate(self._draws):
             if step:
-                self._follow(step, int(codes[step - 1, 0]))
+                self._follow(step, self._found[step - 1])
             self._sequence.run(step)
             draw.run()
-        return self._found.t().clone()
+        return self._found[..., 0].t().clone()
 
     def logits(self, hidden: Tensor, codes: Tensor) -> Tensor:
         """Guided logits [K - 1, V] of every codebook, the codes [K] before it given."""
         rows = []
         for step, head in enumerate(self._heads):
             if step:
-                self._follow(step, int(codes[step]))
+                self._follow(step, codes[step].view(1, 1))
             else:
-                self._open(hidden, int(codes[0]))
+                self._open(hidden, codes[0].view(1, 1))
             self._sequence.run(step)
             rows.append(head.logits(self._sequence.hidden))
         return torch.stack(rows)
 
-    def _open(self, hidden: Tensor, semantic: int) -> None:
+    def _open(self, hidden: Tensor, semantic: Tensor) -> None:
         self._sequence.opening[:, 0] = hidden
-        self._sequence.opening[:, 1] = self._embeddings[semantic]
+        self._both_rows(self._sequence.opening)[:, :, 1] = self._embeddings[semantic]
 
-    def _follow(self, codebook: int, code: int) -> None:
-        self._sequence.following[:] = self._embeddings[code + codebook * self._vocabulary]
+    def _follow(self, codebook: int, code: Tensor) -> None:
+        embedded = self._embeddings[code + codebook * self._vocabulary]
+        self._both_rows(self._sequence.following)[:, :, 0] = embedded
+
+    def _both_rows(self, inputs: Tensor) -> Tensor:
+        """[F B, T, D] as [F, B, T, D]."""
+        return inputs.view(-1, ROWS, *inputs.shape[1:])
 
 
 class _Head:
@@ -84,20 +92,22 @@ class _Head:
 
     def __init__(self, weight: Tensor, precision: Precision, guidance: float) -> None:
         graph = ProductGraph()
-        rows = graph.product("hidden", "rows", weight, precision)
+        graph.product("hidden", "rows", weight, precision)
+        pairs = graph.constant("pairs", np.array([-1, ROWS, weight.shape[0]], dtype=np.int64))
+        graph.add("Reshape", ["rows", pairs], ["both"])
         weights = np.array([[guidance, 1 - guidance]], dtype=np.float32)
-        graph.add("MatMul", [graph.constant("guidance", weights), rows], ["logits"])
+        graph.add("MatMul", [graph.constant("guidance", weights), "both"], ["logits"])
         graph.add("ArgMax", ["logits"], ["code"], axis=-1, keepdims=0)
         self._session = graph.compile(
-            {"hidden": [ROWS, weight.shape[1]]},
-            {"code": [1], "logits": [1, weight.shape[0]]},
+            {"hidden": [None, weight.shape[1]]},
+            {"code": [None, 1], "logits": [None, 1, weight.shape[0]]},
             threads=1,
         )
 
     def bound(self, hidden: Tensor, code: Tensor) -> Bound:
-        """From hidden [B, D] to code [1], where they lie."""
+        """From hidden [F B, D] to codes [F, 1], where they lie."""
         return Bound(self._session, {"hidden": hidden}, {"code": code})
 
     def logits(self, hidden: Tensor) -> Tensor:
         (logits,) = self._session.run(["logits"], {"hidden": hidden.numpy()})
-        return torch.from_numpy(logits[0])
+        return torch.from_numpy(logits[0, 0])

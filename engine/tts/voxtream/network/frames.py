@@ -17,7 +17,7 @@ from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.graphs import Graphed
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.acoustic import AcousticSteps
-from engine.tts.voxtream.network.model import Controls, VoxtreamModel
+from engine.tts.voxtream.network.model import Choice, Controls, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 from engine.tts.voxtream.sink import NextWindow, TemporalMemory
 
@@ -52,6 +52,22 @@ class Frames(Protocol):
         ...
 
 
+class Memory(Protocol):
+    """The temporal transformer's, of one utterance."""
+
+    def start(self, column: Tensor) -> None:
+        """Begin on the next column [B, D]; finish() or settle() follows."""
+        ...
+
+    def finish(self) -> Tensor:
+        """Hidden [B, D] of the column begun on."""
+        ...
+
+    def settle(self) -> None:
+        """Give up the column that was begun, if any; returns once it is no longer computed."""
+        ...
+
+
 def pack_controls(
     guidance: float, pull: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
 ) -> Tensor:
@@ -68,21 +84,19 @@ class EagerFrames:
     """Frames as plain calls; caches hold only what is used. The way of the CPU."""
 
     def __init__(self, prompt: PreparedPrompt, mimi: Mimi) -> None:
-        model = prompt.model
-        self._prompt = prompt
+        self.prompt = prompt
         self._mimi = mimi
         self._stream = prompt.sound_on(mimi)
-        self._depth = model.acoustic_memory()
-        self._memory: TemporalMemory | None = None
+        self._depth = prompt.model.acoustic_memory()
+        self._memory: Memory | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
         self._spoken = self._codes  # [1, K] of the frame before
         self._said = self._spoken_phones = (NOTHING, NOTHING)  # of the frame begun on, of _spoken
 
     def first(self, opened: Opened, controls: Tensor) -> int:
-        prompt, model = self._prompt, self._prompt.model
-        window = model.config.audio_window
-        self._memory = TemporalMemory(model, prompt.tables.temporal, opened.cache, window)
-        choice = model.choose(opened.hidden, _spread(controls, model))
+        prompt, model = self.prompt, self.prompt.model
+        self._memory = self._remembered(opened.cache)
+        choice = model.choose(opened.hidden, spread(controls, model))
         acoustic = _first_acoustics(opened, choice.code, prompt, self._depth)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
         return int(choice.token)
@@ -91,16 +105,20 @@ class EagerFrames:
         assert self._memory is not None, "first() comes first"
         self._said = said
         codes = self._codes[:, :, None].expand(ROWS, -1, -1)
-        self._memory.start(self._prompt.model.columns(phones[:, None], codes)[:, 0])
+        self._memory.start(self.prompt.model.columns(phones[:, None], codes)[:, 0])
 
     def draw(self, controls: Tensor) -> int:
-        prompt, model = self._prompt, self._prompt.model
+        prompt, model = self.prompt, self.prompt.model
         assert self._memory is not None, "first() comes first"
         hidden = self._memory.finish()
-        choice = model.choose(hidden, _spread(controls, model))
+        choice = model.choose(hidden, spread(controls, model))
         acoustic = model.acoustic_codes(
             hidden + prompt.speaker, choice.code, prompt.tables.depth, self._depth
         )
+        return self.take(choice, acoustic)
+
+    def take(self, choice: Choice, acoustic: Tensor) -> int:
+        """Note what was drawn of the frame begun on; its duration token."""
         self._spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._spoken_phones = self._said
         self._codes = torch.cat((choice.code, acoustic), dim=1)
@@ -115,6 +133,10 @@ class EagerFrames:
         if self._memory is not None:
             self._memory.settle()
         self._memory = None
+
+    def _remembered(self, cache: KvCache) -> Memory:
+        model, tables = self.prompt.model, self.prompt.tables
+        return TemporalMemory(model, tables.temporal, cache, model.config.audio_window)
 
 
 def _first_acoustics(
@@ -132,7 +154,8 @@ def _first_acoustics(
     )
 
 
-def _spread(packed: Tensor, model: VoxtreamModel) -> Controls:
+def spread(packed: Tensor, model: VoxtreamModel) -> Controls:
+    """The controls of pack_controls() on the model's device."""
     return _controls(packed.to(model.device), model.config.duration_tokens)
 
 
@@ -182,7 +205,7 @@ class GraphFrames:
         self._cache.load(opened.cache)
         self._length = opened.cache.length
         self._next = NextWindow(model, self._tables.temporal, opened.cache, window)
-        choice = model.choose(opened.hidden, _spread(controls, model))
+        choice = model.choose(opened.hidden, spread(controls, model))
         acoustic = _first_acoustics(opened, choice.code, self._prompt, self._depth)
         self._codes.copy_(torch.cat((choice.code, acoustic), dim=1))
         return int(choice.token)

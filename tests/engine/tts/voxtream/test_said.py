@@ -37,13 +37,13 @@ def told(
 
     with model.open(voice, seed=4) as session:
         session.rate = 3.0
-        begin = session._frames.begin
+        begin = session.frames.begin
 
         def note(phones: Tensor, said: tuple[int, int]) -> None:
             asked.append(said)
             begin(phones, said)
 
-        monkeypatch.setattr(session._frames, "begin", note)
+        monkeypatch.setattr(session.frames, "begin", note)
         monkeypatch.setattr(Mimi, "decode_frame", keep)
         say(session, WORDS)
         monkeypatch.undo()

@@ -66,3 +66,20 @@ def test_two_memories_on_one_model_do_not_disturb_each_other() -> None:
     assert torch.equal(first, kept)
     assert torch.equal(first, again)
     assert not torch.equal(first, second)
+
+
+@pytest.mark.parametrize("profile", [FULL, INT8], ids=["plain", "packed"])
+def test_frames_made_abreast_have_the_codes_that_each_has_alone(profile: Profile) -> None:
+    made = model(profile)
+    table, single, abreast = (
+        rotary_tables(made).depth,
+        made.acoustic_memory(),
+        made.acoustic_memory(3),
+    )
+    semantic = torch.tensor([[5], [6], [7]])
+    rows = torch.cat([hidden(seed) for seed in range(3)])
+    for _ in range(2):  # the second time as if new
+        found = made.acoustic_codes(rows, semantic, table, abreast)
+        for seed in range(3):
+            own = made.acoustic_codes(hidden(seed), semantic[seed, None], table, single)
+            assert found[seed].tolist() == own[0].tolist()

@@ -1,0 +1,113 @@
+"""The application of one server as a deployment of Ray Serve, which starts, watches and replaces
+its replicas.
+
+A connection stays with its replica, and with it its utterances. A replica that is to go takes no
+new ones and lives until those it has are over. Invariant: each replica has an engine of its own;
+what they share is the plan and the voices.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import ray
+from ray import serve
+from ray.serve.config import RequestRouterConfig
+from starlette.types import ASGIApp
+
+from engine.runtime.factories import Factories, standard_factories
+from engine.serve.application import application
+from engine.serve.cluster.voice_copies import VoiceCopy, keep
+from engine.serve.guard import Access
+from engine.serve.limits import Limits
+from engine.serve.server import Address
+from engine.serve.service import Service
+from engine.settings import Settings
+
+NAME: Final = "rubato"
+ROUTER: Final = "engine.serve.cluster.free_slots:FreeSlots"
+DRAIN_S: Final = 600.0  # for the utterances of a replica that is to go
+# Of a replica's places in use before another one is started.
+BUSY: Final = 0.75
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """How many: `most` of them while many speak, `fewest` always. `gpus` for each, or a part."""
+
+    fewest: int = 2
+    most: int = 2
+    gpus: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each replica is made of."""
+
+    settings: Settings
+    access: Access
+    limits: Limits = field(default_factory=Limits)
+    factories: Callable[[], Factories] = standard_factories
+
+
+# Of a cluster of its own: nobody else can reach it.
+_ALONE: Final[dict[str, Any]] = {
+    "address": "local",
+    "include_dashboard": False,
+    "_node_ip_address": "127.0.0.1",
+}
+
+
+class Engine:
+    """One replica."""
+
+    # Ray awaits it.
+    async def __init__(  # type: ignore[misc]
+        self, plan: Plan, voices: tuple[VoiceCopy, ...]
+    ) -> None:
+        keep(voices)
+        self._plan = plan
+        self._service = Service(plan.settings, plan.factories(), plan.limits)
+        await self._service.start()
+
+    def __serve_build_asgi_app__(self) -> ASGIApp:
+        return application(self._service, self._plan.access)
+
+    def __del__(self) -> None:
+        self._service.stop()
+
+
+def deployed(plan: Plan, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> Any:
+    """What Ray Serve runs."""
+    slots, queue = plan.limits.slots, plan.limits.queue
+    about = serve.deployment(
+        name="Engine",
+        num_replicas="auto",
+        autoscaling_config={
+            "min_replicas": replicas.fewest,
+            "max_replicas": replicas.most,
+            "target_ongoing_requests": max(1.0, BUSY * slots),
+        },
+        max_ongoing_requests=slots + queue,  # a replica refuses on its own, in words
+        graceful_shutdown_timeout_s=DRAIN_S,
+        request_router_config=RequestRouterConfig(request_router_class=ROUTER),
+        ray_actor_options={"num_cpus": 1, "num_gpus": replicas.gpus},
+    )
+    return about(serve.ingress()(Engine)).bind(plan, voices)
+
+
+def start(plan: Plan, address: Address, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> None:
+    """Start the replicas, on the cluster that RAY_ADDRESS names or else on this machine alone;
+    returns once the fewest are ready. stop() ends them.
+    """
+    alone = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": replicas.most, **_ALONE}
+    ray.init(log_to_driver=False, **alone)
+    serve.start(http_options={"host": address.host, "port": address.port})
+    serve.run(deployed(plan, voices, replicas), name=NAME, route_prefix="/")
+
+
+def stop() -> None:
+    """End the replicas, each behind its last utterance, and leave the cluster."""
+    serve.shutdown()
+    ray.shutdown()

@@ -1,0 +1,1 @@
+"""The door of Home Assistant and its satellites: voice, ears, wake phrase and answers over TCP."""

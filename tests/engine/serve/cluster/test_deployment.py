@@ -1,0 +1,104 @@
+"""A cluster of two replicas on this machine, one of which is killed while a hundred texts are read.
+
+Its parts are started as the command starts them, each in a process of its own.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ray", reason="the extra 'cluster' is not installed")
+pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
+
+from engine.serve.cluster.reading import Manner, Reading
+from engine.serve.guard import Access
+from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.server import Address
+from engine.settings import Settings
+
+pytestmark = pytest.mark.long
+
+SESSIONS, AT_ONCE = 100, 12
+# On a loaded machine Ray's own processes take minutes to start; it gives them seconds.
+PATIENCE = {
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "300",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "120",
+    "RAY_prestart_worker_first_driver": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+TEXT = "This is reader number {number}, and the little lamb follows Mary wherever she may go today."
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    patch = pytest.MonkeyPatch()
+    for name, value in PATIENCE.items():
+        patch.setenv(name, value)
+    patch.setenv("RUBATO_DATA", str(tmp_path_factory.mktemp("data")))
+    patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
+    from engine.serve.cluster.deployment import Plan, Replicas, start, stop  # reads the environment
+
+    patch.setattr("ray.serve._private.api.HTTP_PROXY_TIMEOUT", 600)
+    settings = Settings()
+    settings = replace(settings, speech=replace(settings.speech, engine="espeak"))
+    limits = Limits(slots=AT_ONCE, queue=AT_ONCE)
+    where = Address("127.0.0.1", port)
+    start(Plan(settings, Access(), limits), where, (), Replicas())
+    yield where
+    stop()
+    patch.undo()
+
+
+def replicas() -> list[str]:
+    import ray
+
+    named: list[dict[str, Any]] = ray.util.list_named_actors(all_namespaces=True)
+    return [each["name"] for each in named if "REPLICA" in each["name"]]
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_a_replica_that_is_killed_costs_no_word_and_repeats_none(address: Address) -> None:
+    import ray
+
+    before = replicas()
+    assert len(before) == 2
+    readings = [
+        Reading(
+            f"ws://{address.host}:{address.port}",
+            TEXT.format(number=number),
+            Manner(rate=4.0 + number % 3),
+        )
+        for number in range(SESSIONS)
+    ]
+    places = asyncio.Semaphore(AT_ONCE)
+    heard: dict[int, list[str]] = {number: [] for number in range(SESSIONS)}
+    samples = dict.fromkeys(heard, 0)
+
+    async def read(number: int) -> None:
+        async with places:
+            async for piece in readings[number].pieces():
+                heard[number].append(piece.text)
+                samples[number] += len(piece.pcm) // 2
+
+    async def story() -> None:
+        reading = [asyncio.ensure_future(read(number)) for number in range(SESSIONS)]
+        while sum(bool(texts) for texts in heard.values()) < 2 * AT_ONCE:
+            await asyncio.sleep(0.01)
+        ray.kill(ray.get_actor(before[0], namespace="serve"), no_restart=True)
+        await asyncio.gather(*reading)
+
+    asyncio.run(story())
+    for number, texts in heard.items():
+        assert "".join(texts) == TEXT.format(number=number)
+        assert samples[number] > SAMPLE_RATE
+    assert sum(reading.losses for reading in readings) > 0
+    assert any(name not in before for name in replicas())

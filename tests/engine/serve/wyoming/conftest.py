@@ -1,0 +1,110 @@
+"""The door of Home Assistant on a socket of this machine, with parts that are fakes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.service import Service
+from engine.settings import Settings
+from tests.fakes import FakeParts
+from tests.fakes_tts import OWN_RATE, FakeTts
+
+pytest.importorskip("wyoming", reason="the extra 'serve' is not installed")
+
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.client import AsyncTcpClient
+from wyoming.event import Event
+
+from engine.serve.wyoming.door import Door
+
+SOON_S = 20.0  # a loaded machine is slow; a passing test hardly waits
+TEXT = "Mary had a little lamb."
+SECONDS = 7 / OWN_RATE  # of it
+
+
+@dataclass
+class House:
+    """A door, what is behind it, and the loop that it lives on."""
+
+    runner: asyncio.Runner
+    parts: FakeParts = field(default_factory=FakeParts)
+    voice: FakeTts = field(default_factory=FakeTts)
+    limits: Limits = field(default_factory=Limits)
+    port: int = 0
+
+    def run(self, story: Callable[[], Awaitable[None]]) -> None:
+        self.runner.run(asyncio.wait_for(story(), SOON_S))
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Service]:
+        factories = replace(
+            self.parts.factories(), synthesiser=lambda settings, progress: self.voice
+        )
+        service = Service(Settings(), factories, self.limits)
+        await service.start()
+        door = Door(service, factories)
+        self.port = await door.open(port=0)
+        try:
+            yield service
+        finally:
+            await door.close()
+            service.stop()
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[AsyncTcpClient]:
+        async with AsyncTcpClient("127.0.0.1", self.port) as client:
+            yield client
+
+    async def ask(self, last: str, *events: Any) -> list[Event]:
+        """Send these, and read up to an event of that type, or to the end."""
+        async with self.client() as client:
+            for event in events:
+                await client.write_event(event if isinstance(event, Event) else event.event())
+            return await until(client, last)
+
+
+async def until(client: AsyncTcpClient, last: str) -> list[Event]:
+    found: list[Event] = []
+    while (event := await client.read_event()) is not None:
+        found.append(event)
+        if event.type == last:
+            break
+    return found
+
+
+def types(events: list[Event]) -> list[str]:
+    """In order, each run of the same once."""
+    kinds = [event.type for event in events]
+    return [kind for at, kind in enumerate(kinds) if not at or kinds[at - 1] != kind]
+
+
+def seconds(events: list[Event]) -> float:
+    samples = sum(len(event.payload or b"") // 2 for event in events if event.type == "audio-chunk")
+    return samples / SAMPLE_RATE
+
+
+def sound(pcm: np.ndarray, rate: int = 16_000, channels: int = 1) -> list[Any]:
+    """As a microphone's client sends it."""
+    data = np.repeat((pcm * 32_767).astype("<i2"), channels).tobytes()
+    shape = {"rate": rate, "width": 2, "channels": channels}
+    size = 2 * channels * 1024
+    chunks = [
+        AudioChunk(**shape, audio=data[at : at + size], timestamp=at // size * 64)
+        for at in range(0, len(data), size)
+    ]
+    return [AudioStart(**shape), *chunks, AudioStop()]
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    with asyncio.Runner() as runner:
+        made, stack = House(runner), AsyncExitStack()
+        runner.run(stack.enter_async_context(made.open()))
+        yield made
+        runner.run(stack.aclose())

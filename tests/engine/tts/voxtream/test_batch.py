@@ -1,0 +1,160 @@
+"""Sessions that share the network's steps speak as each would alone: the same codes, so the same
+samples.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from engine.tts.base import AudioFrame, Finished, Pcm, Voice
+from engine.tts.voxtream.batch import SlotBatch
+from engine.tts.voxtream.config import FULL, INT8
+from engine.tts.voxtream.session import VoxtreamSession
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
+from tests.engine.tts.voxtream.small_model import SMALL, rest, small, speak
+
+WORDS = ["Many", "share", "a", "step."]
+PROMPTS = (20, 88, 30, 14)  # frames; behind the longest the window of 96 columns turns over
+
+
+@dataclass
+class Speaker:
+    """What one says, when it joins, and at which step it gets each of its words."""
+
+    number: int
+    joins: int = 0
+    words_every: int = 0  # steps; 0 = all at once
+    leaves: int = 1000
+    heard: list[AudioFrame] = field(default_factory=list)
+    session: VoxtreamSession | None = None
+
+    @property
+    def pcm(self) -> Pcm:
+        return np.concatenate([frame.pcm for frame in self.heard])
+
+    def open(self, opener: Callable[..., VoxtreamSession]) -> VoxtreamSession:
+        session = opener(voice_of(self.number), seed=self.number)
+        session.rate = 3.0 + self.number
+        return session
+
+    def feed(self, session: VoxtreamSession, step: int) -> None:
+        if not self.words_every and step == 0:
+            for word in WORDS:
+                session.push_word(word)
+            session.end_input()
+        elif self.words_every and step % self.words_every == 0:
+            word = step // self.words_every
+            if word < len(WORDS):
+                session.push_word(WORDS[word])
+            else:
+                session.end_input()
+
+
+def voice_of(number: int) -> Voice:
+    return random_voice(SMALL, seed=number, frames=PROMPTS[number])
+
+
+def alone(model: VoxtreamSynthesiser, speaker: Speaker) -> Pcm:
+    with speaker.open(model.open) as session:
+        speaker.feed(session, 0)
+        if speaker.words_every:
+            for step in range(1, speaker.words_every * len(WORDS) + 1):
+                speaker.feed(session, step)
+        return np.concatenate([frame.pcm for frame in rest(session)])
+
+
+def together(batch: SlotBatch, speakers: Sequence[Speaker]) -> None:
+    """Everybody speaks until all have finished or left."""
+    waiting, speaking = list(speakers), list[Speaker]()
+    step = 0
+    while waiting or speaking:
+        for speaker in [each for each in waiting if each.joins <= step and batch.free]:
+            waiting.remove(speaker)
+            speaker.joins = step
+            speaker.session = speaker.open(batch.open)
+            speaking.append(speaker)
+        sessions = []
+        for speaker in speaking:
+            assert speaker.session is not None
+            speaker.feed(speaker.session, step - speaker.joins)
+            sessions.append(speaker.session)
+        for speaker, made in zip(list(speaking), batch.step(sessions), strict=True):
+            assert speaker.session is not None
+            if isinstance(made, AudioFrame):
+                speaker.heard.append(made)
+            if isinstance(made, Finished) or step - speaker.joins >= speaker.leaves:
+                speaker.session.close()
+                speaking.remove(speaker)
+        step += 1
+
+
+@pytest.fixture(scope="module", params=[FULL, INT8], ids=lambda profile: profile.name)
+def model(request: pytest.FixtureRequest) -> VoxtreamSynthesiser:
+    return small(request.param)
+
+
+def test_who_joins_leaves_or_waits_beside_it_changes_nothing_of_a_session(
+    model: VoxtreamSynthesiser,
+) -> None:
+    speakers = [
+        Speaker(0),
+        Speaker(1, joins=2),
+        Speaker(2, words_every=5),  # starves in between, and waits until somebody leaves
+        Speaker(3, joins=1, leaves=4),
+    ]
+    batch = model.batch(3)
+    together(batch, speakers)
+    assert batch.free == 3
+    for speaker in speakers:
+        expected = alone(model, Speaker(speaker.number, words_every=speaker.words_every))
+        if speaker.leaves < 1000:
+            expected = expected[: len(speaker.pcm)]
+            assert len(expected)
+        assert np.array_equal(speaker.pcm, expected), f"speaker {speaker.number}"
+
+
+def test_a_session_of_a_batch_can_be_stepped_alone(model: VoxtreamSynthesiser) -> None:
+    batch, speaker = model.batch(2), Speaker(0)
+    with speaker.open(batch.open), speaker.open(batch.open) as session:
+        speaker.feed(session, 0)
+        pcm = np.concatenate([frame.pcm for frame in rest(session)])
+    assert np.array_equal(pcm, alone(model, speaker))
+
+
+def test_randomness_is_the_sessions_own() -> None:
+    batch = small().batch(3)
+    sessions = [batch.open(voice_of(0), seed=seed) for seed in (5, 5, 6)]
+    for session in sessions:
+        session.push_word("Nobody")
+        session.end_input()
+    steps = [batch.step(sessions) for _ in range(3)]
+    first, second, third = zip(*steps, strict=True)
+    for one, two in zip(first, second, strict=True):
+        assert isinstance(one, AudioFrame)
+        assert isinstance(two, AudioFrame)
+        assert np.array_equal(one.pcm, two.pcm)
+    assert any(
+        not np.array_equal(one.pcm, other.pcm)
+        for one, other in zip(first, third, strict=True)
+        if isinstance(one, AudioFrame) and isinstance(other, AudioFrame)
+    )
+
+
+def test_a_session_keeps_its_slot_from_passage_to_passage_and_gives_it_back_once() -> None:
+    made = small()
+    generation = replace(made._machine.generation, passage_frames=2)
+    machine = replace(made._machine, generation=generation)
+    model = VoxtreamSynthesiser(machine, made._speaker, made.voices(), made.info.name)
+    batch = model.batch(1)
+    words = ["One.", "Two.", "Three."]
+    session = batch.open(voice_of(0), seed=1)
+    assert batch.free == 0
+    heard = [frame.pcm for frame in speak(session, words)]
+    session.close()
+    session.close()
+    assert batch.free == 1
+    with model.open(voice_of(0), seed=1) as outside:
+        expected = [frame.pcm for frame in speak(outside, words)]
+    assert np.array_equal(np.concatenate(heard), np.concatenate(expected))
