@@ -184,7 +184,7 @@ async def _wyoming(
     if address.wyoming is None:
         yield
         return
-    from engine.serve.wyoming.door import Door
+    from engine.serve.doors.wyoming.door import Door
 
     door = Door(service, factories)
     try:

@@ -23,7 +23,15 @@ from wyoming.tts import (
 from wyoming.wake import Detect, Detection
 
 from engine.serve.limits import SAMPLE_RATE, Limits
-from tests.engine.serve.wyoming.conftest import SECONDS, TEXT, House, seconds, sound, types, until
+from tests.engine.serve.doors.wyoming.conftest import (
+    SECONDS,
+    TEXT,
+    House,
+    seconds,
+    sound,
+    types,
+    until,
+)
 from tests.fakes_tts import OWN_RATE
 
 # ------------------------------------------------------------------------------ voice

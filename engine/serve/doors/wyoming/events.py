@@ -11,7 +11,7 @@ from typing import Any, Final
 from wyoming.event import Event
 
 from engine.errors import InvalidInput
-from engine.serve.answers import number_of
+from engine.serve.doors.answers import number_of
 from engine.serve.limits import Limits
 from engine.settings import FASTEST, SLOWEST
 

@@ -12,14 +12,14 @@ from wyoming.ping import Pong
 
 from engine.errors import Busy, TimedOut
 from engine.runtime.factories import Factories
+from engine.serve.doors.wyoming.answering import Answering
+from engine.serve.doors.wyoming.client import Client
+from engine.serve.doors.wyoming.description import described
+from engine.serve.doors.wyoming.events import HEAD_BYTES, read_event
+from engine.serve.doors.wyoming.listening import Listening
+from engine.serve.doors.wyoming.speaking import Speaking
+from engine.serve.doors.wyoming.waking import Wake
 from engine.serve.service import Service
-from engine.serve.wyoming.answering import Answering
-from engine.serve.wyoming.client import Client
-from engine.serve.wyoming.description import described
-from engine.serve.wyoming.events import HEAD_BYTES, read_event
-from engine.serve.wyoming.listening import Listening
-from engine.serve.wyoming.speaking import Speaking
-from engine.serve.wyoming.waking import Wake
 
 PORT: Final = 10_700
 MOST_CLIENTS: Final = 32

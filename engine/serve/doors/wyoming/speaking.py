@@ -17,13 +17,13 @@ from wyoming.event import Event
 from wyoming.tts import SynthesizeStopped
 
 from engine.errors import InvalidInput
-from engine.serve.answers import text_of
-from engine.serve.encoding import pcm16
+from engine.serve.doors.answers import text_of
+from engine.serve.doors.encoding import pcm16
+from engine.serve.doors.wyoming.client import Client
+from engine.serve.doors.wyoming.events import rate_of
 from engine.serve.limits import SAMPLE_RATE
 from engine.serve.service import Service, Wish
 from engine.serve.speech import Speech
-from engine.serve.wyoming.client import Client
-from engine.serve.wyoming.events import rate_of
 
 _FORMAT = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
 

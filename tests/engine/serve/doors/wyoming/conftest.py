@@ -21,7 +21,7 @@ from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 
-from engine.serve.wyoming.door import Door
+from engine.serve.doors.wyoming.door import Door
 
 SOON_S = 20.0  # a loaded machine is slow; a passing test hardly waits
 TEXT = "Mary had a little lamb."

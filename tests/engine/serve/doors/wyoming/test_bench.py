@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.serve.wyoming.conftest import TEXT, House
+from tests.engine.serve.doors.wyoming.conftest import TEXT, House
 
 pytest.importorskip("wyoming_bench", reason="wyoming-bench is not installed")
 

@@ -18,10 +18,10 @@ from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, Not
 
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Message, Role, TextDelta
-from engine.serve.answers import text_of
+from engine.serve.doors.answers import text_of
+from engine.serve.doors.wyoming.client import Client
+from engine.serve.doors.wyoming.events import context_of, rate_of
 from engine.serve.service import Service
-from engine.serve.wyoming.client import Client
-from engine.serve.wyoming.events import context_of, rate_of
 
 CONVERSATIONS: Final = 32
 MESSAGES: Final = 20  # of one

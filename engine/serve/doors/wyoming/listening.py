@@ -20,10 +20,10 @@ from engine.asr.base import SAMPLE_RATE
 from engine.asr.wake.base import KeywordSpotter
 from engine.audio.pcm import Pcm, Resampler
 from engine.errors import InvalidInput
-from engine.serve.answers import number_of, text_of
+from engine.serve.doors.answers import number_of, text_of
+from engine.serve.doors.wyoming.client import Client
+from engine.serve.doors.wyoming.waking import Wake
 from engine.serve.service import Service
-from engine.serve.wyoming.client import Client
-from engine.serve.wyoming.waking import Wake
 
 LONGEST_S: Final = 120.0
 # Bytes of a sample -> its type, and what full scale is.
