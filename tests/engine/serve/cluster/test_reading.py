@@ -15,7 +15,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from engine.errors import SynthesisError
 from engine.serve.cluster.reading import Manner, Piece, Reading
-from tests.engine.serve.conftest import serving, soon
+from tests.engine.serve.served import serving, soon
 
 TEXT = "It costs $5 today, and all the neighbours know that Mary had a little lamb."
 FAST = Manner(rate=5.0, lead_ms=2_000)
