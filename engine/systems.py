@@ -1,5 +1,5 @@
-"""The synthesisers of the papers, but for VoXtream2: small packs of them come with the program, and
-others can be trained on this machine.
+"""The synthesisers of the papers, but for VoXtream2: small packs of some come with the program, and
+all can be trained on this machine.
 
 The one table of them. A row here makes a system known to settings, window, `rubato models`,
 `doctor`, `bench` and `compare`; its loader is named in `engine/tts/registry.py`.

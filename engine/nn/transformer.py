@@ -226,6 +226,7 @@ class RotaryTable:
         """Angles of positions [T] on the device; they must be below the table's present size."""
         return Rotation(self._cos[positions], self._sin[positions])
 
+    @torch.inference_mode(mode=False)  # training may go on with a table that a session grew
     def _grow(self, positions: int) -> None:
         # fp32 throughout, like the model was trained: fp64 angles differ by up to 1e-4 rad at 2000.
         steps = torch.arange(positions, device=self._frequencies.device, dtype=torch.float32)

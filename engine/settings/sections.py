@@ -25,8 +25,7 @@ from engine.settings.rules import (
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable, mark
 
-# Of the window, each named in itself.
-LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})
+LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # the window's
 
 
 @dataclass(frozen=True)
@@ -363,9 +362,7 @@ class PresenceSettings:
 
 
 @dataclass(frozen=True)
-class ServeSettings:
-    """Speaking for other programs: engine/serve, in a process of its own."""
-
+class ServeSettings:  # engine/serve, in a process of its own
     on: Annotated[
         bool,
         Shown("Speak for other programs"),

@@ -279,11 +279,10 @@ class Evaluate:
     long_seconds: float = 600.0
 
 
-QUICK: Evaluate = Evaluate(
+QUICK: Evaluate = Evaluate(  # `evaluate --quick`: does everything work, is nothing far off
     sentences=4, short_replies=4, rates=(2.0, 4.0, 6.0), rate_sentences=4, naturalness=1, clones=3,
     long_seconds=60.0,
 )  # fmt: skip
-"""`evaluate --quick`: a check that everything works and nothing is far off."""
 
 
 @dataclass(frozen=True)
@@ -301,14 +300,14 @@ class Export:
     passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
     weight: float = 8.0  # of the pull towards a rate
     tuning_seconds: float = 60.0  # of speech with the histogram of each rate; 0 = as in the corpus
-    own_rate: float = 0.0  # this and what follows: see Generation
+    look_ahead: int = 0  # this and what follows: see Generation
+    own_rate: float = 0.0
     lowest_rate: float = 0.0
     highest_rate: float = UNBOUNDED
     frames_heard: int = 0
     frames_in_word: int = NEVER
     reached: tuple[str, ...] = ()  # for the card: what was measured
-    look_ahead: int = 0
-    limits: tuple[str, ...] = ()  # for the card: why figures miss their targets
+    limits: tuple[str, ...] = ()  # and why figures miss their targets
 
 
 Network = (
@@ -318,8 +317,6 @@ Network = (
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A whole run."""
-
     name: str
     seed: int
     system: str = VOXTREAM2  # or another of those in stages.py

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,9 @@ class HostileLibrary:
 
     def recommendation(self) -> Recommendation:
         return Recommendation(("x",), 0, HOSTILE, HOSTILE)
+
+    def wanted(self, names: Iterable[str]) -> tuple[ModelEntry, ...]:
+        return self.models()
 
     def fetch(self, name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
         show(HOSTILE, 1, 1)

@@ -152,3 +152,12 @@ def test_short_waves_keep_their_frequency_and_long_ones_are_stretched() -> None:
 def test_the_norm_computes_in_fp32_whatever_comes_in() -> None:
     x = torch.full((1, 8), 300.0, dtype=torch.float16)  # 300 squared overflows fp16
     assert torch.equal(RmsNorm(8).half()(x), torch.ones(1, 8, dtype=torch.float16))
+
+
+def test_a_table_that_a_session_made_serves_training() -> None:
+    with torch.inference_mode():
+        table = RotaryTable(16, CPU, positions=4)
+        table.slice(0, 9)
+    x = torch.ones(1, 1, 9, 16, requires_grad=True)
+    rotate(x, table.slice(0, 9)).sum().backward()
+    assert x.grad is not None

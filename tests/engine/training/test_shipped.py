@@ -15,7 +15,7 @@ HASHES = {
     "codec.safetensors":
         "119517724772ddafc9af86932732ed204d5eaa4d76734da98344420214d32b5e",
     "config.json":
-        "5276f847800e067ec5d892240089500b6ac109bd6533cc625e371680e2984703",
+        "89be18a60761a6ed1a9d58487650538b33e5e59d76bf67fb42e8d760daa3a4fe",
     "phones.json":
         "1830190e231e5a2cd567ac49ea22e5df3a3cfdd12e6fdfa4839b5df85178ad56",
     "speaker.safetensors":
