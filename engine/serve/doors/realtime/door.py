@@ -40,6 +40,7 @@ from engine.serve.doors.realtime.conversation import (
 from engine.serve.doors.realtime.microphone import SLICE, ClientMicrophone
 from engine.serve.doors.realtime.response import Answer, Manner
 from engine.serve.doors.sockets import Events
+from engine.serve.doors.speaking import voice_of
 from engine.serve.service import Service
 
 log = logging.getLogger(__name__)
@@ -90,7 +91,8 @@ class _Session:
     @property
     def busy(self) -> bool:
         """Whether the client need not say anything for now."""
-        return self._answer is not None
+        understood = self._hearing is None or self._hearing.done()
+        return self._answer is not None or not understood
 
     async def begin(self) -> None:
         self._listen()
@@ -114,11 +116,20 @@ class _Session:
     # -------------------------------------------------------------------- the session
 
     async def _update(self, event: Fields) -> None:
-        self._set.update(object_of(event, "session"))
+        changes = object_of(event, "session")
+        await self._check_voice(changes)
+        self._set.update(changes)
         self._listen()
         if self._answer is not None:
             self._answer.change_rate(self._set.rate(self._service.own_pace))
         await self._events.tell("session.updated", session=self._set.fields)
+
+    async def _check_voice(self, changes: Fields) -> None:
+        """InvalidInput for a voice that there is not: most clients would not notice it later, in a
+        response that failed.
+        """
+        if voice := voice_of(object_of(object_of(changes, "audio"), "output")):
+            await self._service.check_voice(voice)
 
     def _listen(self) -> None:
         turns = self._set.turns
@@ -236,11 +247,12 @@ class _Session:
 
     async def _respond(self, event: Fields) -> None:
         fields = object_of(event, "response")
-        if self._answer is not None:
+        await self._check_voice(fields)
+        if self._answer is None and self._hearing is not None:
+            await asyncio.wait([self._hearing])  # it is an answer to what was said
+        if self._answer is not None:  # what was said may be answered by now
             kind = "conversation_already_has_active_response"
             raise Refused(kind, "A response is in progress already.")
-        if self._hearing is not None:
-            await asyncio.wait([self._hearing])  # it is an answer to what was said
         await self._start(fields)
 
     async def _start(self, fields: Fields) -> None:
@@ -256,7 +268,7 @@ class _Session:
             instructions=text_of(fields, "instructions", mine.instructions),
             tools=tools_of(fields) if "tools" in fields else mine.tools,
             aloud=speaks(fields) if "output_modalities" in fields else mine.aloud,
-            voice=text_of(output, "voice", mine.voice),
+            voice=voice_of(output) or mine.voice,
             rate=mine.rate(self._service.own_pace),
             lead_ms=mine.lead_ms,
         )

@@ -15,11 +15,15 @@ async def main() -> None:
     base, question = sys.argv[1].replace("http", "ws", 1), sys.argv[2]
     with wave.open(question) as file:
         pcm = file.readframes(file.getnframes())
+    pcm += bytes(3 * 48_000)  # a microphone goes on: the end of a turn is told by silence
     agent = RealtimeAgent(name="rubato", instructions="Be brief.")
     model_config = {
         "api_key": "none",
         "url": f"{base}/realtime?model=rubato",
-        "initial_model_settings": {"turn_detection": {"type": "semantic_vad"}},
+        "initial_model_settings": {
+            "voice": "Alan",  # it would ask for one of OpenAI's
+            "turn_detection": {"type": "semantic_vad"},
+        },
     }
     runner = RealtimeRunner(starting_agent=agent)
     kinds: list[str] = []

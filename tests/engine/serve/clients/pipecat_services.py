@@ -7,11 +7,13 @@ import asyncio
 import json
 import sys
 
-from pipecat.frames.frames import ErrorFrame, TranscriptionFrame, TTSAudioRawFrame
+from pipecat.frames.frames import ErrorFrame, TranscriptionFrame, TTSAudioRawFrame, TTSSpeakFrame
 from pipecat.services.openai.stt import OpenAISTTService
 from pipecat.services.openai.tts import VALID_VOICES, OpenAITTSService
+from pipecat.tests.utils import run_test
 
 TEXT = "The boat left the harbour at ten past seven."
+PATIENCE_S = 120.0  # for a loaded machine
 
 
 async def main() -> None:
@@ -22,12 +24,12 @@ async def main() -> None:
         base_url=base,
         settings=OpenAITTSService.Settings(voice="Alan", model="tts-1"),
     )
-    sound, faults = 0, []
-    async for frame in tts.run_tts(TEXT, "context"):
-        if isinstance(frame, TTSAudioRawFrame):
-            sound += len(frame.audio)
-        elif isinstance(frame, ErrorFrame):
-            faults.append(frame.error)
+    # Within a pipeline, which tells it the sample rate.
+    spoken, back = await run_test(
+        tts, frames_to_send=[TTSSpeakFrame(TEXT)], start_timeout=PATIENCE_S
+    )
+    sound = sum(len(frame.audio) for frame in spoken if isinstance(frame, TTSAudioRawFrame))
+    faults = [frame.error for frame in back if isinstance(frame, ErrorFrame)]
     stt = OpenAISTTService(
         api_key="none", base_url=base, settings=OpenAISTTService.Settings(model="whisper-1")
     )

@@ -10,6 +10,7 @@ import sys
 
 os.environ["HOME"] = os.environ["RUBATO_DATA"]  # where it writes what it does
 os.environ["VOICEMODE_TTS_BASE_URLS"] = sys.argv[1]
+os.environ["VOICEMODE_VOICES"] = "Alan"  # it lets only names through that it knows
 os.environ["OPENAI_API_KEY"] = "none"
 
 from voice_mode.simple_failover import simple_tts_synthesize

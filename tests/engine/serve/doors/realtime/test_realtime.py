@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -18,9 +19,9 @@ from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.serve.doors.encoding import pcm16
-from engine.serve.limits import SAMPLE_RATE
-from tests.engine.serve.served import House, Served, serving
-from tests.fakes import FakeLanguageModel, FakeParts
+from engine.serve.limits import SAMPLE_RATE, Limits
+from tests.engine.serve.served import SOON_S, House, Served, serving, soon
+from tests.fakes import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
 from tests.fakes_tts import OWN_RATE
 
 LONG = "go " * 60
@@ -38,6 +39,18 @@ class CallingModel(FakeLanguageModel):
             yield f"It gave {messages[-1]['content']}."
         else:
             yield ToolCall("call_1", tools[0]["function"]["name"], '{"city": "Oslo"}')
+
+
+class HeldRecogniser(FakeRecogniser):
+    """Understands nothing before it is `let` to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = threading.Event()
+
+    def open(self) -> FakeRecognition:
+        assert self.let.wait(SOON_S)
+        return super().open()
 
 
 class Talk:
@@ -317,6 +330,7 @@ def test_functions_of_the_client_are_called_and_their_results_told(
         ("what.ever", {}, "what.ever"),
         ("session.update", {"session": 3}, "session"),
         ("session.update", {"session": {"audio": {"output": {"voice": 3}}}}, "voice"),
+        ("session.update", {"session": {"audio": {"output": {"voice": "alloy"}}}}, "alloy"),
         ("session.update", {"session": {"audio": {"output": {"speed": 9}}}}, "speed"),
         ("session.update", {"session": {"audio": 4}}, "audio"),
         (
@@ -333,6 +347,7 @@ def test_functions_of_the_client_are_called_and_their_results_told(
         ("conversation.item.truncate", {"item_id": "gone", "audio_end_ms": 1}, "gone"),
         ("response.create", {"response": 3}, "response"),
         ("response.create", {"response": {"output_modalities": "x"}}, "output_modalities"),
+        ("response.create", {"response": {"audio": {"output": {"voice": "alloy"}}}}, "alloy"),
     ],
 )
 def test_a_wrong_event_is_told_and_the_session_lives(
@@ -347,6 +362,29 @@ def test_a_wrong_event_is_told_and_the_session_lives(
         assert (await talk.until("response.done"))["response"]["status"] == "completed"
 
     story(house, tell, **output())
+
+
+def test_a_client_waits_until_it_is_understood_and_is_answered_once(question: Pcm) -> None:
+    recogniser = HeldRecogniser()
+    parts = FakeParts(model=FakeLanguageModel(LONG), recogniser=recogniser)
+    sound = base64.b64encode(pcm16(question)).decode()
+
+    async def tell() -> None:
+        limits = Limits(idle_s=0.4)
+        async with serving(limits, parts=parts) as served, talking(served) as talk:
+            try:
+                await talk.tell("input_audio_buffer.append", audio=sound)
+                with pytest.raises(TimeoutError):  # not that the server has gone
+                    async with asyncio.timeout(1.5 * limits.idle_s):
+                        await talk.until("response.created")
+                await talk.tell("response.create")
+            finally:
+                recogniser.let.set()
+            code = (await talk.until("error"))["error"]["code"]
+            assert code == "conversation_already_has_active_response"
+            assert talk.kinds().count("response.created") == 1
+
+    soon(tell)
 
 
 def test_a_client_that_vanishes_leaves_nothing_behind(house: House, question: Pcm) -> None:
