@@ -99,6 +99,9 @@ OTHERS: dict[str, Value] = {
     "presence.stop_key": "F8",
     "presence.faster_key": "Meta+Up",
     "presence.slower_key": "Meta+Down",
+    "serve.on": True,
+    "serve.network": True,
+    "serve.port": 8800,
 }
 FORMS = {
     "no file": None,
