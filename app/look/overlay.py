@@ -4,7 +4,14 @@ Invariant: the area's own bar is hidden but keeps the state; this one mirrors it
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QScrollBar, QWidget
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QApplication,
+    QFrame,
+    QScrollArea,
+    QScrollBar,
+    QWidget,
+)
 
 _WIDTH = 10  # logical pixels
 
@@ -52,6 +59,14 @@ class Scrolled(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         OverlayBar(self)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._follow)
+
+    def _follow(self, _: QWidget | None, now: QWidget | None) -> None:
+        """Show what the keyboard comes to; nothing moves under a pressed mouse."""
+        if now is not None and self.isAncestorOf(now) and not QApplication.mouseButtons():
+            self.ensureWidgetVisible(now)
 
 
 def page_in(parent: QWidget | None = None) -> QWidget:
