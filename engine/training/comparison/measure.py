@@ -35,7 +35,7 @@ _MEGABYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured: as much as all systems need 25 minutes for, on two cores."""
+    """How much is measured: little enough for all systems to be done in one sitting."""
 
     sentences: int = 40  # by every voice
     natural: int = 16  # of them, that DNSMOS hears

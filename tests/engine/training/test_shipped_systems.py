@@ -80,7 +80,7 @@ def test_it_is_understood_and_ends_by_itself(heard: Heard, judge: Recogniser) ->
 
 
 @pytest.mark.slow
-def test_word_by_word_is_all_at_once(heard: Heard) -> None:
+def test_word_by_word_is_all_at_once_or_repeats_its_trace(heard: Heard) -> None:
     words = SAID[0].split()
     one, other = ([words], [[word] for word in words])
     if heard.model.info.reads_ahead:  # which words were known is of the trace: the same one twice
