@@ -13,10 +13,10 @@ from typing import Final
 @dataclass(frozen=True)
 class System:
     """`name` is that of the synthesiser, of its recipe in `engine/training/recipes` and of its
-    pack's folder. `core_hours` is how long one core trains its networks
-    (SpeakStream's and SMLLE's are estimates from the time of a step); the corpus, its codes and its vocoder take more. `headline` is the result
-    its paper gives, `expected` what of it should also be seen here, `ours` what differs from the
-    paper.
+    pack's folder. `core_hours` is how long one core trains its networks (SpeakStream's and SMLLE's
+    are estimates from the time of a step); the corpus, its codes and its vocoder take more.
+    `headline` is the result its paper gives, `expected` what of it should also be seen here,
+    `ours` what differs from the paper.
     """
 
     name: str
