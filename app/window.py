@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.about.page import AboutPage
-from app.arrangement import Arrangement, WindowParts
+from app.about import AboutPage
+from app.arrangement import Arrangement, Shelf, WindowParts
 from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.transcript import KEYBOARD
@@ -33,20 +33,18 @@ from app.first_start.card import STEP_KEY, FirstStart
 from app.header import HANDS_FREE_KEY, Header
 from app.history.panel import HistoryPanel
 from app.keys import Act, KeysCard, MoreMenu, Precedence
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
 from app.look.theme import Theme, mode_named
 from app.models.page import Models
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Form
-from app.shelf import Shelf
 from app.stage.panel import Stage
 from app.stage.talk_key import TalkKey
-from app.status.banner import Banner
-from app.status.notice import NoticeLine
+from app.status.banner import Banner, NoticeLine
 from app.status.parts import Parts
-from app.timers.panel import TimersPanel
+from app.timers import TimersPanel
 from app.voice.panel import dropped_file
 from engine.api import (
     ChangeSetting,

@@ -21,11 +21,11 @@ from PySide6.QtGui import (
 
 from app.conversation import bubbles
 from app.conversation.bubbles import Kind, Words
-from app.conversation.document_text import LINE_END, characters, displayable, units
 from app.conversation.reply.blocks import Blocks, Places, alike, cells_from, columns_of
 from app.conversation.reply.paragraph import Paragraph, Shape
 from app.conversation.transcript import Exchange, Span
 from app.look.layout import COLUMN, GUTTER, gutter
+from app.look.plain_text import LINE_END, characters, displayable, units
 from app.look.theme import Theme
 
 _NO_TEXT = "\u00a0"  # an empty block keeps its place with this

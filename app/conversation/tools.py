@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.transcript import Exchange, Transcript
-from app.language.words import tr
-from app.look.icons import IconButton
+from app.language import tr
+from app.look.controls import IconButton
 from app.look.layout import row
 from app.look.plain_text import plain
 from app.look.theme import Theme

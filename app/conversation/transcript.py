@@ -8,7 +8,7 @@ transcript, delta or end of turn has begun it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from engine import api
 
 KEYBOARD = "keyboard"  # the recogniser of a turn that was typed

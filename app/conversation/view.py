@@ -22,10 +22,10 @@ from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.reply.painting import paint_bubbles
 from app.conversation.tools import Door, ReplyTools
 from app.conversation.transcript import Exchange, Transcript
-from app.language.words import tr
-from app.look.button import button
+from app.language import tr
+from app.look.controls import button
 from app.look.label import announce
-from app.look.overlay import OverlayBar
+from app.look.layout import OverlayBar
 from app.look.theme import Theme, scaled
 from engine.api import ConversationOpened, Event
 

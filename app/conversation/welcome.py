@@ -11,8 +11,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
-from app.look.button import button
+from app.language import tr
+from app.look.controls import button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import CENTRE, Spring, column, placed, row, wide
 from app.look.plain_text import one_line

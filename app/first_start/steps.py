@@ -13,14 +13,13 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.bridge import Post
 from app.devices import Devices
 from app.first_start.echo import EchoMeasurement, sounds
-from app.language.words import mark, tr
-from app.look.bars import LevelMeter
-from app.look.button import button
+from app.language import mark, tr
+from app.look.controls import LevelMeter, button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import LEFT, Spring, column, fill, placed, row
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.models import words as model_words
+from app.models.row import progress_of, size_of
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import Field, field_of
 from engine.api import (
@@ -170,12 +169,12 @@ class LoudspeakerStep(Step):
                     if each.name == NATURAL:
                         self._offer_natural(each)
             case ModelProgress(name=name) if name == NATURAL:
-                self._say_fetched(model_words.progress(event), is_busy=True)
+                self._say_fetched(progress_of(event), is_busy=True)
             case ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
                 self._say_fetched(text if failed else "", is_busy=False)
 
     def _offer_natural(self, voice: ModelEntry) -> None:
-        size = model_words.size(voice.megabytes)
+        size = size_of(voice.megabytes)
         self.fetch.setText(tr("&Fetch a more natural voice: {size}", size=size))
         self.fetch.setVisible(voice.fits and voice.state is not Presence.COMPLETE)
 

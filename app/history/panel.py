@@ -18,15 +18,13 @@ from PySide6.QtWidgets import (
 
 from app.bridge import Post
 from app.history.rows import Rows
-from app.language.words import mark, tr, tr_n
-from app.look.button import button
+from app.language import mark, tr, tr_n
+from app.look.controls import IconButton, Switch, button
 from app.look.file_dialogs import ask_where
-from app.look.icons import IconButton
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, card, column, row, wide
 from app.look.page import Returning
 from app.look.plain_text import one_line
-from app.look.switch import Switch
 from app.look.theme import Theme
 from engine import api
 

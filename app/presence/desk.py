@@ -7,7 +7,7 @@ real state.
 import os
 from collections.abc import Callable
 
-from app.language.words import tr
+from app.language import tr
 from app.look.page import bring_to_front
 from app.presence.remote import Message, Order, State
 from app.window import Window

@@ -7,14 +7,13 @@ a desktop does not offer is left out, and reported if the person has asked for i
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QSystemTrayIcon
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.presence.bus import Bus
 from app.presence.desk import Desk
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
-from app.presence.notifications import Notifications
+from app.presence.notifications import Notifications, Stillness
 from app.presence.server import Server
-from app.presence.stillness import Stillness
 from app.presence.tray import Tray
 from app.window import Window
 from engine.api import (

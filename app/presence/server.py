@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.background_job import BackgroundJob
-from app.language.words import mark, tr, translated
+from app.language import mark, tr, translated
 from engine.api import Settings, Value, translatable
 
 _ENDED = mark("The server ended.")

@@ -14,8 +14,8 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.language.words import mark, tr
-from app.look.icons import paint_icon
+from app.language import mark, tr
+from app.look.controls import paint_icon
 from app.presence.desk import Desk
 from app.presence.remote import Order
 from app.stage.mood import Ears

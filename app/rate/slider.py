@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from app.language.words import decimal, tr
+from app.language import decimal, tr
 from app.look.label import announce
 from app.look.theme import Theme, scaled
 from engine.api import settings

@@ -14,17 +14,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.devices import Devices
-from app.language.words import tr
-from app.look.icons import icon
-from app.look.overlay import OverlayBar
+from app.language import tr
+from app.look.controls import icon
+from app.look.layout import OverlayBar
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.presence.server import Server
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
-from app.settings.lesson import Lesson
-from app.settings.login import LoginRow
-from app.settings.serving import ServerRow
+from app.settings.other_rows import Lesson, LoginRow, ServerRow
 from app.status.parts import Parts
 from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, Value
 

@@ -20,11 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.devices import DEFAULT_LABEL, Devices
-from app.language.words import tr
-from app.look.icons import IconButton
+from app.language import tr
+from app.look.controls import IconButton, Switch
 from app.look.label import Label
 from app.look.plain_text import one_line, tool_tip
-from app.look.switch import Switch
 from app.look.theme import Theme, scaled
 from app.settings.form import Field
 from engine.api import Part, Value, settings

@@ -7,7 +7,7 @@ Nothing says that it listens before a microphone is open.
 from dataclasses import dataclass
 from enum import Enum
 
-from app.language.words import mark
+from app.language import mark
 from app.status.parts import Parts
 from engine.api import Part, Phase
 

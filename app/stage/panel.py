@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
+from app.language import tr
 from app.look.label import SteadyLabel
 from app.look.layout import Spring, column, wide
 from app.look.plain_text import one_line, tool_tip

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
-from app.look.icons import paint_icon
+from app.language import tr
+from app.look.controls import paint_icon
 from app.look.theme import Theme, scaled
 from app.status.parts import Parts
 from engine import api

@@ -8,15 +8,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation.transcript import KEYBOARD
-from app.language.words import decimal, mark, tr, tr_n
-from app.look.button import button
+from app.language import decimal, mark, tr, tr_n
+from app.look.controls import button
 from app.look.layout import column
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme, scaled
-from app.status.latency import LatencyDialog
+from app.status.latency import STAGES, LatencyDialog, TurnTimes, stages
 from app.status.parts import Parts, State
 from app.status.row import NAMES, PartRow, SummaryRow
-from app.status.turn_times import STAGES, TurnTimes, stages
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
 _TIMES = mark("Press to see the last turns (Ctrl+T)")

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLineEdit, QS
 
 from app.background_job import BackgroundJob
 from app.bridge import Post
-from app.language.words import decimal, mark, tr, translated
-from app.look.button import button
+from app.language import decimal, mark, tr, translated
+from app.look.controls import button
 from app.look.file_dialogs import ask_where
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, card, fill, row

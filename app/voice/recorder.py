@@ -6,9 +6,8 @@ Invariant: nothing is recorded before the person starts it, and closing discards
 from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
-from app.language.words import decimal, mark, tr
-from app.look.bars import LevelMeter
-from app.look.button import button
+from app.language import decimal, mark, tr
+from app.look.controls import LevelMeter, button
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, column, row
 from app.look.theme import Theme

@@ -17,7 +17,7 @@ from installer.bootstrap.payload import BOOTSTRAPPER
 from installer.bootstrap.places import Home
 from installer.commands import SetupError
 
-# The file in which app/presence/installation.py notes a successful start.
+# The file in which app/presence/autostart.py notes a successful start.
 STARTED_VARIABLE = "RUBATO_STARTED"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 
-from app.guards import Watch
+from app.program import Watch
 from engine.api import CrashNotes
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.presence.bus import Bus
 from app.presence.desk import Desk
 from app.presence.keys.chord import Chord, parse

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from app.about.page import AboutPage
+from app.about import AboutPage
 
 WORKS = {
     "works": [

@@ -25,8 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import words
-from app.language.words import LANGUAGES, tr
+from app.language import LANGUAGES, tr, words
 from app.voice.sheet import ClipSheet
 from app.window import Window
 from tests.app.everyone.pages import PAGES, seen, words_of

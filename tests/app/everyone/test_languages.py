@@ -26,8 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.first_start.steps import SENTENCE
-from app.language import words
-from app.language.words import LANGUAGES
+from app.language import LANGUAGES, words
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.voice.recorder import TO_READ

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.bars import LevelMeter
-from app.rate.trace import RateTrace
+from app.look.controls import LevelMeter
+from app.rate.panel import RateTrace
 from app.stage.orb import Orb
 from app.status.latency import Bars
 from app.window import Window

@@ -14,7 +14,7 @@ from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
-from app.language.words import LANGUAGES
+from app.language import LANGUAGES
 
 ROOT = Path(__file__).parents[3]
 KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None}

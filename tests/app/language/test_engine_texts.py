@@ -11,8 +11,7 @@ from string import Formatter
 
 import pytest
 
-from app.language import words
-from app.language.words import told, translated
+from app.language import told, translated, words
 from engine.api import Failed, Notice, Part, Ready, VoiceEntry, VoicesListed
 from engine.asr import pick as ears
 from engine.errors import LanguageModelError, ModelError

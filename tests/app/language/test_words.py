@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.language import words
-from app.language.system import of_system
-from app.language.words import LANGUAGES, decimal, mark, tr, tr_n
+from app.language import LANGUAGES, decimal, mark, tr, tr_n, words
+from app.program import of_system
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from app.look.bars import LOUD_DB, QUIET_DB, LevelMeter
+from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter
 from app.look.theme import Theme
 
 

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from app.look.elided_box import ElidedBox
+from app.look.controls import ElidedBox
 
 NAME = "English (Great Britain)"
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QColor, QFontDatabase
 from PySide6.QtWidgets import QCheckBox
 
-from app.look.icons import pixmap
+from app.look.controls import pixmap
 from app.look.theme import DARK, FAMILY, LIGHT, Colours, Mode, load_fonts, mode_named, style_sheet
 from engine.api import resource
 

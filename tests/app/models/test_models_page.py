@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.page import ModelsPage
-from app.models.words import remarks, size
+from app.models.row import remarks, size
 from engine import api
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.devices import Devices
 from app.presence import autostart
-from app.settings.login import LoginRow
+from app.settings.other_rows import LoginRow
 
 
 @pytest.fixture(autouse=True)

@@ -4,21 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from app.presence import autostart, installation
+from app.presence import autostart
 
 
 def test_a_start_is_noted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     noted = tmp_path / "started"
     monkeypatch.setenv("RUBATO_STARTED", str(noted))
-    installation.note_start()
-    installation.note_start()
+    autostart.note_start()
+    autostart.note_start()
     assert noted.read_text() == "up\n"
 
 
 @pytest.mark.parametrize("place", ["", "/nowhere/started"])
 def test_without_a_place_nothing_is_noted(place: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RUBATO_STARTED", place)
-    installation.note_start()
+    autostart.note_start()
 
 
 def test_at_login_the_launcher_is_started_which_outlives_updates(

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from app.presence.server import Server
-from app.settings.serving import ServerRow
+from app.settings.other_rows import ServerRow
 from engine.api import Settings
 
 # A `rubato serve --json --port N` that serves for ever, or cannot.

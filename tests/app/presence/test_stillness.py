@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.presence.bus import Bus
-from app.presence.stillness import SETTINGS, Stillness
+from app.presence.notifications import SETTINGS, Stillness
 from tests.private_bus import Service
 
 GNOME = ("org.gnome.desktop.interface", "enable-animations")

@@ -6,8 +6,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.rate.panel import RatePanel
-from app.rate.trace import RateTrace
+from app.rate.panel import RatePanel, RateTrace
 from engine.api import Phase, PhaseChanged, RateMeasured, SettingChanged, VoicesChanged
 
 

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.settings.dialog import SettingsDialog
-from app.settings.lesson import Lesson
+from app.settings.other_rows import Lesson
 from engine.api import ChangeSetting, Event, Failed, Notice, SettingChanged
 from engine.asr.wake.choice import head_file
 

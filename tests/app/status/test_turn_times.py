@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.status.turn_times import KEPT, STAGES, TurnTimes, percentile
+from app.status.latency import KEPT, STAGES, TurnTimes, percentile
 from engine.api import Ending, Heard, TurnEnded, TurnMetrics
 
 

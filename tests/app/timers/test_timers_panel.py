@@ -6,8 +6,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from app.look.theme import Theme
-from app.timers.card import time_left, when
-from app.timers.panel import SHOWN, TimersPanel
+from app.timers import SHOWN, TimersPanel, time_left, when
 from app.window import Window
 from engine.api import (
     CancelTimers,

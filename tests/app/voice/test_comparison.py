@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.language.words import tr
+from app.language import tr
 from app.voice.comparison import ComparisonPage, figures
 from engine.api import Command, Compared, Comparing, ComparisonState, Translatable
 

@@ -4,8 +4,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
-from app.voice.page import VoicesPage
-from app.voice.papers import NAMES
+from app.voice.page import NAMES, VoicesPage
 from engine.api import SYSTEMS, Command, ModelSettled, ModelsListed, Recommendation, UseModel
 from tests.fakes_engine import BUILT_IN, entry
 

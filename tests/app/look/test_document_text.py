@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from app.conversation.document_text import displayable, units
+from app.look.plain_text import displayable, units
 
 ANY = st.text(st.characters(codec=None), max_size=40)
 

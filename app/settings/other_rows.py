@@ -1,23 +1,70 @@
-"""The part of the page about the wake phrase that teaches it to this computer.
+"""What stands in the settings dialog and is no setting: starting at login, teaching the wake phrase
+to this computer, and where the server is.
 
-Invariant: teaching is a process of its own, which goes on when the page is closed; the phrase is
-found as before until it has ended well. Which phrase is in force says the engine, not the editor.
+Invariant: each shows what is true, not what was asked for: the system says whether it starts
+Rubato, the engine which phrase is in force, and the server where it is. Teaching is a process of
+its own, which goes on when the page is closed; the phrase is found as before until it has ended
+well.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.background_job import BackgroundJob
-from app.language.words import tr, translated
-from app.look.bars import Progress
+from app.devices import Devices
+from app.language import mark, tr, translated
+from app.look.controls import Progress
 from app.look.label import Label
 from app.look.plain_text import one_line
 from app.look.theme import Theme, scaled
-from engine.api import Event, Failed, Notice, is_wake_phrase_taught, translatable
+from app.presence import autostart
+from app.presence.server import Server
+from app.settings.fields import SettingRow
+from app.settings.form import Field
+from engine.api import Event, Failed, Notice, is_wake_phrase_taught, settings, translatable
+
+_FIELD = Field(
+    "",
+    settings.Flag(),
+    settings.Shown(
+        mark("Start at login"), help=mark("Without its window, so that the talk key works.")
+    ),
+)
+
+
+class LoginRow(SettingRow):
+    """A switch like those of the settings, read each time it becomes visible: the person may have
+    changed it elsewhere. `fault` says why it could not be changed.
+    """
+
+    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(_FIELD, theme, devices, parent)
+        self.fault = Label("", self)
+        self.fault.setWordWrap(True)
+        self.fault.hide()
+        layout = self.layout()
+        assert layout is not None  # SettingRow made it
+        layout.addWidget(self.fault)
+        self.editor.edited.connect(self._on_edited)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.editor.show_value(autostart.is_on())
+
+    def _on_edited(self, on: object) -> None:
+        self.fault.hide()
+        try:
+            autostart.turn(bool(on))
+        except OSError as error:
+            self.fault.setText(
+                tr("The system did not allow it: {error}.", error=error.strerror or error)
+            )
+            self.fault.show()
+        self.editor.show_value(autostart.is_on())
 
 
 class Lesson(QWidget):
@@ -133,3 +180,34 @@ def _not_taught(phrase: str) -> str:
 def _broken_off(phrase: str) -> Failed:
     message = tr("Teaching “{phrase}” ended too early.", phrase=one_line(phrase))
     return Failed("model", message, tr("Nothing was changed; try again."))
+
+
+class ServerRow(QWidget):
+    """Where a server is, who is connected, and its token, which is never on the screen, only
+    copied.
+    """
+
+    def __init__(self, server: Server, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._server = server
+        self.words = Label("", self)
+        self.words.setWordWrap(True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.copy = QPushButton(tr("&Copy the token"), self)
+        self.copy.clicked.connect(self._on_copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.words)
+        column.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignLeft)
+        server.changed.connect(self._show)
+        self._show()
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._server.token)
+
+    def _show(self) -> None:
+        self.words.setProperty("kind", "danger" if self._server.fault else "muted")
+        self.words.style().polish(self.words)
+        self.words.setText(self._server.state)
+        self.copy.setVisible(bool(self._server.token))

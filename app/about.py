@@ -13,8 +13,8 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QListWidget, QPlainTextEdit, QWidget
 
 from app.background_job import BackgroundJob
-from app.language.words import mark, tr
-from app.look.button import button
+from app.language import mark, tr
+from app.look.controls import button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import card, fill, row, wide
 from app.look.page import Page

@@ -1,21 +1,41 @@
-"""One running timer: what it is, how much time is left, and what can be done with it.
+"""The running timers, a card for each, the one that rings next on top: what it is, how much time is
+left, and what can be done with it.
 
-Invariant: it only asks and shows; nothing changes until the engine says so.
+
+Invariant: the engine says which timers there are, and the wall clock how much time is left; a card
+only asks. Without timers the panel is hidden and its clock stands still.
 """
 
+import time
+from collections.abc import Callable
+
 from PySide6.QtCore import QDate, QDateTime, QLocale, QSize, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language.words import tr, tr_n
-from app.look.button import button
-from app.look.icons import IconButton, pixmap
-from app.look.label import Label
-from app.look.layout import row, wide
+from app.language import tr, tr_n
+from app.look.controls import IconButton, button, pixmap
+from app.look.label import Label, announce
+from app.look.layout import Scrolled, column, page_in, row, wide
+from app.look.page import take_away
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme
-from engine.api import CancelTimers, ExtendTimers, PauseTimers, TimerKind, TimerSet
+from engine.api import (
+    CancelTimers,
+    Event,
+    ExtendTimers,
+    PauseTimers,
+    TimerKind,
+    TimerRang,
+    TimersChanged,
+    TimerSet,
+)
+
+SHOWN = 3  # cards at once; more are scrolled to
+_TICK_MS = 250  # so that no second is skipped on screen
+_GAP = 6
+
 
 MINUTE_S = 60.0
 _DAY_S = 86400
@@ -148,3 +168,85 @@ def detail_of(timer: TimerSet) -> str:
     if timer.kind is TimerKind.TIMER:
         return ""
     return when(timer.due)
+
+
+class TimersPanel(Scrolled):
+    """Hidden while no timer runs. `clock`: seconds since 1970."""
+
+    def __init__(
+        self, post: Post, theme: Theme, parent: QWidget, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._inside = page_in()
+        super().__init__(self._inside, parent)
+        self._post = post
+        self._theme = theme
+        self._clock = clock
+        self._shown = SHOWN
+        self._cards: dict[int, TimerCard] = {}  # by the timer's number
+        self._column = column(on=self._inside, spacing=_GAP)
+        self._tick = QTimer(self, interval=_TICK_MS)
+        self._tick.timeout.connect(self._count_down)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Timers"))
+        self.hide()
+
+    @property
+    def cards(self) -> tuple[TimerCard, ...]:
+        """From top to bottom."""
+        return tuple(sorted(self._cards.values(), key=lambda card: _order(card.timer)))
+
+    def on_event(self, event: Event) -> None:
+        match event:
+            case TimersChanged(timers):
+                self._show_timers(timers)
+            case TimerRang(text):
+                announce(self, text)
+
+    def _show_timers(self, timers: tuple[TimerSet, ...]) -> None:
+        for number in self._cards.keys() - {timer.number for timer in timers}:
+            take_away(self._cards.pop(number), self._column)
+        now = self._clock()
+        for timer in timers:
+            if timer.number not in self._cards:
+                card = TimerCard(timer, self._post, self._theme, self._inside)
+                self._cards[timer.number] = card
+            self._cards[timer.number].show_timer(timer, now)
+        for at, card in enumerate(self.cards):
+            self._column.insertWidget(at, card)
+            card.show()
+        self._fit()
+        self.setVisible(bool(timers))
+        self._count_down()
+
+    def be_low(self, on: bool) -> None:
+        """In a low window one timer is shown; the others are scrolled to."""
+        self._shown = 1 if on else SHOWN
+        self._fit()
+
+    def _fit(self) -> None:
+        """Fit the height to the cards, or to the number of cards shown at once."""
+        heights = [card.sizeHint().height() for card in self.cards[: self._shown]]
+        self.setFixedHeight(sum(heights) + _GAP * max(0, len(heights) - 1))
+
+    def _count_down(self) -> None:
+        now = self._clock()
+        for card in self._cards.values():
+            card.show_left(now)
+        runs = any(card.timer.paused_s is None for card in self._cards.values())
+        if runs and self.isVisible():
+            self._tick.start()
+        else:
+            self._tick.stop()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._count_down()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+
+def _order(timer: TimerSet) -> tuple[bool, float]:
+    """The sort key: paused timers last."""
+    return timer.paused_s is not None, timer.due
