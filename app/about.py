@@ -85,15 +85,15 @@ class AboutPage(Page):
         self.told.setText(tr("Looking at everything; this takes some seconds."))
         self._diagnosis.start("doctor", "--json")
 
-    def _on_diagnosed(self, document: Any) -> None:
+    def _on_diagnosed(self, document: dict[str, Any] | None) -> None:
         self.copy.setEnabled(True)
-        if isinstance(document, dict):
+        if document:
             text = json.dumps(document, indent=1, ensure_ascii=False)
             QGuiApplication.clipboard().setText(text)
-        self.told.setText(tr(_COPIED if isinstance(document, dict) else _NOT_COPIED))
+        self.told.setText(tr(_COPIED if document else _NOT_COPIED))
 
-    def _on_collected(self, document: Any) -> None:
-        works = document["works"] if isinstance(document, dict) else []
+    def _on_collected(self, document: dict[str, Any] | None) -> None:
+        works = document["works"] if document else []
         self.works.clear()
         self._texts = [str(work["text"]) for work in works]
         for work in works:

@@ -9,19 +9,10 @@ from dataclasses import fields, replace
 from gettext import GNUTranslations, NullTranslations
 from typing import Any, TypeVar
 
-from engine.api import (
-    Event,
-    ModelEntry,
-    ModelsListed,
-    Translatable,
-    VoiceEntry,
-    VoicesListed,
-    resource,
-    settings,
-)
+from engine import api
 
-LANGUAGES = settings.LANGUAGES  # by code; the English texts are in the code
-_Message = TypeVar("_Message", Event, ModelEntry, VoiceEntry)
+LANGUAGES = api.settings.LANGUAGES  # by code; the English texts are in the code
+_Message = TypeVar("_Message", api.Event, api.ModelEntry, api.VoiceEntry)
 _DECIMAL_COMMA = ("de", "fr")
 
 
@@ -47,17 +38,17 @@ def translated(text: str) -> str:
     """A text of the engine in the current language, and so are its values. What is not
     Translatable somebody else wrote: it stays as it is.
     """
-    if not isinstance(text, Translatable):
+    if not isinstance(text, api.Translatable):
         return text
     return tr(text.template, **{name: translated(value) for name, value in text.values.items()})
 
 
-def told(event: Event) -> Event:
+def told(event: api.Event) -> api.Event:
     """The event with the engine's texts in the current language."""
     match event:
-        case VoicesListed(voices=voices):
+        case api.VoicesListed(voices=voices):
             return replace(event, voices=tuple(map(_told, voices)))
-        case ModelsListed(entries=entries):
+        case api.ModelsListed(entries=entries):
             return replace(event, entries=tuple(map(_told, entries)))
         case _:
             return _told(event)
@@ -67,7 +58,7 @@ def _told(message: _Message) -> _Message:
     texts: dict[str, Any] = {  # Any: replace() wants the type of each field
         field.name: translated(text)
         for field in fields(message)
-        if isinstance(text := getattr(message, field.name), Translatable)
+        if isinstance(text := getattr(message, field.name), api.Translatable)
     }
     return replace(message, **texts)
 
@@ -89,7 +80,7 @@ def choose(code: str) -> None:
     if code == "en" or code not in LANGUAGES:
         use(NullTranslations())
         return
-    with resource("languages", f"{code}.mo").open("rb") as file:
+    with api.resource("languages", f"{code}.mo").open("rb") as file:
         use(GNUTranslations(file), comma=code in _DECIMAL_COMMA)
 
 

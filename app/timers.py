@@ -21,16 +21,7 @@ from app.look.layout import Scrolled, column, page_in, row, wide
 from app.look.page import take_away
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme
-from engine.api import (
-    CancelTimers,
-    Event,
-    ExtendTimers,
-    PauseTimers,
-    TimerKind,
-    TimerRang,
-    TimersChanged,
-    TimerSet,
-)
+from engine import api
 
 SHOWN = 3  # cards at once; more are scrolled to
 _TICK_MS = 250  # so that no second is skipped on screen
@@ -45,7 +36,7 @@ _ICON = QSize(20, 20)
 class TimerCard(QFrame):
     """One line; `show_left` is called as time passes."""
 
-    def __init__(self, timer: TimerSet, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, timer: api.TimerSet, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._post = post
@@ -65,7 +56,7 @@ class TimerCard(QFrame):
         theme.changed.connect(self._tint)
         self._tint()
 
-    def show_timer(self, timer: TimerSet, now: float) -> None:
+    def show_timer(self, timer: api.TimerSet, now: float) -> None:
         """Show the timer's new state; `now` is seconds since 1970."""
         self.timer = timer
         name, paused = name_of(timer), timer.paused_s is not None
@@ -75,7 +66,7 @@ class TimerCard(QFrame):
         self.detail.setVisible(bool(detail_of(timer)))
         self.setAccessibleName(name)
         self.more.setAccessibleName(tr("One minute more: {name}", name=name))
-        counts = timer.kind is TimerKind.TIMER
+        counts = timer.kind is api.TimerKind.TIMER
         self.more.setVisible(counts)
         self.pause.setVisible(counts)
         if paused:
@@ -104,16 +95,16 @@ class TimerCard(QFrame):
         self.title.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width))
 
     def _on_more(self) -> None:
-        self._post(ExtendTimers((self.timer.number,), MINUTE_S))
+        self._post(api.ExtendTimers((self.timer.number,), MINUTE_S))
 
     def _on_pause(self) -> None:
-        self._post(PauseTimers((self.timer.number,), on=self.timer.paused_s is None))
+        self._post(api.PauseTimers((self.timer.number,), on=self.timer.paused_s is None))
 
     def _on_cancel(self) -> None:
-        self._post(CancelTimers((self.timer.number,)))
+        self._post(api.CancelTimers((self.timer.number,)))
 
     def _tint(self) -> None:
-        name = "timer" if self.timer.kind is TimerKind.TIMER else "alarm"
+        name = "timer" if self.timer.kind is api.TimerKind.TIMER else "alarm"
         ratio = self.devicePixelRatioF()
         image = pixmap(name, self._theme.colour("accent"), round(_ICON.width() * ratio))
         image.setDevicePixelRatio(ratio)
@@ -126,19 +117,19 @@ def _show(button: IconButton, icon: str, label: str) -> None:
     button.setToolTip(tool_tip(label))
 
 
-def title_of(timer: TimerSet) -> str:
+def title_of(timer: api.TimerSet) -> str:
     """ "Pasta", "Timer", "Alarm", "Call your mother"."""
     label = one_line(timer.label)
-    if timer.kind is TimerKind.ALARM:
+    if timer.kind is api.TimerKind.ALARM:
         return tr("Alarm")
     return f"{label[:1].upper()}{label[1:]}" if label else tr("Timer")
 
 
-def name_of(timer: TimerSet) -> str:
+def name_of(timer: api.TimerSet) -> str:
     """The same for a screen reader, with the kind of timer."""
-    if timer.kind is TimerKind.ALARM:
+    if timer.kind is api.TimerKind.ALARM:
         return tr("Alarm, {time}", time=when(timer.due))
-    if timer.kind is TimerKind.REMINDER:
+    if timer.kind is api.TimerKind.REMINDER:
         return tr("Reminder: {task}", task=title_of(timer))
     return tr("{name} timer", name=title_of(timer)) if timer.label else tr("Timer")
 
@@ -161,11 +152,11 @@ def when(due: float) -> str:
     return face if today else f"{locale.toString(moment.date(), 'ddd')} {face}"
 
 
-def detail_of(timer: TimerSet) -> str:
+def detail_of(timer: api.TimerSet) -> str:
     """Further details: that it is paused, or when it rings."""
     if timer.paused_s is not None:
         return tr("paused")
-    if timer.kind is TimerKind.TIMER:
+    if timer.kind is api.TimerKind.TIMER:
         return ""
     return when(timer.due)
 
@@ -195,14 +186,14 @@ class TimersPanel(Scrolled):
         """From top to bottom."""
         return tuple(sorted(self._cards.values(), key=lambda card: _order(card.timer)))
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         match event:
-            case TimersChanged(timers):
+            case api.TimersChanged(timers):
                 self._show_timers(timers)
-            case TimerRang(text):
+            case api.TimerRang(text):
                 announce(self, text)
 
-    def _show_timers(self, timers: tuple[TimerSet, ...]) -> None:
+    def _show_timers(self, timers: tuple[api.TimerSet, ...]) -> None:
         for number in self._cards.keys() - {timer.number for timer in timers}:
             take_away(self._cards.pop(number), self._column)
         now = self._clock()
@@ -247,6 +238,6 @@ class TimersPanel(Scrolled):
         self._tick.stop()
 
 
-def _order(timer: TimerSet) -> tuple[bool, float]:
+def _order(timer: api.TimerSet) -> tuple[bool, float]:
     """The sort key: paused timers last."""
     return timer.paused_s is not None, timer.due

@@ -8,7 +8,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import action, own_settings, tell, write, write_json
+from app.command.terminal import action, answer, own_settings, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 from engine.api import Manner, Mix, VoiceEntry
@@ -82,11 +82,8 @@ def _hear(options: argparse.Namespace) -> int:
     plan = None if pace is None else f"0:{pace}"
     text = options.text or api.SENTENCE
     said = api.say(text, settings, Manner(name, plan, out=options.out))
-    if options.json:
-        write_json({"voice": name, **dataclasses.asdict(said)})
-    else:
-        write(f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}")
-    return 0
+    line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
+    return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)
 
 
 def _mix(options: argparse.Namespace) -> int:
@@ -116,21 +113,19 @@ def _restore(options: argparse.Namespace) -> int:
 
 
 def _pace(options: argparse.Namespace) -> int:
-    pace = None if options.pace == "own" else _number(options.pace)
+    try:
+        pace = None if options.pace == "own" else float(options.pace)
+    except ValueError as error:
+        raise api.errors.InvalidInput(
+            "'{text}' is no pace.",
+            hint="Give syllables a second, 1 to 7, or 'own'.",
+            text=options.pace,
+        ) from error
     shelf = _shelf()
     name = shelf.find(options.name)
     shelf.set_pace(name, pace)
     said = "the slider's pace" if pace is None else f"{pace:g} syllables a second"
     return _done(options, name, f"{one_line(name)} begins with {said}.")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise api.errors.InvalidInput(
-            "'{text}' is no pace.", hint="Give syllables a second, 1 to 7, or 'own'.", text=text
-        ) from error
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -144,11 +139,7 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _done(options: argparse.Namespace, name: str, said: str, file: str | None = None) -> int:
-    if options.json:
-        write_json({"voice": name, **({"file": file} if file else {})})
-    else:
-        write(said)
-    return 0
+    return answer(options, {"voice": name, **({"file": file} if file else {})}, said)
 
 
 def _shelf() -> "Shelf":

@@ -77,9 +77,7 @@ class ModelRow(CardRow):
 
     def say(self, text: str, *, failed: bool = False) -> None:
         """Show a line about what was done, or why it failed."""
-        self.said.setProperty("kind", "danger" if failed else "")
-        self.said.style().polish(self.said)
-        self.said.say(text)
+        self.said.say(text, kind="danger" if failed else "")
 
     def _show_actions(self) -> None:
         entry, fetched = self.entry, self.entry.state is api.Presence.COMPLETE

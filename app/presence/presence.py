@@ -16,19 +16,7 @@ from app.presence.notifications import Notifications, Stillness
 from app.presence.server import Server
 from app.presence.tray import Tray
 from app.window import Window
-from engine.api import (
-    Activity,
-    Event,
-    Failed,
-    ModelProgress,
-    ModelSettled,
-    Notice,
-    Part,
-    SettingChanged,
-    Settings,
-    TimerRang,
-    Value,
-)
+from engine import api
 
 TRAY_KEY = "presence.tray"
 NOTIFICATIONS_KEY = "presence.notifications"
@@ -39,7 +27,7 @@ class Presence(QObject):
     """`tray` False: no icon, whatever the settings say. `hidden`: the window has not been shown
     yet."""
 
-    def __init__(self, window: Window, desk: Desk, settings: Settings, *, tray: bool) -> None:
+    def __init__(self, window: Window, desk: Desk, settings: api.Settings, *, tray: bool) -> None:
         super().__init__(window)
         self._window = window
         self._desk = desk
@@ -54,8 +42,8 @@ class Presence(QObject):
         self.tray = Tray(desk, hands_free=audio.hands_free, muted=audio.muted, parent=self)
         self._chosen = settings.presence
         self.keys = GlobalKeys(desk, lambda: source_here(self.bus), self)
-        self.keys.failed.connect(lambda *told: window.on_event(Failed("global key", *told)))
-        self.keys.told.connect(lambda text: window.on_event(Notice(text)))
+        self.keys.failed.connect(lambda *told: window.on_event(api.Failed("global key", *told)))
+        self.keys.told.connect(lambda text: window.on_event(api.Notice(text)))
         self.server = Server(settings, window)
         self.tray.quit_chosen.connect(window.quit)
         self.tray.settings_chosen.connect(self._open_settings)
@@ -87,20 +75,22 @@ class Presence(QObject):
             self.tray.came.connect(self._hide_minimised)
             self._window.showMinimized()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         self.tray.on_event(event)
         match event:
-            case TimerRang(text) if not self._window.isActiveWindow():
+            case api.TimerRang(text) if not self._window.isActiveWindow():
                 self.tell(tr("Timer"), text)
-            case Failed(message=message, part=Part.MICROPHONE) if not self._window.isVisible():
+            case api.Failed(message=message, part=api.Part.MICROPHONE) if (
+                not self._window.isVisible()
+            ):
                 self.tell(tr("The microphone does not work"), message)
-            case ModelProgress(name, Activity.FETCHING):
+            case api.ModelProgress(name, api.Activity.FETCHING):
                 self._fetching.add(name)
-            case ModelSettled(name, text) if name in self._fetching:
+            case api.ModelSettled(name, text) if name in self._fetching:
                 self._fetching.discard(name)
                 if not self._window.isActiveWindow():
                     self.tell(tr("Fetching {name}", name=name), text)
-            case SettingChanged(key, value):
+            case api.SettingChanged(key, value):
                 self._on_setting(key, value)
 
     def tell(self, title: str, text: str) -> None:
@@ -108,7 +98,7 @@ class Presence(QObject):
         if self._notifies and self._notifications is not None:
             self._notifications.tell(title, text)
 
-    def _on_setting(self, key: str, value: Value) -> None:
+    def _on_setting(self, key: str, value: api.Value) -> None:
         self.server.choose(key, value)
         if key == TRAY_KEY:
             self._wants_tray = bool(value)

@@ -12,20 +12,21 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.background_job import BackgroundJob
+from app.background_job import BackgroundJob, texts_of
 from app.devices import Devices
-from app.language import mark, tr, translated
-from app.look.controls import Progress
-from app.look.label import Label
+from app.language import mark, tr
+from app.look.controls import Progress, button
+from app.look.label import WrappingLabel
+from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line
-from app.look.theme import Theme, scaled
+from app.look.theme import Theme
 from app.presence import autostart
 from app.presence.server import Server
 from app.settings.fields import SettingRow
 from app.settings.form import Field
-from engine.api import Event, Failed, Notice, is_wake_phrase_taught, settings, translatable
+from engine.api import Event, Failed, Notice, is_wake_phrase_taught, settings
 
 _FIELD = Field(
     "",
@@ -43,12 +44,9 @@ class LoginRow(SettingRow):
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(_FIELD, theme, devices, parent)
-        self.fault = Label("", self)
-        self.fault.setWordWrap(True)
+        self.fault = WrappingLabel("", self)
         self.fault.hide()
-        layout = self.layout()
-        assert layout is not None  # SettingRow made it
-        layout.addWidget(self.fault)
+        self.column.addWidget(self.fault)
         self.editor.edited.connect(self._on_edited)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -56,14 +54,12 @@ class LoginRow(SettingRow):
         self.editor.show_value(autostart.is_on())
 
     def _on_edited(self, on: object) -> None:
-        self.fault.hide()
+        self.fault.say("")
         try:
             autostart.turn(bool(on))
         except OSError as error:
-            self.fault.setText(
-                tr("The system did not allow it: {error}.", error=error.strerror or error)
-            )
-            self.fault.show()
+            reason = error.strerror or error
+            self.fault.say(tr("The system did not allow it: {error}.", error=reason))
         self.editor.show_value(autostart.is_on())
 
 
@@ -88,18 +84,10 @@ class Lesson(QWidget):
         self._job = BackgroundJob(self, command)
         self._job.told.connect(self._on_told)
         self._job.ended.connect(self._on_ended)
-        self.act = QPushButton("", self)
-        self.act.clicked.connect(self._on_act)
+        self.act = button("", self, self._on_act)
         self.bar = Progress(theme, self)
-        self.words = Label("", self)
-        self.words.setWordWrap(True)
-        self.words.setFont(scaled(self.font(), 0.88))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.act, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.bar)
-        column.addWidget(self.words)
+        self.words = WrappingLabel("", self, size=0.88)
+        column(placed(LEFT, self.act), self.bar, self.words, on=self, spacing=8)
         self._show()
 
     def show_phrase(self, phrase: str) -> None:
@@ -127,24 +115,21 @@ class Lesson(QWidget):
             self._job.start("wake", "--json", "--", self._phrase)
         self._show()
 
-    def _on_told(self, line: Any) -> None:
-        part = line.get("part") if isinstance(line, dict) else None
-        if isinstance(part, float):
+    def _on_told(self, line: dict[str, Any]) -> None:
+        if isinstance(part := line.get("part"), float):
             self.bar.show_share(part)
 
-    def _on_ended(self, document: Any) -> None:
+    def _on_ended(self, document: dict[str, Any] | None) -> None:
         phrase, self._learning = self._learning, ""
-        told = document if isinstance(document, dict) else {}
+        ended_well = document is not None and "file" in document
         event: Event = Notice(_taught(phrase))
-        if "file" not in told:
-            texts = (translatable.from_json(each) for each in told.get("texts", ("", "")))
-            message, hint = map(translated, texts)
-            event = Failed("model", message, hint) if message else _broken_off(phrase)
+        if not ended_well:
+            event = Failed("model", *(texts_of(document) or _broken_off(phrase)))
             self._fault = f"{event.message}\n{event.hint}"
         self._show()
         if not self.isVisible():
             self.noted.emit(event)
-        if "file" in told:
+        if ended_well:
             self.taught.emit(phrase)
 
     def _show(self) -> None:
@@ -154,32 +139,29 @@ class Lesson(QWidget):
             self.act.setText(tr("&Cancel"))
         else:
             self.act.setText(tr("&Teach again") if knows else tr("&Teach this computer"))
-        self.words.setProperty("kind", "danger" if self._fault else "muted")
-        self.words.style().polish(self.words)
-        self.words.setText(self._fault or self._state(knows=knows))
+        kind = "danger" if self._fault else "muted"
+        self.words.say(self._fault or self._state(knows=knows), kind=kind)
 
     def _state(self, *, knows: bool) -> str:
         if self._learning:
             phrase = one_line(self._learning)
             return tr("Teaching “{phrase}”; you can go on talking.", phrase=phrase)
-        return _taught(self._phrase) if knows else _not_taught(self._phrase)
+        if knows:
+            return _taught(self._phrase)
+        return tr(
+            "“{phrase}” is not taught yet: it is found less often. Teaching fetches 2 MB and takes"
+            " some minutes; you can go on talking meanwhile.",
+            phrase=one_line(self._phrase),
+        )
 
 
 def _taught(phrase: str) -> str:
     return tr("“{phrase}” was taught to this computer.", phrase=one_line(phrase))
 
 
-def _not_taught(phrase: str) -> str:
-    return tr(
-        "“{phrase}” is not taught yet: it is found less often. Teaching fetches 2 MB and takes some"
-        " minutes; you can go on talking meanwhile.",
-        phrase=one_line(phrase),
-    )
-
-
-def _broken_off(phrase: str) -> Failed:
+def _broken_off(phrase: str) -> tuple[str, str]:
     message = tr("Teaching “{phrase}” ended too early.", phrase=one_line(phrase))
-    return Failed("model", message, tr("Nothing was changed; try again."))
+    return message, tr("Nothing was changed; try again.")
 
 
 class ServerRow(QWidget):
@@ -190,16 +172,10 @@ class ServerRow(QWidget):
     def __init__(self, server: Server, parent: QWidget) -> None:
         super().__init__(parent)
         self._server = server
-        self.words = Label("", self)
-        self.words.setWordWrap(True)
+        self.words = WrappingLabel("", self)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.copy = QPushButton(tr("&Copy the token"), self)
-        self.copy.clicked.connect(self._on_copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.words)
-        column.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignLeft)
+        self.copy = button(tr("&Copy the token"), self, self._on_copy)
+        column(self.words, placed(LEFT, self.copy), on=self, spacing=8)
         server.changed.connect(self._show)
         self._show()
 
@@ -207,7 +183,5 @@ class ServerRow(QWidget):
         QGuiApplication.clipboard().setText(self._server.token)
 
     def _show(self) -> None:
-        self.words.setProperty("kind", "danger" if self._server.fault else "muted")
-        self.words.style().polish(self.words)
-        self.words.setText(self._server.state)
+        self.words.say(self._server.state, kind="danger" if self._server.fault else "muted")
         self.copy.setVisible(bool(self._server.token))

@@ -5,9 +5,10 @@ from PySide6.QtGui import QColor, QFontDatabase
 from PySide6.QtWidgets import QCheckBox
 
 from app.look.controls import pixmap
-from app.look.theme import DARK, FAMILY, LIGHT, Colours, Mode, load_fonts, mode_named, style_sheet
+from app.look.theme import FAMILY, Colours, Mode, load_fonts, mode_named, palettes, style_sheet
 from engine.api import resource
 
+BOTH = ["dark", "light"]
 TEXT_ON = [
     (text, ground)
     for text in ("text", "muted")
@@ -48,24 +49,24 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colours", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("colours", [palettes()[each] for each in BOTH], ids=BOTH)
 @pytest.mark.parametrize(("text", "ground"), TEXT_ON)
 def test_text_can_be_read_on_its_ground(colours: Colours, text: str, ground: str) -> None:
-    assert contrast(getattr(colours, text), getattr(colours, ground)) >= 4.5
+    assert contrast(colours[text], colours[ground]) >= 4.5
 
 
-@pytest.mark.parametrize("colours", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("colours", [palettes()[each] for each in BOTH], ids=BOTH)
 @pytest.mark.parametrize(("shape", "ground"), SHAPES_ON)
 def test_shapes_that_mean_something_can_be_seen(colours: Colours, shape: str, ground: str) -> None:
-    assert contrast(getattr(colours, shape), getattr(colours, ground)) >= 3.0
+    assert contrast(colours[shape], colours[ground]) >= 3.0
 
 
 def test_the_theme_follows_the_choice_and_says_so(qtbot, theme) -> None:
     with qtbot.waitSignal(theme.changed):
         theme.choose(Mode.LIGHT)
-    assert theme.colours is LIGHT
+    assert theme.colours is palettes()["light"]
     theme.choose(Mode.DARK)
-    assert theme.colours is DARK
+    assert theme.colours is palettes()["dark"]
 
 
 def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme) -> None:
@@ -84,7 +85,7 @@ def test_an_unknown_theme_is_the_systems() -> None:
 
 
 def test_the_style_sheet_knows_every_colour_it_names() -> None:
-    assert "$" not in style_sheet(DARK)
+    assert "$" not in style_sheet(palettes()["dark"])
 
 
 def test_the_shipped_font_is_used(qapp) -> None:
