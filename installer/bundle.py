@@ -19,8 +19,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from installer.bootstrap.paths import LEAST_FOR_BYTE_CODE
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload, write_list
-from installer.bootstrap.places import LEAST_FOR_BYTE_CODE
 from installer.plan import PINS, ROOT
 
 # The name of uv's wheel for each system, and of the program in it.
@@ -30,7 +30,13 @@ SYSTEMS = {
     "macos": ("macosx_11_0_arm64", "uv"),
 }
 _PINS = ("run.txt", "torch*.txt")
-_OURS = ("__init__.py", "commands.py", "plan.py", "system.py")  # beside the package bootstrap
+_OURS = (
+    "__init__.py",
+    "commands.py",
+    "needs.toml",
+    "plan.py",
+    "system.py",
+)  # beside the package bootstrap
 ROOM = f"""\
 import os
 import shutil

@@ -37,7 +37,6 @@ def _teach(options: argparse.Namespace) -> int:
         write(f"“{one_line(phrase)}” was taught; it is listened for so from the next start on.")
         return 0
 
-
     def tell_share(share: float) -> None:
         tell(json.dumps({"part": round(share, 3)}))
 

@@ -17,7 +17,7 @@ import soundfile
 
 from engine.audio.base import Loudspeaker, Pcm
 from engine.errors import DeviceError, ModelError
-from engine.export.files import check_sound, unwritable
+from engine.export.documents import check_sound, unwritable
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host import rate_plan as plans
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport

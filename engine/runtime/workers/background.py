@@ -14,7 +14,7 @@ from engine.audio.clips.clip import inspect
 from engine.audio.devices.portaudio import Devices
 from engine.errors import Cancelled, EngineError, UnreadableClip
 from engine.export.conversation import Conversation
-from engine.export.files import write
+from engine.export.documents import write
 from engine.messages.commands import AddVoice, CancelClip
 from engine.messages.events import ClipInspected, Event, Notice
 from engine.runtime.factories import Factories

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.look.theme import Theme
 from engine.api import Part, Ready, SendText
-from engine.models import listing, machine
+from engine.models import listing
 from tests.app.models.person import Person
 from tests.engine.llm.conftest import write_gguf
 from tests.engine.models.small_catalogue import small_hub
@@ -18,7 +18,7 @@ from tests.faults.whole import whole
 pytest.importorskip("llama_cpp")
 pytestmark = pytest.mark.slow
 MOST_CLICKS = 3
-SMALL = machine.Machine(4_000, 2)
+SMALL = listing.Machine(4_000, 2)
 QUESTION = "who wrote Hamlet"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidInput
-from engine.export.files import WRITERS, write
+from engine.export.documents import WRITERS, write
 from tests.engine.export.conversations import conversation, turn
 
 TALK = conversation(turn(1, "What time is it?", "It is ten."))

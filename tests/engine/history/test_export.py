@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidInput
-from engine.history.export import write_all
-from engine.history.store import NAME, Store
+from engine.history.store import NAME, Store, write_all
 from tests.engine.history.turns import talk
 
 

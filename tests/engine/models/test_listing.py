@@ -11,9 +11,8 @@ from engine.errors import InvalidInput, ModelError
 from engine.messages.models import Origin, Presence
 from engine.models import listing, storage
 from engine.models.added import add
-from engine.models.choice import changes
+from engine.models.choice import changes, remove, told
 from engine.models.listing import entries, entry
-from engine.models.removal import remove, told
 from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech

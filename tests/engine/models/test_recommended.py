@@ -8,8 +8,7 @@ import pytest
 from engine.asr import pick as ears
 from engine.messages.models import Recommendation
 from engine.models import storage
-from engine.models.listing import entries
-from engine.models.machine import Machine
+from engine.models.listing import Machine, entries
 from engine.models.recommended import recommendation
 from engine.settings import Settings
 from engine.tts.voxtream.files import pick as voices

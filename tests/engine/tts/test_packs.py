@@ -8,9 +8,8 @@ from engine.bench.machine import bench_synthesisers
 from engine.errors import InvalidInput
 from engine.messages.comparison import ComparisonState, Recital
 from engine.messages.models import Origin, Presence
-from engine.models.choice import changes
+from engine.models.choice import changes, remove
 from engine.models.listing import entry
-from engine.models.removal import remove
 from engine.resources import ROOTS
 from engine.runtime.host.comparison import compare
 from engine.runtime.host.say_command import say

@@ -5,15 +5,15 @@ import sys
 import pytest
 
 from installer.bootstrap import __main__ as bootstrapper
-from installer.bootstrap import alert
-from installer.bootstrap.places import Home
+from installer.bootstrap import windows
+from installer.bootstrap.paths import Home
 
 
 def test_without_a_terminal_a_failure_is_shown_in_a_box(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
-    monkeypatch.setattr(alert, "show", shown.append)
+    monkeypatch.setattr(windows, "show", shown.append)
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     assert bootstrapper.main(["roll-back"]) == 1
@@ -26,7 +26,7 @@ def test_in_a_terminal_no_box_opens(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown: list[str] = []
-    monkeypatch.setattr(alert, "show", shown.append)
+    monkeypatch.setattr(windows, "show", shown.append)
     assert bootstrapper.main(["roll-back"]) == 1
     assert shown == []
     assert "no earlier version" in capsys.readouterr().err
@@ -35,6 +35,6 @@ def test_in_a_terminal_no_box_opens(
 def test_on_macos_nobody_reads_what_a_program_of_the_finder_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert not alert.open_streams()
+    assert not windows.open_streams()
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert alert.open_streams()  # pytest reads it, so it is no terminal
+    assert windows.open_streams()  # pytest reads it, so it is no terminal

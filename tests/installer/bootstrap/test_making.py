@@ -10,12 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from installer.bootstrap import making, payload, places, pointer
-from installer.bootstrap.making import Choice, install
-from installer.bootstrap.payload import Payload
-from installer.bootstrap.places import Home
+from installer.bootstrap import current_version, installation, paths, payload
+from installer.bootstrap.installation import Choice, install
+from installer.bootstrap.paths import Home
+from installer.bootstrap.payload import Payload, Variant
 from installer.bootstrap.progress import Cancelled, Progress
-from installer.bootstrap.variant import Variant
 from installer.commands import SetupError
 
 Release = Callable[[str], Payload]
@@ -29,7 +28,7 @@ def told(home: Home, name: str, *words: str) -> str:
 
 
 def in_force(home: Home) -> str:
-    return pointer.read(home).current
+    return current_version.read(home).current
 
 
 class Seen:
@@ -166,7 +165,7 @@ def test_both_builds_of_torch_live_beside_each_other(home: Home, release: Releas
 def test_a_full_disk_is_seen_before_anything_is_fetched(
     home: Home, release: Release, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(places.shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
+    monkeypatch.setattr(paths.shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
     with pytest.raises(SetupError, match=r"has 1.0 GB free; 3.0 GB are needed"):
         install(home, release("1.0"))
 
@@ -210,7 +209,7 @@ def test_an_environment_that_is_broken_and_in_force_is_made_again_beside_it(
     again = install(home, release("1.0"))
     assert again == in_force(home) == first + ".2"
     assert told(home, again, "x") == "rubato 1.0 x"
-    assert making.version_of(again) == "1.0"
+    assert installation.version_of(again) == "1.0"
 
 
 def test_installing_back_and_forth_keeps_one_earlier_version(home: Home, release: Release):

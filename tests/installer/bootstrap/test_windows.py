@@ -5,8 +5,8 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from installer.bootstrap import making, payload, windows
-from installer.bootstrap.variant import Variant
+from installer.bootstrap import installation, payload, windows
+from installer.bootstrap.payload import Variant
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(making, "fitting", lambda: Variant.CUDA)
+    monkeypatch.setattr(installation, "fitting", lambda: Variant.CUDA)
     pins = tmp_path / "pins"
     pins.mkdir()
     (pins / "torch.txt").touch()
     release = payload.Payload(tmp_path, "1", {})
-    assert making.fitting_in(release) is Variant.CPU
+    assert installation.fitting_in(release) is Variant.CPU
     (pins / "torch-windows-cuda.txt").touch()
-    assert making.fitting_in(release) is Variant.CUDA
+    assert installation.fitting_in(release) is Variant.CUDA

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from installer.commands import SetupError
-from installer.release.changes import changes, version
+from installer.release.parts import changes, version
 
 
 def project(folder: Path, number: str, said: str) -> Path:

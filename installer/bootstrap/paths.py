@@ -34,7 +34,7 @@ class Home:
     folder: Path
 
     @property
-    def pointer(self) -> Path:
+    def current_file(self) -> Path:
         return self.folder / "current"
 
     @property
@@ -134,11 +134,11 @@ def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
             f"{VARIABLE} to a folder on a disk that can, with 3 GB free, and start again."
         ) from error
     with lock:
-        _lock(lock.fileno(), waiting)
+        lock(lock.fileno(), waiting)
         yield
 
 
-def _lock(file: int, waiting: str) -> None:
+def lock(file: int, waiting: str) -> None:
     """Lock the file until it is closed or the process ends, for whatever reason."""
     if sys.platform == "win32":
         import msvcrt

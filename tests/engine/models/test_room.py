@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.models.machine import (
+from engine.models.listing import (
     MEGABYTES_A_CORE,
     OWN_MB,
     SYSTEM_SHARE,

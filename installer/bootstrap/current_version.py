@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from installer.bootstrap.places import PREFIX, Home, locked, write_whole
+from installer.bootstrap.paths import PREFIX, Home, locked, write_whole
 from installer.commands import SetupError
 
 ENOUGH_STARTS = 2  # successful starts before the replaced environment is removed
@@ -18,7 +18,7 @@ STARTED = "started"  # a file in an environment, with a line for each successful
 
 
 @dataclass(frozen=True)
-class Pointer:
+class CurrentVersion:
     """`current` is the environment in use ("" before the first installation). `previous`, while it
     is kept, is the one it replaced; `left` is the one that was rolled back; `begun` counts starts
     of `current` that have not succeeded yet.
@@ -30,15 +30,15 @@ class Pointer:
     begun: int = 0
 
 
-def read(home: Home) -> Pointer:
+def read(home: Home) -> CurrentVersion:
     """The current pointer; an unreadable file counts as missing."""
     try:
-        lines = home.pointer.read_text(encoding="utf-8").splitlines()
+        lines = home.current_file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
-        return Pointer()
+        return CurrentVersion()
     facts = dict(line.split(" ", 1) for line in lines[1:] if " " in line)
     begun = facts.get("begun", "0")
-    return Pointer(
+    return CurrentVersion(
         _name(lines[0] if lines else ""),
         _name(facts.get("previous", "")),
         _name(facts.get("left", "")),
@@ -60,15 +60,15 @@ def changing(home: Home) -> Iterator[None]:
         yield
 
 
-def write(home: Home, pointer: Pointer) -> None:
+def write(home: Home, pointer: CurrentVersion) -> None:
     lines = [pointer.current]
     lines += [f"previous {pointer.previous}"] if pointer.previous else []
     lines += [f"left {pointer.left}"] if pointer.left else []
     lines += [f"begun {pointer.begun}"] if pointer.begun else []
-    write_whole(home.pointer, "\n".join(lines) + "\n")
+    write_whole(home.current_file, "\n".join(lines) + "\n")
 
 
-def switch(home: Home, name: str) -> Pointer:
+def switch(home: Home, name: str) -> CurrentVersion:
     """Make a complete environment current and keep the previous one. SetupError if it is not
     complete."""
     if not home.is_whole(name):
@@ -78,18 +78,18 @@ def switch(home: Home, name: str) -> Pointer:
         if old.current == name:
             return old
         before = (each for each in (old.current, old.previous) if each != name)
-        pointer = Pointer(name, next(filter(home.is_whole, before), ""))
+        pointer = CurrentVersion(name, next(filter(home.is_whole, before), ""))
         write(home, pointer)
     return pointer
 
 
-def roll_back(home: Home) -> Pointer:
+def roll_back(home: Home) -> CurrentVersion:
     """Make the previous environment current again. SetupError when there is none."""
     with changing(home):
         old = read(home)
         if not home.is_whole(old.previous):
             raise SetupError("There is no earlier version to go back to.")
-        pointer = Pointer(old.previous, left=old.current)
+        pointer = CurrentVersion(old.previous, left=old.current)
         write(home, pointer)
     return pointer
 
@@ -102,7 +102,7 @@ def starts(home: Home, name: str) -> int:
         return 0
 
 
-def begin(home: Home) -> Pointer:
+def begin(home: Home) -> CurrentVersion:
     """Count an attempt to start, until one has succeeded."""
     with changing(home):
         found = read(home)
