@@ -30,13 +30,8 @@ SYSTEMS = {
     "macos": ("macosx_11_0_arm64", "uv"),
 }
 _PINS = ("run.txt", "torch*.txt")
-_OURS = (
-    "__init__.py",
-    "commands.py",
-    "needs.toml",
-    "plan.py",
-    "system.py",
-)  # beside the package bootstrap
+# beside the package bootstrap
+_OURS = ("__init__.py", "commands.py", "needs.toml", "plan.py", "system.py")
 ROOM = f"""\
 import os
 import shutil
