@@ -26,7 +26,7 @@ def job(qapp, script: str, parent: QObject | None = None) -> tuple[BackgroundJob
         ("import os; os.abort()", None),
     ],
 )
-def test_what_was_printed_is_told_once(qtbot, qapp, script: str, document: object):
+def test_what_was_printed_is_told_once(qtbot, qapp, script, document):
     running, told = job(qapp, script)
     with qtbot.waitSignal(running.ended, timeout=20_000):
         running.start("doctor", "--json")

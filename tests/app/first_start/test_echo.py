@@ -15,14 +15,14 @@ def measured(raw_db: float, left_db: float, *, levels: int = 20) -> Echo | None:
     return measurement.echo
 
 
-def test_a_headset_is_noticed() -> None:
+def test_a_headset_is_noticed():
     echo = measured(raw_db=-59.0, left_db=-61.0)
     assert echo is not None
     assert not echo.is_heard
     assert "headset" in echo.advice
 
 
-def test_an_echo_that_was_taken_out_leaves_the_person_free_to_speak() -> None:
+def test_an_echo_that_was_taken_out_leaves_the_person_free_to_speak():
     echo = measured(raw_db=-25.0, left_db=-55.0)
     assert echo is not None
     assert echo.is_heard
@@ -30,7 +30,7 @@ def test_an_echo_that_was_taken_out_leaves_the_person_free_to_speak() -> None:
     assert echo.advice == "The echo is 30 dB quieter than it was: just speak to interrupt."
 
 
-def test_an_echo_that_stays_is_told_with_what_helps() -> None:
+def test_an_echo_that_stays_is_told_with_what_helps():
     echo = measured(raw_db=-25.0, left_db=-25.0)
     assert echo is not None
     assert not echo.is_cancelled
@@ -38,11 +38,11 @@ def test_an_echo_that_stays_is_told_with_what_helps() -> None:
     assert "talk key" in echo.advice
 
 
-def test_too_little_says_nothing() -> None:
+def test_too_little_says_nothing():
     assert measured(raw_db=-25.0, left_db=-25.0, levels=4) is None
 
 
-def test_the_room_is_what_was_heard_before_the_loudspeaker() -> None:
+def test_the_room_is_what_was_heard_before_the_loudspeaker():
     measurement = EchoMeasurement()
     for _ in range(10):
         measurement.add(Levels(-60.0, SILENT, -60.0))

@@ -21,15 +21,13 @@ def meter(qtbot, theme: Theme) -> Iterator[LevelMeter]:
     ("level_db", "fraction"),
     [(-120.0, 0.0), (QUIET_DB, 0.0), ((QUIET_DB + LOUD_DB) / 2, 0.5), (LOUD_DB, 1.0), (0.0, 1.0)],
 )
-def test_the_bar_is_as_long_as_it_is_loud(
-    meter: LevelMeter, level_db: float, fraction: float
-) -> None:
+def test_the_bar_is_as_long_as_it_is_loud(meter, level_db, fraction):
     meter.show_level(level_db)
     assert meter.fraction == pytest.approx(fraction)
     assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
 
 
-def test_a_word_can_be_seen_after_it_was_said(meter: LevelMeter) -> None:
+def test_a_word_can_be_seen_after_it_was_said(meter):
     meter.show_level(LOUD_DB)
     meter.show_level(QUIET_DB)
     assert 0.8 < meter.fraction < 1.0

@@ -10,17 +10,17 @@ ANY = st.text(st.characters(codec=None), max_size=40)
 
 
 @given(ANY)
-def test_displayable_text_has_as_many_characters_as_the_original(text: str) -> None:
+def test_displayable_text_has_as_many_characters_as_the_original(text):
     assert len(displayable(text)) == len(text)
 
 
 @given(ANY)
-def test_displayable_text_stays_in_one_block_and_takes_the_units_counted(text: str) -> None:
+def test_displayable_text_stays_in_one_block_and_takes_the_units_counted(text):
     document = QTextDocument()
     QTextCursor(document).insertText(displayable(text))
     assert document.blockCount() == 1
     assert document.firstBlock().length() - 1 == units(displayable(text)) == units(text)
 
 
-def test_an_emoji_takes_two_units() -> None:
+def test_an_emoji_takes_two_units():
     assert units("a\U0001f600b") == 4

@@ -15,11 +15,11 @@ def picture(box: QComboBox, qtbot: QtBot, width: int):
     return box.grab().toImage()
 
 
-def test_with_room_it_looks_like_any_other(qtbot: QtBot) -> None:
+def test_with_room_it_looks_like_any_other(qtbot):
     assert picture(ElidedBox(), qtbot, 400) == picture(QComboBox(), qtbot, 400)
 
 
-def test_without_room_the_text_is_shortened_on_screen_alone(qtbot: QtBot) -> None:
+def test_without_room_the_text_is_shortened_on_screen_alone(qtbot):
     box = ElidedBox()
     assert picture(box, qtbot, 110) != picture(QComboBox(), qtbot, 110)
     assert box.currentText() == NAME

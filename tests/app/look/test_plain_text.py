@@ -13,7 +13,7 @@ ANY = st.text(st.characters(codec=None), max_size=60)
 
 
 @given(ANY)
-def test_nothing_that_steers_is_left_and_every_character_keeps_its_place(text: str) -> None:
+def test_nothing_that_steers_is_left_and_every_character_keeps_its_place(text):
     assert not ORDERS.search(plain(text))
     assert len(plain(text)) == len(text)
     assert plain(plain(text)) == plain(text)
@@ -23,14 +23,14 @@ def test_nothing_that_steers_is_left_and_every_character_keeps_its_place(text: s
     "text",
     ["two\nlines\tand a tab", "Grüße, 北京, 🙂", "שלום \u200f(world)\u200e", "<b>&amp;</b>", ""],
 )
-def test_text_of_every_language_is_left_as_it_is(text: str) -> None:
+def test_text_of_every_language_is_left_as_it_is(text):
     assert plain(text) == text
 
 
 @given(ANY)
-def test_a_name_takes_one_line(text: str) -> None:
+def test_a_name_takes_one_line(text):
     assert len(one_line(text).splitlines()) <= 1
 
 
-def test_a_tool_tip_shows_markup_instead_of_obeying_it() -> None:
+def test_a_tool_tip_shows_markup_instead_of_obeying_it():
     assert tool_tip("<img src='x'>&lt;").count("<") == 2  # our own paragraph

@@ -2,12 +2,8 @@
 against a hub on loopback, through the real engine and the real llama.cpp.
 """
 
-from pathlib import Path
-
 import pytest
-from PySide6.QtWidgets import QApplication
 
-from app.look.theme import Theme
 from engine.api import Part, Ready, SendText
 from engine.models import listing
 from tests.app.models.person import Person
@@ -23,8 +19,8 @@ QUESTION = "who wrote Hamlet"
 
 
 def test_three_clicks_lead_to_a_real_language_model_and_the_recommended_recogniser(
-    qapp: QApplication, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    qapp, theme, tmp_path, monkeypatch
+):
     write_gguf(tmp_path / "tiny.gguf")
     tiny = (tmp_path / "tiny.gguf").read_bytes()
     monkeypatch.setattr(listing, "this_machine", lambda: SMALL)

@@ -32,29 +32,29 @@ def tell(desk: Desk, *orders: Order) -> None:
         assert desk.on_message(Message(order)) == ""
 
 
-def test_talk_is_pressed_and_released_once_each(desk, posted) -> None:
+def test_talk_is_pressed_and_released_once_each(desk, posted):
     tell(desk, Order.PRESS, Order.PRESS, Order.RELEASE, Order.RELEASE)
     assert posted == [PressTalk(), ReleaseTalk()]
 
 
-def test_toggle_presses_and_then_releases(desk, posted, window) -> None:
+def test_toggle_presses_and_then_releases(desk, posted, window):
     tell(desk, Order.TOGGLE)
     assert window.composer.talk.is_held
     tell(desk, Order.TOGGLE)
     assert posted == [PressTalk(), ReleaseTalk()]
 
 
-def test_the_reply_is_stopped(desk, posted) -> None:
+def test_the_reply_is_stopped(desk, posted):
     tell(desk, Order.STOP)
     assert posted == [StopReply()]
 
 
-def test_a_text_is_said(desk, posted) -> None:
+def test_a_text_is_said(desk, posted):
     assert desk.on_message(Message(Order.SAY, "The washing is done.")) == ""
     assert posted == [Speak("The washing is done.")]
 
 
-def test_the_rate_is_stepped_while_the_window_is_hidden(desk, posted, window, qtbot) -> None:
+def test_the_rate_is_stepped_while_the_window_is_hidden(desk, posted, window, qtbot):
     window.stage.rate.show_rate(4.0)
     window.hide()
     tell(desk, Order.FASTER)
@@ -66,7 +66,7 @@ def test_the_rate_is_stepped_while_the_window_is_hidden(desk, posted, window, qt
     assert not window.isVisible()
 
 
-def test_a_hidden_window_is_shown(desk, window, monkeypatch) -> None:
+def test_a_hidden_window_is_shown(desk, window, monkeypatch):
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")  # so that it is put back
     window.hide()
     assert desk.on_message(Message(Order.SHOW, token="leave")) == ""
@@ -74,13 +74,13 @@ def test_a_hidden_window_is_shown(desk, window, monkeypatch) -> None:
     assert os.environ["XDG_ACTIVATION_TOKEN"] == "leave"  # where Qt looks for it
 
 
-def test_a_minimised_window_is_shown(desk, window, qtbot) -> None:
+def test_a_minimised_window_is_shown(desk, window, qtbot):
     window.showMinimized()
     tell(desk, Order.SHOW)
     qtbot.waitUntil(lambda: not window.isMinimized())
 
 
-def test_before_the_window_is_there_it_says_so() -> None:
+def test_before_the_window_is_there_it_says_so():
     assert "starting" in Desk().on_message(Message(Order.STOP))
 
 
@@ -88,7 +88,7 @@ def state(desk: Desk) -> State:
     return State(desk.on_message(Message(Order.STATUS)))
 
 
-def test_it_is_starting_until_every_part_is_ready(window, desk) -> None:
+def test_it_is_starting_until_every_part_is_ready(window, desk):
     assert state(Desk()) is State.STARTING
     for part in Part:
         assert state(desk) is State.STARTING
@@ -99,7 +99,7 @@ def test_it_is_starting_until_every_part_is_ready(window, desk) -> None:
 
 
 @pytest.mark.parametrize("phase", list(Phase))
-def test_the_state_of_a_turn_is_its_phase(phase: Phase, window, desk) -> None:
+def test_the_state_of_a_turn_is_its_phase(phase, window, desk):
     for part in Part:
         window.on_event(Ready(part, "any"))
     window.on_event(PhaseChanged(1, phase))
@@ -107,7 +107,7 @@ def test_the_state_of_a_turn_is_its_phase(phase: Phase, window, desk) -> None:
     assert state(desk).is_turn is (phase is not Phase.IDLE)
 
 
-def test_it_is_starting_while_a_pressed_talk_key_waits_for_the_microphone(window, desk) -> None:
+def test_it_is_starting_while_a_pressed_talk_key_waits_for_the_microphone(window, desk):
     window.on_event(PhaseChanged(1, Phase.LISTENING))
     assert state(desk) is State.STARTING
     assert window.stage.phase.text() == "Getting ready"
@@ -116,7 +116,7 @@ def test_it_is_starting_while_a_pressed_talk_key_waits_for_the_microphone(window
     assert window.stage.phase.text() == "Listening"
 
 
-def test_greeting_does_nothing(desk, posted, window) -> None:
+def test_greeting_does_nothing(desk, posted, window):
     window.hide()
     tell(desk, Order.GREET)
     assert posted == []

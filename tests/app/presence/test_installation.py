@@ -1,13 +1,11 @@
 """What a started program tells the bootstrapper, and what it learns from it."""
 
-from pathlib import Path
-
 import pytest
 
 from app.presence import autostart
 
 
-def test_a_start_is_noted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_start_is_noted_once(tmp_path, monkeypatch):
     noted = tmp_path / "started"
     monkeypatch.setenv("RUBATO_STARTED", str(noted))
     autostart.note_start()
@@ -16,14 +14,12 @@ def test_a_start_is_noted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("place", ["", "/nowhere/started"])
-def test_without_a_place_nothing_is_noted(place: str, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_place_nothing_is_noted(place, monkeypatch):
     monkeypatch.setenv("RUBATO_STARTED", place)
     autostart.note_start()
 
 
-def test_at_login_the_launcher_is_started_which_outlives_updates(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_at_login_the_launcher_is_started_which_outlives_updates(tmp_path, monkeypatch):
     launcher = tmp_path / "rubato"
     launcher.touch()
     monkeypatch.setenv("RUBATO_LAUNCHER", str(launcher))

@@ -33,7 +33,7 @@ def desktop(bus_address: str) -> Iterator[Service]:
     made.leave()
 
 
-def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications) -> None:
+def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications):
     notifications.tell("Timer", "<b>Tea</b> & cake\nare ready.")
     qtbot.waitUntil(desktop.has_calls)
     call = desktop.next_call()
@@ -45,7 +45,7 @@ def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications)
     assert hints["desktop-entry"] == ("s", APP_ID)
 
 
-def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notifications) -> None:
+def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notifications):
     clicks: list[bool] = []
     notifications.clicked.connect(lambda: clicks.append(True))
     notifications.tell("Timer", "Tea.")
@@ -58,12 +58,12 @@ def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notification
     assert clicks == [True]
 
 
-def test_where_the_desktop_has_no_service_the_tray_tells(qtbot, notifications, fallen_back) -> None:
+def test_where_the_desktop_has_no_service_the_tray_tells(qtbot, notifications, fallen_back):
     notifications.tell("Timer", "Tea.")
     qtbot.waitUntil(lambda: fallen_back == [("Timer", "Tea.")])
 
 
-def test_without_a_bus_the_tray_tells_at_once(qapp, fallen_back) -> None:
+def test_without_a_bus_the_tray_tells_at_once(qapp, fallen_back):
     notifications = Notifications(Bus(), lambda *told: fallen_back.append(told))
     notifications.tell("Timer", "a" * 1000)
     assert fallen_back == [("Timer", "a" * 300)]

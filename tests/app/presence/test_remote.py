@@ -19,11 +19,11 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize(
     "order", [Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP, Order.STATUS]
 )
-def test_an_order_is_written_as_it_is_called(order: Order) -> None:
+def test_an_order_is_written_as_it_is_called(order):
     assert remote.message_of(order.value.split()) == Message(order)
 
 
-def test_a_text_is_said_in_the_window_wherever_the_option_stands() -> None:
+def test_a_text_is_said_in_the_window_wherever_the_option_stands():
     said = Message(Order.SAY, "hello there")
     assert remote.message_of(["say", "hello there", "--in-window"]) == said
     assert remote.message_of(["say", "--in-window", "hello there"]) == said
@@ -46,12 +46,12 @@ def test_a_text_is_said_in_the_window_wherever_the_option_stands() -> None:
         ["models", "list"],
     ],
 )
-def test_what_is_no_order_is_left_to_the_command_line(words: list[str]) -> None:
+def test_what_is_no_order_is_left_to_the_command_line(words):
     assert remote.message_of(words) is None
 
 
 @given(st.sampled_from(Order), st.text(max_size=80))
-def test_what_is_encoded_is_decoded(order: Order, text: str) -> None:
+def test_what_is_encoded_is_decoded(order, text):
     line = remote.encode(Message(order, text))
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
@@ -59,7 +59,7 @@ def test_what_is_encoded_is_decoded(order: Order, text: str) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_rubbish_is_refused_with_a_sentence(line: bytes) -> None:
+def test_rubbish_is_refused_with_a_sentence(line):
     with pytest.raises(ValueError, match=r"[.]$"):
         remote.decode(line)
 
@@ -78,30 +78,30 @@ def test_rubbish_is_refused_with_a_sentence(line: bytes) -> None:
         [[[]]],
     ],
 )
-def test_a_message_with_a_wrong_field_is_refused(fields: object) -> None:
+def test_a_message_with_a_wrong_field_is_refused(fields):
     with pytest.raises(ValueError, match=r"[.]$"):
         remote.decode(json.dumps(fields).encode())
 
 
-def test_deeply_nested_rubbish_does_not_break_the_reader() -> None:
+def test_deeply_nested_rubbish_does_not_break_the_reader():
     with pytest.raises(ValueError, match=r"[.]$"):
         remote.decode(b"[" * 100_000)
 
 
-def test_the_longest_text_of_the_widest_letters_fits_a_message() -> None:
+def test_the_longest_text_of_the_widest_letters_fits_a_message():
     for letter in ("\U0001f600", "\0"):
         message = Message(Order.SAY, letter * LONGEST_TEXT)
         assert len(remote.encode(message)) < remote.LONGEST_MESSAGE
 
 
-def test_another_data_folder_is_another_program(runtime: Path, monkeypatch) -> None:
+def test_another_data_folder_is_another_program(runtime, monkeypatch):
     ours = remote.addresses()
     monkeypatch.setenv("RUBATO_DATA", str(runtime / "other"))
     assert not set(ours) & set(remote.addresses())
     assert ours[0] == str(runtime / "rubato.sock")
 
 
-def test_a_path_too_long_for_a_socket_gives_way_to_a_shorter_one(runtime, monkeypatch) -> None:
+def test_a_path_too_long_for_a_socket_gives_way_to_a_shorter_one(runtime, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("long" * 30)))
     own = f"rubato-{os.getuid()}"
     assert remote.addresses()[0] == str(runtime.parent / own / "rubato.sock")
@@ -109,7 +109,7 @@ def test_a_path_too_long_for_a_socket_gives_way_to_a_shorter_one(runtime, monkey
     assert remote.addresses() == [f"/tmp/{own}/rubato.sock"]
 
 
-def test_a_folder_where_others_may_write_is_not_believed(runtime: Path) -> None:
+def test_a_folder_where_others_may_write_is_not_believed(runtime):
     assert remote.is_private(str(runtime))
     runtime.chmod(0o777)
     assert not remote.is_private(str(runtime))
@@ -118,27 +118,27 @@ def test_a_folder_where_others_may_write_is_not_believed(runtime: Path) -> None:
     assert not remote.is_private(str(link))
 
 
-def test_without_a_running_program_the_command_says_so(runtime: Path) -> None:
+def test_without_a_running_program_the_command_says_so(runtime):
     done = rubato("talk", "toggle")
     assert done.returncode == 1
     assert "not running" in done.stderr
     assert "`rubato`" in done.stderr
 
 
-def test_without_a_running_program_there_is_no_state(runtime: Path) -> None:
+def test_without_a_running_program_there_is_no_state(runtime):
     assert remote.state() is None
     done = rubato("status")
     assert (done.returncode, done.stdout) == (1, "")
     assert "not running" in done.stderr
 
 
-def test_a_wrong_order_is_explained_by_the_command_line(runtime: Path) -> None:
+def test_a_wrong_order_is_explained_by_the_command_line(runtime):
     done = rubato("talk", "louder")
     assert done.returncode == 2
     assert "press" in done.stderr
 
 
-def test_the_client_loads_neither_qt_nor_the_engine(runtime: Path) -> None:
+def test_the_client_loads_neither_qt_nor_the_engine(runtime):
     heavy = ("PySide6", "engine", "argparse", "logging", "app.command.cli")
     script = (
         "import sys; from app.__main__ import main; status = main(['talk', 'toggle'])\n"
@@ -168,9 +168,7 @@ def rubato(*arguments: str) -> subprocess.CompletedProcess[str]:
         (OSError(22, "All pipe instances are busy"), remote.NoAnswer),
     ],
 )
-def test_a_pipe_of_windows_that_cannot_be_opened_is_told(
-    monkeypatch: pytest.MonkeyPatch, fault: OSError, expected: type[Exception]
-) -> None:
+def test_a_pipe_of_windows_that_cannot_be_opened_is_told(monkeypatch, fault, expected):
     def refuse(*_: object, **__: object) -> None:
         raise fault
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.presence.bus import Bus
 from app.presence.notifications import SETTINGS, Stillness
 from tests.private_bus import Service
 
@@ -42,9 +41,7 @@ def change(desktop: Service, key: tuple[str, str], value: tuple[str, object]) ->
     ],
     ids=["gnome", "kde", "portal"],
 )
-def test_stillness_is_followed_and_so_is_its_end(
-    qtbot, desktop: Service, bus: Bus, told: list[bool], key, values
-) -> None:
+def test_stillness_is_followed_and_so_is_its_end(qtbot, desktop, bus, told, key, values):
     Stillness(bus, told.append)
     qtbot.waitUntil(lambda: told == [False])
     change(desktop, ("org.other", "x"), ("i", 4))
@@ -53,7 +50,7 @@ def test_stillness_is_followed_and_so_is_its_end(
     qtbot.waitUntil(lambda: told == [False, True, False])
 
 
-def test_without_a_portal_things_move(qtbot, bus: Bus, told: list[bool]) -> None:
+def test_without_a_portal_things_move(qtbot, bus, told):
     Stillness(bus, told.append)
     answers: list[object] = []
     bus.call(SETTINGS, "ReadAll", "as", ([],), answers.append)

@@ -68,7 +68,7 @@ def mark_as_taught(phrase: str) -> None:
     head_file(phrase).touch()
 
 
-def test_whether_a_phrase_is_taught_is_said(make: Make) -> None:
+def test_whether_a_phrase_is_taught_is_said(make):
     lesson = make(LEARNS)
     assert lesson.act.text() == "&Teach this computer"
     assert "not taught yet: it is found less often" in lesson.words.text()
@@ -81,7 +81,7 @@ def test_whether_a_phrase_is_taught_is_said(make: Make) -> None:
     assert f"“{OTHER}” is not taught yet" in lesson.words.text()
 
 
-def test_a_lesson_that_ends_well_is_told(qtbot, make: Make) -> None:
+def test_a_lesson_that_ends_well_is_told(qtbot, make):
     lesson = make(LEARNS)
     taught: list[str] = []
     lesson.taught.connect(taught.append)
@@ -91,7 +91,7 @@ def test_a_lesson_that_ends_well_is_told(qtbot, make: Make) -> None:
     assert lesson.bar.isHidden()
 
 
-def test_how_far_it_is_is_shown_and_it_can_be_cancelled(qtbot, make: Make) -> None:
+def test_how_far_it_is_is_shown_and_it_can_be_cancelled(qtbot, make):
     lesson = make(ENDLESS)
     taught: list[str] = []
     lesson.taught.connect(taught.append)
@@ -115,9 +115,7 @@ def test_how_far_it_is_is_shown_and_it_can_be_cancelled(qtbot, make: Make) -> No
         (KILLED, f"Teaching “{PHRASE}” ended too early.\nNothing was changed; try again."),
     ],
 )
-def test_what_went_wrong_is_said_until_it_is_tried_again(
-    qtbot, make: Make, script: str, words: str
-) -> None:
+def test_what_went_wrong_is_said_until_it_is_tried_again(qtbot, make, script, words):
     lesson = make(script)
     teach(qtbot, lesson)
     assert lesson.words.text() == words
@@ -128,7 +126,7 @@ def test_what_went_wrong_is_said_until_it_is_tried_again(
     lesson.end()
 
 
-def test_the_fault_of_one_phrase_is_not_that_of_the_next(qtbot, make: Make) -> None:
+def test_the_fault_of_one_phrase_is_not_that_of_the_next(qtbot, make):
     lesson = make(KILLED)
     teach(qtbot, lesson)
     lesson.show_phrase(OTHER)
@@ -142,7 +140,7 @@ def test_the_fault_of_one_phrase_is_not_that_of_the_next(qtbot, make: Make) -> N
         (REFUSED, Failed("model", "It cannot be fetched.", "Look at the network.")),
     ],
 )
-def test_who_looks_elsewhere_is_told(qtbot, make: Make, script: str, event: Event) -> None:
+def test_who_looks_elsewhere_is_told(qtbot, make, script, event):
     lesson = make(script)
     noted: list[Event] = []
     lesson.noted.connect(noted.append)
@@ -165,14 +163,14 @@ def begin(dialog: SettingsDialog, script: str) -> None:
     dialog.lesson.act.click()
 
 
-def test_what_was_taught_is_listened_for_at_once(qtbot, dialog, posted, window) -> None:
+def test_what_was_taught_is_listened_for_at_once(qtbot, dialog, posted, window):
     with qtbot.waitSignal(dialog.lesson.taught, timeout=20_000):
         begin(dialog, LEARNS)
     assert posted == [ChangeSetting("wake.phrase", PHRASE)]
     assert window.notice.text() == f"“{PHRASE}” was taught to this computer."
 
 
-def test_a_phrase_that_was_changed_meanwhile_stays(qtbot, dialog, posted) -> None:
+def test_a_phrase_that_was_changed_meanwhile_stays(qtbot, dialog, posted):
     with qtbot.waitSignal(dialog.lesson.taught, timeout=20_000):
         begin(dialog, LEARNS)
         dialog.on_event(SettingChanged("wake.phrase", OTHER))
@@ -180,7 +178,7 @@ def test_a_phrase_that_was_changed_meanwhile_stays(qtbot, dialog, posted) -> Non
     assert f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()
 
 
-def test_it_is_about_the_phrase_in_force_not_the_one_being_typed(dialog, posted) -> None:
+def test_it_is_about_the_phrase_in_force_not_the_one_being_typed(dialog, posted):
     pages = [dialog.tabs.widget(index) for index in range(dialog.tabs.count())]
     dialog.tabs.setCurrentIndex([page.isAncestorOf(dialog.lesson) for page in pages].index(True))
     line = dialog.editors("wake.phrase")[0].control
@@ -196,7 +194,7 @@ def test_it_is_about_the_phrase_in_force_not_the_one_being_typed(dialog, posted)
     assert f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()
 
 
-def test_it_goes_on_without_the_page_and_ends_with_the_window(qtbot, dialog, window) -> None:
+def test_it_goes_on_without_the_page_and_ends_with_the_window(qtbot, dialog, window):
     begin(dialog, ENDLESS)
     qtbot.waitUntil(lambda: dialog.lesson.bar.value() == 250, timeout=20_000)
     dialog.close()

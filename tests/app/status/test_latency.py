@@ -16,7 +16,7 @@ def view(window):
     return window.shelf.status.show_times()
 
 
-def test_it_opens_by_key_and_by_the_line_under_the_parts(window) -> None:
+def test_it_opens_by_key_and_by_the_line_under_the_parts(window):
     key(window, Qt.Key.Key_T, CTRL)
     first = window.shelf.status.show_times()
     assert first.isVisible()
@@ -25,13 +25,13 @@ def test_it_opens_by_key_and_by_the_line_under_the_parts(window) -> None:
     assert first.isVisible()
 
 
-def test_it_says_when_there_is_nothing_to_show(window) -> None:
+def test_it_says_when_there_is_nothing_to_show(window):
     empty = window.shelf.status.show_times()
     assert empty.none_yet.isVisible()
     assert not empty.copy.isEnabled()
 
 
-def test_it_follows_the_turns_while_it_is_open(window, view) -> None:
+def test_it_follows_the_turns_while_it_is_open(window, view):
     assert [view.cell(row, 0) for row in range(6)] == ["120", "180", "190", "192", "240", "310"]
     before = view.bars.sizeHint().height()
     tell(window, *spoken_turn(2, "a", "b"))
@@ -39,12 +39,12 @@ def test_it_follows_the_turns_while_it_is_open(window, view) -> None:
     assert view.bars.accessibleDescription() == "turn 2: 0.31 seconds; turn 1: 0.31 seconds"
 
 
-def test_it_can_be_copied_as_text(view) -> None:
+def test_it_can_be_copied_as_text(view):
     view.copy.click()
     assert "first sound heard\t310\t310\t310" in QApplication.clipboard().text()
 
 
-def test_a_bar_is_as_long_as_its_turn_took(window, view, theme) -> None:
+def test_a_bar_is_as_long_as_its_turn_took(window, view, theme):
     QApplication.processEvents()
     image = view.bars.grab().toImage()
     middle = image.height() // 2
@@ -53,13 +53,13 @@ def test_a_bar_is_as_long_as_its_turn_took(window, view, theme) -> None:
     assert colours.count(control) == pytest.approx(colours.count(accent) * 120 / 70, rel=0.1)
 
 
-def test_escape_closes_it_and_the_window_stays(window, view) -> None:
+def test_escape_closes_it_and_the_window_stays(window, view):
     QTest.keyClick(view, Qt.Key.Key_Escape)
     assert not view.isVisible()
     assert window.isVisible()
 
 
-def test_everything_in_it_has_a_name_and_fits_a_small_screen(view) -> None:
+def test_everything_in_it_has_a_name_and_fits_a_small_screen(view):
     assert view.minimumSizeHint().width() <= 480
     assert view.minimumSizeHint().height() <= 640
     for widget in view.findChildren(QWidget):

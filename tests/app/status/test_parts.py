@@ -40,23 +40,23 @@ def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
         ((*ALL, broken(Part.MICROPHONE), ALL[0]), Mood.READY),
     ],
 )
-def test_at_rest_the_mood_is_that_of_the_parts(events, expected) -> None:
+def test_at_rest_the_mood_is_that_of_the_parts(events, expected):
     assert mood(Phase.IDLE, told(*events), Ears()) is expected
 
 
-def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts() -> None:
+def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts():
     parts = told(ALL[0], broken(Part.SYNTHESISER))
     assert mood(Phase.LISTENING, parts, Ears(), interrupted=True) is Mood.LISTENING
     assert mood(Phase.IDLE, parts, Ears(), interrupted=True) is Mood.INTERRUPTED
 
 
-def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen() -> None:
+def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen():
     assert mood(Phase.LISTENING, told(*ALL[1:]), Ears()) is Mood.STARTING
     assert mood(Phase.LISTENING, told(ALL[0]), Ears()) is Mood.LISTENING
     assert mood(Phase.THINKING, told(*ALL[1:]), Ears()) is Mood.THINKING  # of what was typed
 
 
-def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
+def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works():
     parts = told(*ALL, broken(Part.LANGUAGE_MODEL, 3), spoken(3), spoken(4, Ending.FAILED))
     assert parts.failed == (Part.LANGUAGE_MODEL,)
     parts.on_event(spoken(5))
@@ -64,11 +64,11 @@ def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
 
 
 @pytest.mark.parametrize("fault", [broken(Part.RECOGNISER, 3), broken(Part.SYNTHESISER)])
-def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault: Failed) -> None:
+def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault):
     assert told(*ALL, fault, spoken(9)).failed == (fault.part,)
 
 
-def test_at_rest_it_says_that_it_sleeps_or_is_muted() -> None:
+def test_at_rest_it_says_that_it_sleeps_or_is_muted():
     parts = told(*(Ready(part, "any") for part in Part))
     assert mood(Phase.IDLE, parts, Ears(asleep=True)) is Mood.ASLEEP
     assert mood(Phase.IDLE, parts, Ears(asleep=True, muted=True)) is Mood.MUTED

@@ -1,13 +1,10 @@
 """Cards that count down, and what their buttons ask for."""
 
-from collections.abc import Callable
-
 import pytest
 from PySide6.QtWidgets import QWidget
 
 from app.look.theme import Theme
 from app.timers import SHOWN, TimersPanel, time_left, when
-from app.window import Window
 from engine.api import (
     CancelTimers,
     Command,
@@ -51,7 +48,7 @@ def panel(above: QWidget, theme: Theme, posted: list[Command], clock: Clock) -> 
     return TimersPanel(posted.append, theme, above, clock=clock)
 
 
-def test_nothing_is_seen_while_nothing_runs(panel: TimersPanel) -> None:
+def test_nothing_is_seen_while_nothing_runs(panel):
     assert panel.isHidden()
     panel.on_event(TimersChanged((TEA,)))
     assert not panel.isHidden()
@@ -60,9 +57,7 @@ def test_nothing_is_seen_while_nothing_runs(panel: TimersPanel) -> None:
     assert panel.cards == ()
 
 
-def test_the_card_that_rings_next_is_on_top_and_all_count_down(
-    qtbot, panel: TimersPanel, clock: Clock
-) -> None:
+def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clock):
     panel.on_event(TimersChanged((TEA, EGGS)))
     assert [card.title.text() for card in panel.cards] == ["Timer", "Tea"]
     assert [card.left.text() for card in panel.cards] == ["0:10", "4:10"]
@@ -70,7 +65,7 @@ def test_the_card_that_rings_next_is_on_top_and_all_count_down(
     qtbot.waitUntil(lambda: [card.left.text() for card in panel.cards] == ["0:09", "4:09"])
 
 
-def test_a_paused_timer_says_so_and_stands_still(panel: TimersPanel, clock: Clock) -> None:
+def test_a_paused_timer_says_so_and_stands_still(panel, clock):
     paused = TimerSet(TEA.due, "tea", "Tea.", 1, seconds=300, paused_s=200.0)
     panel.on_event(TimersChanged((paused,)))
     clock.now += 100.0
@@ -87,22 +82,20 @@ def test_a_paused_timer_says_so_and_stands_still(panel: TimersPanel, clock: Cloc
         (lambda card: card.cancel.click(), CancelTimers((1,))),
     ],
 )
-def test_a_button_asks_the_engine_and_changes_nothing_itself(
-    panel: TimersPanel, posted: list[Command], press: Callable[..., None], command: Command
-) -> None:
+def test_a_button_asks_the_engine_and_changes_nothing_itself(panel, posted, press, command):
     panel.on_event(TimersChanged((TEA,)))
     press(panel.cards[0])
     assert posted == [command]
     assert panel.cards[0].left.text() == "4:10"
 
 
-def test_a_paused_timer_can_go_on(panel: TimersPanel, posted: list[Command]) -> None:
+def test_a_paused_timer_can_go_on(panel, posted):
     panel.on_event(TimersChanged((TimerSet(TEA.due, "tea", "Tea.", 1, paused_s=9.0),)))
     panel.cards[0].pause.click()
     assert posted == [PauseTimers((1,), on=False)]
 
 
-def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel: TimersPanel) -> None:
+def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel):
     panel.on_event(TimersChanged((ALARM,)))
     (card,) = panel.cards
     assert card.title.text() == "Alarm"
@@ -114,7 +107,7 @@ def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel: TimersPanel) -
     )
 
 
-def test_many_timers_take_no_more_room_than_a_few(panel: TimersPanel) -> None:
+def test_many_timers_take_no_more_room_than_a_few(panel):
     few = tuple(TimerSet(NOON + n, "", "Done.", n) for n in range(1, SHOWN + 1))
     panel.on_event(TimersChanged(few))
     height = panel.height()
@@ -126,20 +119,20 @@ def test_many_timers_take_no_more_room_than_a_few(panel: TimersPanel) -> None:
     ("seconds", "face"),
     [(0.0, "0:00"), (0.2, "0:01"), (59.9, "1:00"), (250.0, "4:10"), (3725.0, "1:02:05")],
 )
-def test_what_is_left_is_rounded_up_so_that_nought_is_the_end(seconds: float, face: str) -> None:
+def test_what_is_left_is_rounded_up_so_that_nought_is_the_end(seconds, face):
     assert time_left(seconds) == face
 
 
-def test_what_is_left_of_days_is_told_in_days() -> None:
+def test_what_is_left_of_days_is_told_in_days():
     assert time_left(2 * 86400 + 10800) == "2 days 3:00:00"
 
 
-def test_a_label_is_shown_as_it_is_written(panel: TimersPanel) -> None:
+def test_a_label_is_shown_as_it_is_written(panel):
     panel.on_event(TimersChanged((TimerSet(NOON, "<b>tea</b>\n", "", 1),)))
     assert panel.cards[0].title.text() == "<b>tea</b>"
 
 
-def test_the_window_shows_the_timers_it_is_told_of(window: Window, posted: list[Command]) -> None:
+def test_the_window_shows_the_timers_it_is_told_of(window, posted):
     window.on_event(TimersChanged((TEA,)))
     assert window.timers.isVisible()
     window.timers.cards[0].cancel.click()

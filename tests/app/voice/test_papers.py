@@ -1,11 +1,9 @@
 """The voices of the papers on the page of voices: listed in order, and used as a model is."""
 
 from PySide6.QtWidgets import QApplication, QWidget
-from pytestqt.qtbot import QtBot
 
-from app.look.theme import Theme
 from app.voice.page import NAMES, VoicesPage
-from engine.api import SYSTEMS, Command, ModelSettled, ModelsListed, Recommendation, UseModel
+from engine.api import SYSTEMS, ModelSettled, ModelsListed, Recommendation, UseModel
 from tests.fakes_engine import BUILT_IN, entry
 
 NO_ADVICE = (Recommendation(), "")
@@ -20,7 +18,7 @@ def listed(in_use: str) -> ModelsListed:
     return ModelsListed((*entries, entry("kokoro", "Kokoro", "voice", megabytes=107)), *NO_ADVICE)
 
 
-def test_they_are_listed_and_chosen(qtbot: QtBot, theme: Theme, posted: list[Command]) -> None:
+def test_they_are_listed_and_chosen(qtbot, theme, posted):
     parent = QWidget()
     qtbot.addWidget(parent)
     page = VoicesPage(posted.append, theme, parent)

@@ -36,18 +36,18 @@ def read(text: str) -> Conversation:
     return Conversation(datetime.fromisoformat(whole["began"]), tuple(turns), recorded)
 
 
-def test_what_was_written_as_json_reads_back_the_same() -> None:
+def test_what_was_written_as_json_reads_back_the_same():
     back = read(as_json(TALK))
     assert back.began == TALK.began
     assert back == TALK
 
 
-def test_a_turn_that_goes_on_reads_back_too() -> None:
+def test_a_turn_that_goes_on_reads_back_too():
     going_on = conversation(Turn(1, None, 0.0, "Hm?", reply="It is", heard="It"))
     assert read(as_json(going_on)) == going_on
 
 
-def test_the_text_says_who_said_what_when_and_what_was_not_heard() -> None:
+def test_the_text_says_who_said_what_when_and_what_was_not_heard():
     assert plain(TALK).splitlines() == [
         "Conversation of 2026-03-01 10:15",
         "",
@@ -61,14 +61,14 @@ def test_the_text_says_who_said_what_when_and_what_was_not_heard() -> None:
     ]
 
 
-def test_markdown_keeps_the_marks_of_replies_and_only_those() -> None:
+def test_markdown_keeps_the_marks_of_replies_and_only_those():
     text = markdown(TALK)
     assert "> And \\*now\\*?" in text
     assert "\nIt is\n" in text
     assert "*not heard: \\*\\*still\\*\\* ten, my friend.*" in text
 
 
-def test_nothing_unheard_is_told_as_heard() -> None:
+def test_nothing_unheard_is_told_as_heard():
     unheard = conversation(turn(1, "Hm?", "Never spoken.", words=0))
     assert "Rubato:" not in plain(unheard)
     assert "not heard: Never spoken." in plain(unheard)

@@ -1,7 +1,6 @@
 """All conversations in one file."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from engine.history.store import NAME, Store, write_all
 from tests.engine.history.turns import talk
 
 
-def test_every_conversation_is_in_the_file_under_its_name(tmp_path: Path) -> None:
+def test_every_conversation_is_in_the_file_under_its_name(tmp_path):
     with Store(tmp_path / NAME) as store:
         talk(store, "does it rain?")
         store.rename(talk(store, "and tomorrow?"), "Later # on")
@@ -25,7 +24,7 @@ def test_every_conversation_is_in_the_file_under_its_name(tmp_path: Path) -> Non
         assert whole["conversations"][0]["turns"][0]["voice"] == "Ada"
 
 
-def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):
     with Store(tmp_path / NAME) as store:
         with pytest.raises(InvalidInput, match="No conversation"):
             write_all(store, tmp_path / "all.txt")

@@ -2,16 +2,11 @@
 
 import sys
 
-import pytest
-
 from installer.bootstrap import __main__ as bootstrapper
 from installer.bootstrap import windows
-from installer.bootstrap.paths import Home
 
 
-def test_without_a_terminal_a_failure_is_shown_in_a_box(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_terminal_a_failure_is_shown_in_a_box(home, monkeypatch):
     shown: list[str] = []
     monkeypatch.setattr(windows, "show", shown.append)
     monkeypatch.setattr(sys, "stdout", None)
@@ -22,9 +17,7 @@ def test_without_a_terminal_a_failure_is_shown_in_a_box(
     sys.stderr.close()  # nothing of ours is left open
 
 
-def test_in_a_terminal_no_box_opens(
-    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_in_a_terminal_no_box_opens(home, monkeypatch, capsys):
     shown: list[str] = []
     monkeypatch.setattr(windows, "show", shown.append)
     assert bootstrapper.main(["roll-back"]) == 1
@@ -32,9 +25,7 @@ def test_in_a_terminal_no_box_opens(
     assert "no earlier version" in capsys.readouterr().err
 
 
-def test_on_macos_nobody_reads_what_a_program_of_the_finder_says(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_on_macos_nobody_reads_what_a_program_of_the_finder_says(monkeypatch):
     assert not windows.open_streams()
     monkeypatch.setattr(sys, "platform", "darwin")
     assert windows.open_streams()  # pytest reads it, so it is no terminal

@@ -72,9 +72,7 @@ def said_by(home: Home) -> str:
     return done.stdout.strip()
 
 
-def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(
-    disk: Path, home: Home, release: Release
-):
+def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(disk, home, release):
     home = Home(disk / "program")
     desktop.put(home, install(home, release("1.0")))
     stopped = 0
@@ -94,9 +92,7 @@ def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(
     assert said_by(home) == "rubato 2.0 x"
 
 
-def test_a_first_installation_on_a_full_disk_is_whole_or_none(
-    disk: Path, home: Home, release: Release
-):
+def test_a_first_installation_on_a_full_disk_is_whole_or_none(disk, home, release):
     home, stopped = Home(disk / "program"), 0
     for blocks in ROOMS:
         reason = refusal(lambda: install(home, release("1.0")), disk, blocks)

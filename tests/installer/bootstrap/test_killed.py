@@ -62,7 +62,7 @@ def said_by(home: Home) -> str:
 
 @pytest.mark.parametrize("every", EVERY)
 def test_an_update_that_is_killed_anywhere_leaves_a_program_that_starts(
-    every: int, home: Home, release: Release, tmp_path: Path
+    every, home, release, tmp_path
 ):
     old, new = release("1.0"), release("2.0")
     desktop.put(home, install(home, old))
@@ -86,7 +86,7 @@ def test_an_update_that_is_killed_anywhere_leaves_a_program_that_starts(
 
 @pytest.mark.parametrize("every", EVERY)
 def test_a_first_installation_that_is_killed_anywhere_is_completed_by_the_next(
-    every: int, home: Home, release: Release
+    every, home, release
 ):
     new = release("2.0")
     steps = int(drive(0, new).stdout.splitlines()[-1])
@@ -100,7 +100,7 @@ def test_a_first_installation_that_is_killed_anywhere_is_completed_by_the_next(
         assert not list(home.folder.glob("gone-*")), last
 
 
-def test_an_environment_that_was_cut_off_is_not_taken_for_a_whole_one(home: Home, release: Release):
+def test_an_environment_that_was_cut_off_is_not_taken_for_a_whole_one(home, release):
     name = install(home, release("1.0"))
     (home.env(name) / "made").unlink()
     assert not home.is_whole(name)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -45,20 +44,20 @@ class Seen:
         self.details.append(detail)
 
 
-def test_an_installation_ends_with_a_program_that_starts(home: Home, release: Release):
+def test_an_installation_ends_with_a_program_that_starts(home, release):
     name = install(home, release("1.0"))
     assert name == in_force(home) == "env-1.0-cpu"
     assert told(home, name, "say", "hello") == "rubato 1.0 say hello"
 
 
-def test_a_second_installation_of_the_same_does_nothing(home: Home, release: Release):
+def test_a_second_installation_of_the_same_does_nothing(home, release):
     install(home, release("1.0"))
     steps: list[str] = []
     install(home, release("1.0"), progress=Progress(Seen(), steps.append))
     assert steps == ["switch"]
 
 
-def test_progress_grows_and_names_what_is_done(home: Home, release: Release):
+def test_progress_grows_and_names_what_is_done(home, release):
     seen = Seen()
     install(home, release("1.0"), progress=Progress(seen))
     assert seen.parts == sorted(seen.parts)
@@ -67,9 +66,7 @@ def test_progress_grows_and_names_what_is_done(home: Home, release: Release):
     assert "Downloaded run.txt" in seen.details
 
 
-def test_packages_are_installed_by_their_hashes_and_nothing_is_resolved(
-    home: Home, release: Release
-):
+def test_packages_are_installed_by_their_hashes_and_nothing_is_resolved(home, release):
     name = install(home, release("1.0"))
     for notes in home.env(name).rglob("*.txt.installed"):
         said = notes.read_text()
@@ -77,9 +74,7 @@ def test_packages_are_installed_by_their_hashes_and_nothing_is_resolved(
         assert "--no-deps" in said
 
 
-def test_without_a_network_all_comes_from_the_folder_that_was_named(
-    home: Home, release: Release, tmp_path: Path
-):
+def test_without_a_network_all_comes_from_the_folder_that_was_named(home, release, tmp_path):
     name = install(home, release("1.0"), Choice(wheels=tmp_path))
     for notes in home.env(name).rglob("*.installed"):
         assert "--no-index --offline --find-links " + str(tmp_path) in notes.read_text()
@@ -94,9 +89,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("words", FAULTS)
 @pytest.mark.parametrize("part", ["run.txt", "torch", ".whl"])
-def test_what_goes_wrong_is_said_and_changes_nothing(
-    part: str, words: str, home: Home, release: Release, monkeypatch: pytest.MonkeyPatch
-):
+def test_what_goes_wrong_is_said_and_changes_nothing(part, words, home, release, monkeypatch):
     old = install(home, release("1.0"))
     fault = home.folder / "fault"
     fault.write_text(f"{part} {words}\n")
@@ -109,7 +102,7 @@ def test_what_goes_wrong_is_said_and_changes_nothing(
     assert install(home, release("2.0")) == in_force(home)  # the fault is over
 
 
-def test_a_new_version_that_does_not_work_is_never_put_in_force(home: Home, release: Release):
+def test_a_new_version_that_does_not_work_is_never_put_in_force(home, release):
     old = install(home, release("1.0"))
     bad = release("2.0")
     check = bad.folder / f"{bad.wheel.name}.d" / "app" / "installed.py"
@@ -120,7 +113,7 @@ def test_a_new_version_that_does_not_work_is_never_put_in_force(home: Home, rele
     assert in_force(home) == old
 
 
-def test_a_release_that_was_cut_off_is_not_begun(home: Home, release: Release):
+def test_a_release_that_was_cut_off_is_not_begun(home, release):
     cut = release("1.0")
     cut.packages.write_text("")
     with pytest.raises(SetupError, match=r"pins/run\.txt of the archive was damaged"):
@@ -141,13 +134,13 @@ def test_a_release_that_was_cut_off_is_not_begun(home: Home, release: Release):
         '{"version": "1", "files": {"../../x": "aa"}}',
     ],
 )
-def test_a_list_that_names_nothing_sensible_is_refused(listed: str, tmp_path: Path):
+def test_a_list_that_names_nothing_sensible_is_refused(listed, tmp_path):
     (tmp_path / payload.LIST).write_text(listed)
     with pytest.raises(SetupError, match="release"):
         payload.read(tmp_path)
 
 
-def test_a_release_without_torch_for_this_machine_says_so(home: Home, release: Release):
+def test_a_release_without_torch_for_this_machine_says_so(home, release):
     given = release("1.0")
     (given.folder / "pins" / "torch-linux-cpu.txt").unlink()
     with pytest.raises(SetupError, match=r"no pinned torch for cpu here \(torch-linux-cpu.txt\)"):
@@ -155,28 +148,26 @@ def test_a_release_without_torch_for_this_machine_says_so(home: Home, release: R
     assert install(home, payload.read(given.folder), Choice(Variant.CUDA)) == "env-1.0-cuda"
 
 
-def test_both_builds_of_torch_live_beside_each_other(home: Home, release: Release):
+def test_both_builds_of_torch_live_beside_each_other(home, release):
     install(home, release("1.0"), Choice(Variant.CPU))
     install(home, release("1.0"), Choice(Variant.CUDA))
     assert home.environments() == ["env-1.0-cpu", "env-1.0-cuda"]
     assert in_force(home) == "env-1.0-cuda"
 
 
-def test_a_full_disk_is_seen_before_anything_is_fetched(
-    home: Home, release: Release, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_full_disk_is_seen_before_anything_is_fetched(home, release, monkeypatch):
     monkeypatch.setattr(paths.shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
     with pytest.raises(SetupError, match=r"has 1.0 GB free; 3.0 GB are needed"):
         install(home, release("1.0"))
 
 
-def test_a_home_that_is_no_folder_is_named_with_a_way_out(home: Home, release: Release):
+def test_a_home_that_is_no_folder_is_named_with_a_way_out(home, release):
     home.folder.write_text("a file")
     with pytest.raises(SetupError, match="Set RUBATO_PROGRAM to a folder"):
         install(home, release("1.0"))
 
 
-def test_two_at_once_make_one_environment(home: Home, release: Release):
+def test_two_at_once_make_one_environment(home, release):
     given, steps, names = release("1.0"), [], []
 
     def one() -> None:
@@ -191,7 +182,7 @@ def test_two_at_once_make_one_environment(home: Home, release: Release):
     assert steps.count("environment") == 1
 
 
-def test_cancelling_ends_it_and_keeps_what_was_in_force(home: Home, release: Release):
+def test_cancelling_ends_it_and_keeps_what_was_in_force(home, release):
     old = install(home, release("1.0"))
     progress = Progress(Seen())
     progress.steps = lambda name: progress.cancel() if name == "torch" else None
@@ -201,9 +192,7 @@ def test_cancelling_ends_it_and_keeps_what_was_in_force(home: Home, release: Rel
     assert home.environments() == [old]
 
 
-def test_an_environment_that_is_broken_and_in_force_is_made_again_beside_it(
-    home: Home, release: Release
-):
+def test_an_environment_that_is_broken_and_in_force_is_made_again_beside_it(home, release):
     first = install(home, release("1.0"))
     home.python(first).unlink()  # as when the system's Python went with an upgrade
     again = install(home, release("1.0"))
@@ -212,21 +201,21 @@ def test_an_environment_that_is_broken_and_in_force_is_made_again_beside_it(
     assert installation.version_of(again) == "1.0"
 
 
-def test_installing_back_and_forth_keeps_one_earlier_version(home: Home, release: Release):
+def test_installing_back_and_forth_keeps_one_earlier_version(home, release):
     for version in ("1.0", "2.0", "3.0"):
         install(home, release(version))
     assert home.environments() == ["env-2.0-cpu", "env-3.0-cpu"]
     assert sorted(each.name for each in home.payloads.iterdir()) == ["2.0", "3.0"]
 
 
-def test_the_kept_payload_installs_again_without_the_archive(home: Home, release: Release):
+def test_the_kept_payload_installs_again_without_the_archive(home, release):
     name = install(home, release("1.0"))
     kept = payload.read(home.payloads / "1.0")
     home.remove(name)
     assert told(home, install(home, kept), "x") == "rubato 1.0 x"
 
 
-def test_status_is_json_for_other_programs(home: Home, release: Release):
+def test_status_is_json_for_other_programs(home, release):
     name = install(home, release("1.0"))
     command = [sys.executable, str(release("1.0").folder / payload.BOOTSTRAPPER), "status"]
     said = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)

@@ -12,18 +12,18 @@ from installer.bootstrap.payload import Variant
 @pytest.mark.parametrize(
     ("own", "expected"), [("pythonw.exe", "pythonw.exe"), ("python.exe", "python.exe")]
 )
-def test_a_program_without_a_terminal_starts_another_one(own: str, expected: str) -> None:
+def test_a_program_without_a_terminal_starts_another_one(own, expected):
     assert windows.like_us(Path("env/Scripts/python.exe"), own).name == expected
 
 
-def test_a_long_path_is_given_to_windows_as_it_is() -> None:
+def test_a_long_path_is_given_to_windows_as_it_is():
     path = PureWindowsPath(r"C:\Users\Jürgen\rubato-program\env-1")
     assert windows.verbatim(path, "win32") == r"\\?\C:\Users\Jürgen\rubato-program\env-1"
     assert windows.verbatim(PureWindowsPath(r"\\server\share\x"), "win32") == r"\\server\share\x"
     assert windows.verbatim(Path("/srv/x"), "linux") == "/srv/x"
 
 
-def test_a_missing_runtime_is_named_with_the_way_to_it() -> None:
+def test_a_missing_runtime_is_named_with_the_way_to_it():
     def load(name: str) -> None:
         if name == "msvcp140.dll":
             raise OSError(name)
@@ -35,9 +35,7 @@ def test_a_missing_runtime_is_named_with_the_way_to_it() -> None:
     assert windows.missing_runtime(load, "linux") == ""
 
 
-def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(installation, "fitting", lambda: Variant.CUDA)
     pins = tmp_path / "pins"

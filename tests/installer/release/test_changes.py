@@ -14,7 +14,7 @@ def project(folder: Path, number: str, said: str) -> Path:
     return folder
 
 
-def test_the_newest_version_is_told_and_no_older_one(tmp_path: Path):
+def test_the_newest_version_is_told_and_no_older_one(tmp_path):
     root = project(tmp_path, "0.2.0", "## 0.2.0 (soon)\n\n- New.\n\n## 0.1.0\n\n- Old.\n")
     assert (version(root), changes(root)) == ("0.2.0", "- New.")
 
@@ -27,7 +27,7 @@ def test_the_newest_version_is_told_and_no_older_one(tmp_path: Path):
         ("## 0.2.0\n\n## 0.1.0\n- Old.\n", "says"),
     ],
 )
-def test_a_release_nobody_wrote_about_is_none(said: str, word: str, tmp_path: Path):
+def test_a_release_nobody_wrote_about_is_none(said, word, tmp_path):
     with pytest.raises(SetupError, match=word):
         changes(project(tmp_path, "0.2.0", said))
 

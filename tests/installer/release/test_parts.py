@@ -25,7 +25,7 @@ def pinned(folder: Path) -> list[parts.Part]:
     return parts.parts(folder)
 
 
-def test_every_pin_is_a_part_with_all_its_hashes(tmp_path: Path):
+def test_every_pin_is_a_part_with_all_its_hashes(tmp_path):
     assert pinned(tmp_path) == [
         parts.Part("a.b", "1.0", ("a" * 64, "b" * 64)),
         parts.Part("numpy", "2.0", ("b" * 64,)),
@@ -34,7 +34,7 @@ def test_every_pin_is_a_part_with_all_its_hashes(tmp_path: Path):
     ]
 
 
-def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path: Path):
+def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path):
     told = json.loads(parts.bill("0.1.0", pinned(tmp_path)))
     read = Bom.from_json(told)
     assert {str(each.purl) for each in read.components} == {
@@ -50,7 +50,7 @@ def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path: Path):
     assert len(whole["dependsOn"]) == 4
 
 
-def test_the_same_parts_give_the_same_list(tmp_path: Path):
+def test_the_same_parts_give_the_same_list(tmp_path):
     listed = pinned(tmp_path)
     assert parts.bill("0.1.0", listed) == parts.bill("0.1.0", listed)
     assert parts.bill("0.1.0", listed) != parts.bill("0.1.0", listed[1:])

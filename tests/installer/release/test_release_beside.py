@@ -62,7 +62,7 @@ class Copy:
 
 @pytest.mark.long
 @pytest.mark.timeout(3000)
-def test_a_release_is_installed_beside_another_rolled_back_and_installed_again() -> None:
+def test_a_release_is_installed_beside_another_rolled_back_and_installed_again():
     with tempfile.TemporaryDirectory() as folder:  # pytest would keep its gigabytes for three runs
         trial(Copy(Path(folder)))
 
