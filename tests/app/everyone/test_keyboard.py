@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import LANGUAGES, tr, words
+from app import language as words
+from app.language import LANGUAGES, tr
 from app.voice.sheet import ClipSheet
 from app.window import Window
 from tests.app.everyone.pages import PAGES, seen, words_of

@@ -25,8 +25,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app import language as words
 from app.first_start.steps import SENTENCE
-from app.language import LANGUAGES, words
+from app.language import LANGUAGES
 from app.look.plain_text import one_line
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window

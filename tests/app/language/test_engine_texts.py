@@ -11,7 +11,8 @@ from string import Formatter
 
 import pytest
 
-from app.language import told, translated, words
+from app import language as words
+from app.language import told, translated
 from engine.api import Failed, Notice, Part, Ready, VoiceEntry, VoicesListed
 from engine.asr import pick as ears
 from engine.errors import LanguageModelError, ModelError

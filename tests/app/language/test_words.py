@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.language import LANGUAGES, decimal, mark, tr, tr_n, words
+from app import language as words
+from app.language import LANGUAGES, decimal, mark, tr, tr_n
 from app.program import of_system
 
 

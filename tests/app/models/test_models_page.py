@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.page import ModelsPage
-from app.models.row import remarks, size
+from app.models.row import remarks_on, size_of
 from engine import api
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
@@ -40,7 +40,7 @@ def test_every_model_is_a_row_with_size_licence_and_need(page):
 
 def test_what_is_to_be_known_before_a_fetch_stands_first_among_the_remarks():
     row = replace(entry("voxtream2", "A voice", "voice"), fits=False, notice="Two licences.")
-    assert remarks(row).startswith("Two licences. ")
+    assert remarks_on(row).startswith("Two licences. ")
 
 
 @pytest.mark.parametrize(
@@ -196,4 +196,4 @@ def test_the_door_stays_below_its_reply(window):
 
 @pytest.mark.parametrize(("megabytes", "words"), [(0.3, "0 MB"), (148, "148 MB"), (2497, "2.5 GB")])
 def test_sizes_are_short(megabytes, words):
-    assert size(megabytes) == words
+    assert size_of(megabytes) == words
