@@ -47,9 +47,15 @@ class TimerCard(QFrame):
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.detail = Label("", self, kind="muted", size=0.9, figures=True)
         self.left = Label("", self, size=1.15, strong=True, figures=True)
-        self.more = button(tr("+1 min"), self, self._on_more, kind="line", by_tab=True)
-        self.pause = IconButton("pause", tr("Pause"), theme, self, self._on_pause)
-        self.cancel = IconButton("close", tr("Cancel"), theme, self, self._on_cancel)
+        which = (timer.number,)
+        self.more = button(tr("+1 min"), self, kind="line", by_tab=True)
+        self.more.clicked.connect(lambda: post(api.ExtendTimers(which, MINUTE_S)))
+        self.pause = IconButton("pause", tr("Pause"), theme, self)
+        self.pause.clicked.connect(
+            lambda: post(api.PauseTimers(which, on=self.timer.paused_s is None))
+        )
+        self.cancel = IconButton("close", tr("Cancel"), theme, self)
+        self.cancel.clicked.connect(lambda: post(api.CancelTimers(which)))
         labels = (self.icon, wide(self.title), self.detail, self.left)
         buttons = (self.more, self.pause, self.cancel)
         row(*labels, *buttons, on=self, margins=(14, 3, 6, 3), spacing=8)
@@ -93,15 +99,6 @@ class TimerCard(QFrame):
         width = self.title.width() if self.isVisible() else 10_000
         metrics = self.title.fontMetrics()
         self.title.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width))
-
-    def _on_more(self) -> None:
-        self._post(api.ExtendTimers((self.timer.number,), MINUTE_S))
-
-    def _on_pause(self) -> None:
-        self._post(api.PauseTimers((self.timer.number,), on=self.timer.paused_s is None))
-
-    def _on_cancel(self) -> None:
-        self._post(api.CancelTimers((self.timer.number,)))
 
     def _tint(self) -> None:
         name = "timer" if self.timer.kind is api.TimerKind.TIMER else "alarm"

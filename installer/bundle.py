@@ -109,7 +109,9 @@ def tar(folder: Path) -> Path:
 
 def build_wheel(folder: Path) -> Path:
     """Our wheel, from this checkout."""
-    _uv("build", "--wheel", "--quiet", "--no-create-gitignore", "--out-dir", str(folder), str(ROOT))
+    build = [str(Path(sys.executable).with_name("uv")), "build", "--wheel", "--quiet"]
+    where = ["--no-create-gitignore", "--out-dir", str(folder), str(ROOT)]
+    subprocess.run([*build, *where], check=True)
     return next(folder.glob("rubato-*.whl"))
 
 
@@ -136,11 +138,6 @@ def put_bootstrapper(folder: Path) -> None:
     for name in _OURS:
         shutil.copyfile(source / name, target / name)
     (folder / "__main__.py").write_text(_MAIN, encoding="utf-8")
-
-
-def _uv(*arguments: str) -> None:
-    uv = Path(sys.executable).with_name("uv")
-    subprocess.run([str(uv), *arguments], check=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
     QTextBlock,
-    QTextBlockFormat,
     QTextCursor,
     QTextDocument,
 )
@@ -66,7 +65,9 @@ class ConversationDocument(QTextDocument):
         """Bring its blocks up to date; an exchange that ended without content is removed."""
         place = self._places.of(exchange)
         if exchange.is_blank:
-            self._drop(place)
+            if count := place.end_block - place.first_block:
+                self._remove_blocks(place, place.first_block, count)
+            self._places.all.remove(place)
             return
         self._show_said(place)
         self._show_reply(place)
@@ -194,21 +195,20 @@ class ConversationDocument(QTextDocument):
             for at, paragraph in enumerate(place.markup.paragraphs[: place.shown]):
                 replies[place.reply_block + at] = paragraph
         for frame in self.rootFrame().childFrames():
-            style = frame.frameFormat()
-            bubbles.fit_table(style, self._column)
-            frame.setFrameFormat(style)
+            looks = frame.frameFormat()
+            bubbles.fit_table(looks, self._column)
+            frame.setFrameFormat(looks)
         block = self.firstBlock().next()
         while block.isValid():
+            kind, paragraph = bubbles.kind_of(block), replies.get(block.blockNumber())
+            if paragraph is None:
+                style = bubbles.block_format(kind, self._column, self._width_of(block.text()))
+            else:
+                style = bubbles.paragraph_format(kind, self._column, paragraph)
             cursor.setPosition(block.position())
-            cursor.setBlockFormat(self._format_of(block, replies.get(block.blockNumber())))
+            cursor.setBlockFormat(style)
             block = block.next()
         cursor.endEditBlock()
-
-    def _format_of(self, block: QTextBlock, paragraph: Paragraph | None) -> QTextBlockFormat:
-        kind = bubbles.kind_of(block)
-        if paragraph is not None:
-            return bubbles.paragraph_format(kind, self._column, paragraph)
-        return bubbles.block_format(kind, self._column, self._width_of(block.text()))
 
     def _show_said(self, place: Blocks) -> None:
         exchange = place.exchange
@@ -217,7 +217,9 @@ class ConversationDocument(QTextDocument):
         kind = Kind.PARTIAL if exchange.is_partial else Kind.SAID
         if place.said is None:
             self._insert_block(place, place.first_block)
-        elif (place.said, self._kind(place.first_block)) == (exchange.said, kind):
+        elif place.said == exchange.said and kind is bubbles.kind_of(
+            self.findBlockByNumber(place.first_block)
+        ):
             return
         place.said = exchange.said
         self._write(place.first_block, kind, exchange.said)
@@ -255,9 +257,12 @@ class ConversationDocument(QTextDocument):
         at = first + kept
         ends = kept < len(before) and before[kept].shape is Shape.AFTER
         if ends and at < len(after) and after[at].is_inside_table:
-            cells = cells_from(after, at)
-            self._add_rows(place, at, len(cells))
-            old[kept:kept] = [None] * len(cells)
+            added = len(cells_from(after, at))
+            table = self._cursor_at_end(place.reply_block + at - 1).currentTable()
+            table.appendRows(added // table.columns())
+            self._places.move_later(place, added)
+            place.shown += added
+            old[kept:kept] = [None] * added
             at = first + alike(old, after[first:])
         if at - first < len(old):
             known = [*after[:first], *before]
@@ -296,13 +301,6 @@ class ConversationDocument(QTextDocument):
         style = table.format().toTableFormat()
         bubbles.share_width(style, weights)
         table.setFormat(style)
-
-    def _add_rows(self, place: Blocks, at: int, cells: int) -> None:
-        """Append to the table that ends before paragraph `at`."""
-        table = self._cursor_at_end(place.reply_block + at - 1).currentTable()
-        table.appendRows(cells // table.columns())
-        self._places.move_later(place, cells)
-        place.shown += cells
 
     def _show_paragraph(
         self, place: Blocks, at: int, paragraph: Paragraph, old: Paragraph | None
@@ -345,12 +343,6 @@ class ConversationDocument(QTextDocument):
         place.caption = caption
         self._write(place.caption_block, kind, caption)
 
-    def _drop(self, place: Blocks) -> None:
-        count = place.end_block - place.first_block
-        if count:
-            self._remove_blocks(place, place.first_block, count)
-        self._places.all.remove(place)
-
     def _remove_blocks(self, place: Blocks, number: int, count: int = 1) -> None:
         before = self.findBlockByNumber(number - 1)
         style = before.blockFormat()
@@ -372,9 +364,6 @@ class ConversationDocument(QTextDocument):
         shown = displayable(text)
         cursor.setBlockFormat(bubbles.block_format(kind, self._column, self._width_of(shown)))
         cursor.insertText(shown, bubbles.char_format(kind, self._theme, self._font))
-
-    def _kind(self, number: int) -> Kind:
-        return bubbles.kind_of(self.findBlockByNumber(number))
 
     def _cursor_at_end(self, number: int) -> QTextCursor:
         block = self.findBlockByNumber(number)

@@ -74,7 +74,7 @@ class Conversation(QTextEdit):
         self._mark: Place | None = None  # a word marked with the keys, to hear it again
         self._keeps_replay_in_sight = True
         self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
-        self._click.timeout.connect(self._on_word_clicked)
+        self._click.timeout.connect(lambda: self._clicked and self._hear_again(self._clicked))
         self._clicked: Place | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self._set_up_reading()
@@ -109,7 +109,8 @@ class Conversation(QTextEdit):
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
         self._follow()
-        self._follow_replay()
+        if self.transcript.replayed is not None and self._keeps_replay_in_sight:
+            self._show(self.word_rects())
         self._faint_unheard()
         self.viewport().update()
 
@@ -276,10 +277,6 @@ class Conversation(QTextEdit):
         hits = (each for each in near if each and any(r.contains(at) for r in self._rects(each)))
         return next(hits, None)
 
-    def _on_word_clicked(self) -> None:
-        if self._clicked is not None:
-            self._hear_again(self._clicked)
-
     def _hear_again(self, place: Place) -> None:
         self._keeps_replay_in_sight = True
         self.word_chosen.emit(place.exchange.turn, place.span.start)
@@ -299,10 +296,6 @@ class Conversation(QTextEdit):
             announce(self, self._mark.text)
         self.viewport().update()
         return True
-
-    def _follow_replay(self) -> None:
-        if self.transcript.replayed is not None and self._keeps_replay_in_sight:
-            self._show(self.word_rects())
 
     def _show(self, rects: list[QRectF]) -> None:
         """Scroll until these are in sight."""

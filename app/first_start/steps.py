@@ -219,18 +219,15 @@ class EchoStep(Step):
                 self.measure.setEnabled(bool(event.names) and self._measurement is None)
             case api.Levels() if self._measurement:
                 self._measurement.add(event)
-                self._judge(self._measurement)
+                if self._measurement.is_over:
+                    echo, self._measurement = self._measurement.echo, None
+                    self.measure.setEnabled(True)
+                    nothing = tr("Nothing was heard. Try again.")
+                    self.verdict.setText(echo.advice if echo else nothing)
             case api.Levels() if sounds(event):
                 self._room.clear()  # a voice of the step before; afterwards the room still rings
             case api.Levels():
                 self._room.append(event.raw_db)
-
-    def _judge(self, measurement: EchoMeasurement) -> None:
-        if measurement.is_over:
-            self._measurement = None
-            self.measure.setEnabled(True)
-            echo = measurement.echo
-            self.verdict.setText(echo.advice if echo else tr("Nothing was heard. Try again."))
 
 
 class TalkStep(Step):

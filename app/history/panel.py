@@ -72,7 +72,7 @@ class HistoryPanel(QWidget):
         column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
         # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
-        Returning(parent.window()).returned.connect(self._on_returned)
+        Returning(parent.window()).returned.connect(lambda: self.isVisible() and self._list())
 
     def on_event(self, event: api.Event) -> None:
         match event:
@@ -120,10 +120,6 @@ class HistoryPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._list()
-
-    def _on_returned(self) -> None:
-        if self.isVisible():
-            self._list()
 
     # ---------------------------------------------------------------- the list
 

@@ -176,7 +176,8 @@ class ModelsPage(Page):
             take_away(row, self.body)
         place = self.body.indexOf(self.recommended) + 1
         for kind, heading in (*self._headings.items(), ("", self._parts)):
-            rows = [row for row in self.rows.values() if _is_under(kind, row.entry.kind)]
+            kinds = {kind} if kind else {each.entry.kind for each in self.rows.values()} - {*KINDS}
+            rows = [each for each in self.rows.values() if each.entry.kind in kinds]
             heading.setVisible(bool(rows))
             for widget in (heading, *rows):
                 self.body.insertWidget(place, widget)
@@ -187,10 +188,6 @@ class ModelsPage(Page):
         heading.hide()
         self.body.addWidget(heading)
         return heading
-
-
-def _is_under(heading: str, kind: str) -> bool:
-    return kind == heading if heading else kind not in KINDS
 
 
 class Models:

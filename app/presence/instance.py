@@ -54,8 +54,10 @@ class Instance(QObject):
         """Listen where remote.send() connects, unless somebody already does."""
         self.fault = "There is no private folder whose path is short enough for a socket."
         for address in remote.addresses():
-            folder = _lock_folder(address)
-            if sys.platform != "win32" and not _prepared(folder):
+            folder = Path(address).parent
+            if sys.platform == "win32":
+                folder = Path(tempfile.gettempdir())  # a pipe has none of its own
+            elif not _prepared(folder):
                 continue
             try:
                 with FileLock(folder / f"{Path(address).name}.lock", timeout=_LOCK_S, mode=0o600):
@@ -74,9 +76,6 @@ class Instance(QObject):
         if _answers(address):
             return Claim.TAKEN
         QLocalServer.removeServer(address)
-        return self._listen(address)
-
-    def _listen(self, address: str) -> Claim:
         if self._server.listen(address):
             return Claim.OURS
         self.fault = self._server.errorString()
@@ -116,12 +115,6 @@ class Instance(QObject):
     def _forget(self, channel: QLocalSocket) -> None:
         self._open.discard(channel)
         channel.deleteLater()
-
-
-def _lock_folder(address: str) -> Path:
-    """The folder for the lock: the socket's own, or another one for a Windows pipe, which has
-    none."""
-    return Path(tempfile.gettempdir()) if sys.platform == "win32" else Path(address).parent
 
 
 def _prepared(folder: Path) -> bool:

@@ -130,7 +130,9 @@ class Banner(QFrame):
         times = tr("  ({count} times)", count=fault.count) if fault.count > 1 else ""
         self.message.setText(fault.message + times)
         self.hint.setText(fault.hint)
-        self.hint.setVisible(bool(fault.hint) and self._has_room)
+        # beside the message on one line, where there is room for it, else below it
+        has_room = not self._is_one_line or self.width() >= _HINT_FROM
+        self.hint.setVisible(bool(fault.hint) and has_room)
         several = len(self._faults) > 1
         for widget in (self.earlier, self.counter, self.later):
             widget.setVisible(several)
@@ -150,11 +152,6 @@ class Banner(QFrame):
         """Several faults take as little room as one, and a fault not much more than a reply."""
         lines = self.message.fontMetrics().horizontalAdvance(self.message.text() + self.hint.text())
         return self._is_low or len(self._faults) > 1 or lines > _MOST_LINES * self.width()
-
-    @property
-    def _has_room(self) -> bool:
-        """Whether there is room for the hint: beside the message on one line, else below it."""
-        return not self._is_one_line or self.width() >= _HINT_FROM
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

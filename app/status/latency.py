@@ -143,7 +143,9 @@ class LatencyDialog(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         area.setProperty("kind", "scrolled")
         area.setAccessibleName(tr("The last turns"))
-        self.copy = button(tr("&Copy as text"), self, self._copy)
+        clipboard = QGuiApplication.clipboard()
+        copy = tr("&Copy as text")
+        self.copy = button(copy, self, lambda: clipboard.setText(times.as_text()))
         none_yet = tr("No turn yet. Ask something, then look again.")
         self.none_yet = Label(none_yet, self, kind="muted")
         self._cells: list[list[Label]] = []
@@ -186,9 +188,6 @@ class LatencyDialog(QDialog):
         self.none_yet.setVisible(not turns)
         self.copy.setEnabled(bool(turns))
 
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._times.as_text())
-
     def _table(self, theme: Theme) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
@@ -199,7 +198,8 @@ class LatencyDialog(QDialog):
             grid.addWidget(Label(tr(title), self, kind="muted"), 0, number + 2, right)
         for line, (stage, colour) in enumerate(zip(STAGES, _COLOURS, strict=True), 1):
             grid.addWidget(_Swatch(colour, theme, self), line, 0)
-            grid.addWidget(Label(_capital(tr(stage.name)), self), line, 1)
+            name = tr(stage.name)
+            grid.addWidget(Label(name[:1].upper() + name[1:], self), line, 1)
             cells = [Label("", self, figures=True) for _ in _COLUMNS]
             for number, label in enumerate(cells):
                 grid.addWidget(label, line, number + 2, right)
@@ -278,10 +278,6 @@ class Bars(QWidget):
             painter.setBrush(self._theme.colour(colour))
             painter.drawRect(QRectF(start, track.top(), max(1.0, width), track.height()))
             reached_ms = ms
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 class _Swatch(QWidget):

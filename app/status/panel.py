@@ -77,20 +77,15 @@ class Status(QWidget):
                 self._recogniser = _heard_by(recogniser, confidence)
             case TurnEnded(metrics=metrics):
                 self._show_metrics(metrics)
-                self._show_repaired()
+                # after a reply that was spoken to its end
+                for part in self._was_failed.difference(self._parts.failed):
+                    self.rows[part].show_works()
             case _:
                 return
         self._show_rows()
-        self.loading_changed.emit(self._loading())
-
-    def _loading(self) -> str:
-        loading = [tr(NAMES[part]) for part in self._parts.loading]
-        return tr("Getting ready: {parts}", parts=", ".join(loading)) if loading else ""
-
-    def _show_repaired(self) -> None:
-        """Mark parts as working after a reply was spoken to its end."""
-        for part in self._was_failed.difference(self._parts.failed):
-            self.rows[part].show_works()
+        loading = ", ".join(tr(NAMES[part]) for part in self._parts.loading)
+        text = tr("Getting ready: {parts}", parts=loading) if loading else ""
+        self.loading_changed.emit(text)
 
     def _show_rows(self) -> None:
         """Show all rows if the person wants that, else those of parts that do not work yet."""

@@ -53,7 +53,7 @@ class VoiceRecorder(QWidget):
             case ClipRecording(on, seconds, ended_by):
                 self._show_recording(on, seconds, ended_by)
                 return True
-            case ClipInspected() if self._awaited or self._is_ours(event):
+            case ClipInspected(clip) if self._awaited or (self._clip and self._clip.clip == clip):
                 self._show_clip(event)
                 return True
             case Failed(code="unreadable-clip", message=message) if self._awaited:
@@ -73,9 +73,6 @@ class VoiceRecorder(QWidget):
         self.part.hide()
         self.consent.hide()
         self.hide()
-
-    def _is_ours(self, event: ClipInspected) -> bool:
-        return self._clip is not None and self._clip.clip == event.clip
 
     def _on_record(self) -> None:
         if not self._recording:

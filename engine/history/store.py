@@ -119,7 +119,11 @@ class Store:
     def remove(self, conversations: Sequence[int]) -> int:
         """Delete them for good; returns how many there were."""
         with self._changing() as database:
-            removed = sum(self._remove(database, each) for each in conversations)
+            removed = 0
+            for each in conversations:
+                database.execute("DELETE FROM turn WHERE conversation = ?", (each,))
+                gone = database.execute("DELETE FROM conversation WHERE id = ?", (each,))
+                removed += gone.rowcount
             if removed and self._full_text:
                 schema.tidy_index(database)
         with told(self.path):  # the journal still holds what was there before
@@ -202,10 +206,6 @@ class Store:
                 return place.conversation
         insert = "INSERT INTO conversation (began, last) VALUES (?, ?)"
         return database.execute(insert, (began.isoformat(), now)).lastrowid or 0
-
-    def _remove(self, database: sqlite3.Connection, conversation: int) -> int:
-        database.execute("DELETE FROM turn WHERE conversation = ?", (conversation,))
-        return database.execute("DELETE FROM conversation WHERE id = ?", (conversation,)).rowcount
 
     @property
     def _matching(self) -> str:

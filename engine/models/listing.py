@@ -154,13 +154,8 @@ def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> Mo
         kind,
         Origin.BUILT_IN,
         Presence.COMPLETE,
-        megabytes=0,
-        megabytes_here=0,
-        memory_mb=0,
-        fits=True,
         licence=licence,
         attribution="comes with the program",
-        folder="",
         in_use=name in used.names,
     )
 
@@ -172,6 +167,8 @@ def _of_paper(system: System, used: _Used) -> ModelEntry:
         title = f"{system.title}, a voice of the papers"
         return _built_in(system.name, VOICE, title, "GPL-3.0", used)
     megabytes = size_on_disk(own) // 1_000_000 if folder else 0
+    hours, command = f"{system.core_hours:g}", system.command
+    making = Translatable("About {hours} core hours: {command}", hours=hours, command=command)
     return ModelEntry(
         system.name,
         f"{system.title}, a voice made on this machine",
@@ -180,19 +177,11 @@ def _of_paper(system: System, used: _Used) -> ModelEntry:
         Presence.COMPLETE if folder else Presence.MISSING,
         megabytes=megabytes,
         megabytes_here=megabytes,
-        memory_mb=0,
-        fits=True,
         licence="GPL-3.0",
         attribution="trained here, from nothing that is fetched",
         folder=str(own),
         in_use=system.name in used.names,
-        obstacle=""
-        if folder
-        else Translatable(
-            "About {hours} core hours: {command}",
-            hours=f"{system.core_hours:g}",
-            command=system.command,
-        ),
+        obstacle="" if folder else making,
     )
 
 
@@ -239,7 +228,6 @@ def _added(model: Added, machine: Machine, used: _Used) -> ModelEntry:
         megabytes_here=megabytes,
         memory_mb=memory_mb,
         fits=machine.has_memory_for(memory_mb),
-        licence="not known here",
         attribution=Translatable("added by you"),
         folder=model.path,
         in_use=path in used.paths,
@@ -256,9 +244,6 @@ def _served(model: Served, used: _Used) -> ModelEntry:
         Presence.COMPLETE,
         megabytes=model.bytes // 1_000_000,
         megabytes_here=model.bytes // 1_000_000,
-        memory_mb=0,
-        fits=True,
-        licence="not known here",
         attribution=Translatable("runs in {server} on this computer", server=TITLES[model.server]),
         folder=model.address,
         in_use=used.served == (model.address, model.model),

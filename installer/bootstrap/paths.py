@@ -125,7 +125,7 @@ def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
     killed."""
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
-        lock = (home.folder / f"{name}.lock").open("a+b")
+        file = (home.folder / f"{name}.lock").open("a+b")
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -133,8 +133,8 @@ def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
             f"Rubato's folder {home.folder} cannot be written ({error.strerror}). Set "
             f"{VARIABLE} to a folder on a disk that can, with 3 GB free, and start again."
         ) from error
-    with lock:
-        lock(lock.fileno(), waiting)
+    with file:
+        lock(file.fileno(), waiting)
         yield
 
 

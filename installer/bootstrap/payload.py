@@ -51,7 +51,10 @@ class Payload:
 
     @property
     def wheel(self) -> Path:
-        return self._one("*.whl")
+        found = [self.folder / name for name in self.files if Path(name).match("*.whl")]
+        if len(found) != 1:
+            raise SetupError(f"{self.folder} should hold one wheel, and holds {len(found)}.")
+        return found[0]
 
     @property
     def uv(self) -> Path:
@@ -90,12 +93,6 @@ class Payload:
 
     def _torch(self, variant: Variant) -> Path:
         return self.folder / "pins" / torch_pins(sys.platform, variant)
-
-    def _one(self, pattern: str) -> Path:
-        found = [self.folder / name for name in self.files if Path(name).match(pattern)]
-        if len(found) != 1:
-            raise SetupError(f"{self.folder} should hold one {pattern}, and holds {len(found)}.")
-        return found[0]
 
 
 def torch_pins(system: str, variant: Variant) -> str:
