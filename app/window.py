@@ -30,7 +30,7 @@ from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
-from app.header import HANDS_FREE_KEY, Header
+from app.header import HANDS_FREE_KEY, MUTED_KEY, Header
 from app.history.panel import HistoryPanel
 from app.keys import Act, KeysCard, MoreMenu, Precedence
 from app.language import mark, tr
@@ -169,14 +169,13 @@ class Window(QWidget):
                 self.talk_key.choose(str(value))
                 self._show_talking()
             case "audio.muted":
-                self._show_muted(bool(value))
+                self._show_talking()
             case "audio.hands_free":
                 self.header.show_hands_free(bool(value))
                 self._show_talking()
 
     def _show_settings(self, settings: api.Settings) -> None:
         self.header.show_hands_free(settings.audio.hands_free)
-        self._show_muted(settings.audio.muted)
         self.header.show_volume(settings.audio.volume)
         self.stage.rate.show_rate(settings.speech.rate)
         self.first_start.show_values(self._values)
@@ -184,17 +183,14 @@ class Window(QWidget):
         self._show_page()
         self._show_talking()
 
-    def _show_muted(self, on: bool) -> None:
-        self.header.microphone.show_muted(on)
-        self.stage.show_muted(on)
-        self.welcome.show_muted(on)
-        self.composer.talk.show_muted(on)
-
     def _show_talking(self) -> None:
-        hands_free = bool(self._values[HANDS_FREE_KEY])
-        self.composer.talk.name_key(self.talk_key.label)
-        self.composer.talk.be_hands_free(hands_free)
-        self.welcome.explain(self.talk_key.label, is_hands_free=hands_free)
+        """Whether one is listened to, and how to begin."""
+        self.parts.is_muted = bool(self._values[MUTED_KEY])
+        self.parts.is_hands_free = bool(self._values[HANDS_FREE_KEY])
+        self.header.microphone.show_muted(self.parts.is_muted)
+        self.stage.show_mood()
+        self.composer.talk.explain(self.talk_key.label)
+        self.welcome.explain(self.talk_key.label)
 
     # ------------------------------------------------------------------- actions
 

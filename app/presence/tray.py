@@ -7,7 +7,6 @@ invisible.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Signal
@@ -18,7 +17,6 @@ from app.language import mark, tr
 from app.look.controls import paint_icon
 from app.presence.desk import Desk
 from app.presence.remote import Order
-from app.stage.mood import Ears
 from engine.api import ChangeSetting, Event, Phase, PhaseChanged, SettingChanged, SleepChanged
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
@@ -81,7 +79,7 @@ class Tray(QObject):
         self._desk = desk
         self._is_available = is_available
         self._hands_free = hands_free
-        self._ears = Ears(muted=muted)
+        self._is_muted, self._is_asleep = muted, False
         self._phase = Phase.IDLE
         self.icon: WheelIcon | None = None  # None = no tray yet, or not wanted
         self.menu = QMenu()  # which only a widget could be the parent of
@@ -95,9 +93,9 @@ class Tray(QObject):
     def state(self) -> State:
         if self._phase in _PHASES:
             return _PHASES[self._phase]
-        if self._ears.muted:
+        if self._is_muted:
             return State.MUTED
-        if self._ears.asleep:
+        if self._is_asleep:
             return State.ASLEEP
         return State.WAITING if self._hands_free else State.BY_HAND
 
@@ -136,9 +134,9 @@ class Tray(QObject):
             case PhaseChanged(_, phase):
                 self._phase = phase
             case SleepChanged(asleep=asleep):
-                self._ears = replace(self._ears, asleep=asleep)
+                self._is_asleep = asleep
             case SettingChanged(key="audio.muted", value=bool(muted)):
-                self._ears = replace(self._ears, muted=muted)
+                self._is_muted = muted
             case SettingChanged(key="audio.hands_free", value=bool(on)):
                 self.show_hands_free(on)
             case _:

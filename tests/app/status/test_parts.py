@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.stage.mood import Ears, Mood, mood
+from app.stage.mood import Mood, mood
 from app.status.parts import Parts, State
-from engine.api import Ending, Failed, Loading, Part, Phase, Ready, TurnEnded
+from engine.api import Ending, Failed, Loading, Part, Phase, Ready, SleepChanged, TurnEnded
 
 ALL = tuple(Ready(part, "it") for part in Part)
 
@@ -41,19 +41,19 @@ def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
     ],
 )
 def test_at_rest_the_mood_is_that_of_the_parts(events, expected):
-    assert mood(Phase.IDLE, told(*events), Ears()) is expected
+    assert mood(Phase.IDLE, told(*events)) is expected
 
 
 def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts():
     parts = told(ALL[0], broken(Part.SYNTHESISER))
-    assert mood(Phase.LISTENING, parts, Ears(), interrupted=True) is Mood.LISTENING
-    assert mood(Phase.IDLE, parts, Ears(), interrupted=True) is Mood.INTERRUPTED
+    assert mood(Phase.LISTENING, parts, interrupted=True) is Mood.LISTENING
+    assert mood(Phase.IDLE, parts, interrupted=True) is Mood.INTERRUPTED
 
 
 def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen():
-    assert mood(Phase.LISTENING, told(*ALL[1:]), Ears()) is Mood.STARTING
-    assert mood(Phase.LISTENING, told(ALL[0]), Ears()) is Mood.LISTENING
-    assert mood(Phase.THINKING, told(*ALL[1:]), Ears()) is Mood.THINKING  # of what was typed
+    assert mood(Phase.LISTENING, told(*ALL[1:])) is Mood.STARTING
+    assert mood(Phase.LISTENING, told(ALL[0])) is Mood.LISTENING
+    assert mood(Phase.THINKING, told(*ALL[1:])) is Mood.THINKING  # of what was typed
 
 
 def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works():
@@ -69,7 +69,8 @@ def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault):
 
 
 def test_at_rest_it_says_that_it_sleeps_or_is_muted():
-    parts = told(*(Ready(part, "any") for part in Part))
-    assert mood(Phase.IDLE, parts, Ears(asleep=True)) is Mood.ASLEEP
-    assert mood(Phase.IDLE, parts, Ears(asleep=True, muted=True)) is Mood.MUTED
-    assert mood(Phase.SPEAKING, parts, Ears(muted=True)) is Mood.SPEAKING
+    parts = told(*ALL, SleepChanged(True, "hey rubato"))
+    assert mood(Phase.IDLE, parts) is Mood.ASLEEP
+    parts.is_muted = True
+    assert mood(Phase.IDLE, parts) is Mood.MUTED
+    assert mood(Phase.SPEAKING, parts) is Mood.SPEAKING
