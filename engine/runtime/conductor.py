@@ -30,7 +30,7 @@ from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
-from engine.runtime.host.voice_desk import VoiceDesk
+from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.threads import assemble
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules, watchdog
@@ -84,7 +84,7 @@ class Conductor:
         self._effects = Effects(self._workers, self._log, self._actions, port)
         self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
-        self._desk = VoiceDesk(self._workers, self._status, port)
+        self._preview = VoicePreview(self._workers, self._status, port)
         self._over = False  # Stopped was told
         self._moved_at = time.monotonic()  # when the floor was last decided about
         audio = settings.audio
@@ -145,7 +145,7 @@ class Conductor:
             if isinstance(message, _Quit):
                 self._quit()
             elif getattr(message, "turn", None) == PREVIEW:
-                self._desk.follow(message)
+                self._preview.follow(message)
             else:
                 self._on(message)
         except EngineError as error:
@@ -199,7 +199,7 @@ class Conductor:
 
     @_on.register
     def _(self, command: commands.StopReply | commands.PressTalk) -> None:
-        self._desk.stop_preview()
+        self._preview.stop_preview()
         self._decide(command)
 
     @_on.register
@@ -227,7 +227,7 @@ class Conductor:
 
     @_on.register
     def _(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
-        self._desk.take(message)
+        self._preview.take(message)
 
     @_on.register
     def _(self, asked: Asked) -> None:
@@ -255,7 +255,7 @@ class Conductor:
 
     @_on.register
     def _(self, fact: h.ReplyAudible) -> None:
-        self._desk.spoke()
+        self._preview.spoke()
         self._log.note(fact)
         self._decide(fact)
 
@@ -298,30 +298,30 @@ class Conductor:
 
     @_on.register
     def _(self, fact: events.Failed) -> None:
-        self._desk.failed(fact)
+        self._preview.failed(fact)
         self._status.failed(fact)
         self._emit(fact)
         self._decide(fact)
 
     @_on.register
     def _(self, fact: VoicesListed) -> None:
-        self._desk.listed(fact)
+        self._preview.listed(fact)
         self._emit(fact)
 
     @_on.register
     def _(self, fact: ClipRecording) -> None:
-        self._desk.recorded(fact)
+        self._preview.recorded(fact)
         self._emit(fact)
 
     @_on.register
     def _(self, fact: events.VoicesChanged) -> None:
-        self._desk.known(fact.selected)
+        self._preview.known(fact.selected)
         self._status.voices_known(fact)
         self._emit(fact)
 
     @_on.register
     def _(self, fact: h.VoiceAdopted) -> None:
-        self._desk.adopted()
+        self._preview.adopted()
         self._change("speech.voice", fact.name)
         self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=fact.name))
 
@@ -373,7 +373,7 @@ class Conductor:
             self._preferences.tell(key, origin)  # a host may already show the refused value
             raise
         if key == "speech.voice":
-            self._desk.voice_chosen()
+            self._preview.voice_chosen()
         if key in ("audio.hands_free", "audio.headset"):
             audio = self._preferences.settings.audio
             self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
@@ -381,7 +381,7 @@ class Conductor:
 
     def _attend(self) -> None:
         """Tell the ears what to listen for in this phase."""
-        floor, desk = self._floor, self._desk
+        floor, desk = self._floor, self._preview
         desk.phase_is(floor.phase)
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
         deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling

@@ -44,7 +44,7 @@ LONGEST_TEXT: Final = 1_000  # characters of a preview
 VOICE: Final = "speech.voice"
 
 
-class VoiceDesk:
+class VoicePreview:
     """Takes the commands and facts that are about voices."""
 
     def __init__(self, workers: Workers, status: Status, port: ConductorPort) -> None:
