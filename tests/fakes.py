@@ -222,7 +222,7 @@ class FakeRecognition:
     def partial(self) -> str:
         return self._recogniser.text.split(" ")[0] if self.samples else ""
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         return self.partial()
 
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:

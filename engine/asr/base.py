@@ -49,7 +49,7 @@ class Recognition(Protocol):
         """Best text so far; empty when there is none. May be revised by later calls."""
         ...
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         """As partial(), but at once and less certain: to decide whether to fall silent, not for the
         screen.
         """

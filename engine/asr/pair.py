@@ -74,9 +74,9 @@ class PairedRecognition:
             self._quick.push(pcm)
         self._careful.push(pcm)
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         """What the quick one hears, as long as it listens."""
-        return self._quick.glance() if self._quick else self._careful.glance()
+        return self._quick.peek() if self._quick else self._careful.peek()
 
     def partial(self) -> str:
         """Whisper's text so far."""
@@ -121,7 +121,7 @@ class PairedRecognition:
         if careful is None or self._quick is None or careful.language not in ENGLISH:
             return careful
         words = _words(careful.text)
-        if self._quick.expects(words) or not _begins_alike(words, _words(self._quick.glance())):
+        if self._quick.expects(words) or not _begins_alike(words, _words(self._quick.peek())):
             return careful
         phrase = self._quick.phrase(wanted)
         if phrase is None:

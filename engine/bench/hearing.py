@@ -43,7 +43,7 @@ def hear(recogniser: Recogniser, speech: Pcm, now: Callable[[], float]) -> Heari
             piece = heard[first : first + PIECE]
             began = now()
             recognition.push(piece)
-            recognition.glance()
+            recognition.peek()
             recognition.partial()
             took_s = now() - began
             busy_s += took_s

@@ -249,7 +249,7 @@ REPORTS: tuple[Callable[[int], object], ...] = (
     lambda turn: h.Transcribed(turn, HEARD, 0.0),
     lambda turn: h.Drafted(turn, 0, HEARD, Completeness.WHOLE, 0.0),
     lambda turn: api.PartialTranscript(turn, "late"),
-    lambda turn: h.Glanced(turn, "stop"),
+    lambda turn: h.Peeked(turn, "stop"),
     lambda turn: h.ReplyGrew(turn, "late ", 0.0),
     lambda turn: h.ReplyAudible(turn, 0.0),
     lambda turn: h.ReplyEnded(turn, Ending.COMPLETE),

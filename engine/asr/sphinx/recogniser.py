@@ -86,7 +86,7 @@ class SphinxRecognition:
         """Best text so far: of the last draft, and by the skills' model from there on."""
         return " ".join(filter(None, [*(piece.text for piece in self._settled), self._now()]))
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         """The same: there is nothing quicker."""
         return self.partial()
 

@@ -155,7 +155,7 @@ class WhisperRecognition:
         """The last text so far, without another look."""
         return self._partial
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         """The same: every look takes long."""
         return self._partial
 

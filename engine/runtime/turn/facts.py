@@ -35,7 +35,7 @@ class EchoCancelled:
 
 
 @dataclass(frozen=True)
-class Glanced:
+class Peeked:
     """A quick look at what is being said in the turn: to weigh, not to show. `wish`: it may become
     a wish about the pace of the reply it is said into.
     """
@@ -216,7 +216,7 @@ Fact = (
     | SpeechEnded
     | SpeechGoesOn
     | EchoCancelled
-    | Glanced
+    | Peeked
     | Drafted
     | Transcribed
     | ReplyGrew

@@ -16,7 +16,7 @@ from engine.messages.events import Failed, PhaseChanged
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
-    Glanced,
+    Peeked,
     ReplayAsked,
     ReplyAudible,
     ReplyEnded,
@@ -52,7 +52,7 @@ Deciding = (  # the facts that the rules are about
     | SpeechGoesOn
     | SpeechEnded
     | EchoCancelled
-    | Glanced
+    | Peeked
     | Transcribed
     | ReplyAudible
     | ReplyEnded
@@ -87,7 +87,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return _speech_ended(floor, at)
         case EchoCancelled(cancels):
             return Outcome(replace(floor, cancelling=cancels))
-        case Glanced(turn, text, wish) if floor.doubts(turn):
+        case Peeked(turn, text, wish) if floor.doubts(turn):
             return _weigh(floor, lambda known: replace(known, own=own, text=text, wish=wish))
         case Transcribed():
             return _transcribed(floor, fact, own)
@@ -96,7 +96,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return Outcome(spoken, (PhaseChanged(turn, Phase.SPEAKING),))
         case ReplyEnded(turn, ending) if _awaits(floor, turn):
             return _reply_ended(floor, ending)
-        case Glanced() | ReplyAudible() | ReplyEnded():
+        case Peeked() | ReplyAudible() | ReplyEnded():
             return Outcome(floor)
         case Speak(text):
             waiting = (*floor.waiting, text)

@@ -31,7 +31,7 @@ class Careful:
         self.shown = self.shown or "stop the"
         return self.shown
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         return self.shown
 
     def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
@@ -56,7 +56,7 @@ class Quick:
     def push(self, pcm: np.ndarray) -> None:
         self.samples += len(pcm)
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         return self.hears[0]
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:
@@ -112,9 +112,9 @@ def test_a_command_never_contradicts_what_was_shown():
 
 def test_the_quick_words_are_weighed_and_not_shown():
     recognition = pair(Careful(), Quick())
-    assert (recognition.glance(), recognition.partial()) == ("stop", "")
+    assert (recognition.peek(), recognition.partial()) == ("stop", "")
     recognition.push(np.zeros(FIRST_SAMPLES, np.float32))
-    assert (recognition.glance(), recognition.partial()) == ("stop", "stop the")
+    assert (recognition.peek(), recognition.partial()) == ("stop", "stop the")
 
 
 def test_a_nod_into_a_reply_is_heard_by_the_one_who_knows_nods():
@@ -130,19 +130,19 @@ def test_a_long_utterance_is_heard_by_one_alone():
     recognition.push(np.zeros(QUICK_SAMPLES, np.float32))
     assert quick.closed
     assert quick.samples < careful.samples
-    assert recognition.glance() == "so I said"
+    assert recognition.peek() == "so I said"
     assert recognition.draft(lambda: True) == recognition.aside() == SENTENCE
 
 
 def test_the_quick_one_listens_where_english_is_spoken():
     opened = PairedRecogniser(Opening(Careful), Opening(Quick), "en")
-    assert opened.open().glance() == "stop"
+    assert opened.open().peek() == "stop"
     opened.adjust(RecogniserSettings("whisper", language="de"))
-    assert opened.open().glance() == ""
+    assert opened.open().peek() == ""
 
 
 @pytest.mark.parametrize(
-    ("careful", "glance", "phrase", "believed"),
+    ("careful", "peek", "phrase", "believed"),
     [
         ("Quiet, or please.", "quieter…", "quieter please", "quieter please"),
         ("What a 7 plus 11.", "what is seven plus…", PHRASES[1], PHRASES[1]),
@@ -159,8 +159,8 @@ def test_the_quick_one_listens_where_english_is_spoken():
         ("", "quieter please", "quieter please", ""),
     ],
 )
-def test_a_skills_sentence_is_believed_where_it_sounds_the_same(careful, glance, phrase, believed):
-    recognition = pair(Careful(says=careful), Quick(surely=None, hears=[glance, phrase]))
+def test_a_skills_sentence_is_believed_where_it_sounds_the_same(careful, peek, phrase, believed):
+    recognition = pair(Careful(says=careful), Quick(surely=None, hears=[peek, phrase]))
     heard = recognition.draft(lambda: True)
     assert heard == replace(SENTENCE, text=believed)
     assert recognition.aside().text == careful  # into a reply people say other things

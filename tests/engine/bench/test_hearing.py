@@ -27,7 +27,7 @@ class Slow:
     def push(self, pcm: np.ndarray) -> None:
         self.samples += len(pcm)
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         return ""
 
     def partial(self) -> str:

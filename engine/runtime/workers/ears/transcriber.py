@@ -20,7 +20,7 @@ from engine.messages.events import Event, Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.nn.memory import return_freed_memory
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
+from engine.runtime.turn.facts import Drafted, Fact, Peeked, Transcribed
 from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
@@ -72,7 +72,7 @@ class Transcriber(Actor[Job]):
         self._completeness: Callable[[str], Completeness] = _unsure
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
-        self._partial = self._glance = ""
+        self._partial = self._peek = ""
         self._pause: int | None = None  # the pause a draft is wanted of; None = of none
         self._draft: tuple[Transcript, float] | None = None  # and when it was made
         self._ended = False
@@ -168,7 +168,7 @@ class Transcriber(Actor[Job]):
             self._recognition.close()
         self._recognition = None
         self._turn = None
-        self._partial = self._glance = ""
+        self._partial = self._peek = ""
         self._draft = None
         self._ended = False
 
@@ -177,10 +177,10 @@ class Transcriber(Actor[Job]):
         if self._recognition is None or self._ended:
             self._load_wanted()
         if self._recognition and self._turn is not None and not self._ended:
-            glance = self._recognition.glance()
-            if glance != self._glance:
-                self._glance = glance
-                self._tell(Glanced(self._turn, glance, self._factories.pace_wish(glance, False)))
+            peek = self._recognition.peek()
+            if peek != self._peek:
+                self._peek = peek
+                self._tell(Peeked(self._turn, peek, self._factories.pace_wish(peek, False)))
             partial = self._recognition.partial()
             if partial != self._partial:
                 self._partial = partial

@@ -56,7 +56,7 @@ def test_an_open_question_is_understood_word_for_word(english: Recogniser, say):
 def test_the_text_so_far_is_the_beginning(english: Recogniser, say):
     recognition = heard(english, say(QUESTION)[: 2 * SAMPLE_RATE])
     assert plain(recognition.partial()).startswith("how do bees")
-    assert plain(recognition.glance()) != QUESTION
+    assert plain(recognition.peek()) != QUESTION
     recognition.close()
 
 

@@ -14,7 +14,7 @@ from engine.messages.events import Failed, PhaseChanged
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
-    Glanced,
+    Peeked,
     ReplyAudible,
     ReplyEnded,
     SpeechGoesOn,
@@ -203,7 +203,7 @@ facts = st.lists(
         st.builds(SpeechStarted, st.integers(0, 10**6), st.floats(0.0, 9.0)),
         st.just(ENDED),
         st.builds(SpeechGoesOn, st.sampled_from([32, LONG_MS])),
-        st.builds(Glanced, turns, st.sampled_from(["stop", "mhm"])),
+        st.builds(Peeked, turns, st.sampled_from(["stop", "mhm"])),
         st.builds(EchoCancelled, st.booleans()),
         st.builds(SendText, st.just("text")),
         st.builds(understood, turns, st.sampled_from(["", "words", "stop", "slower"])),
@@ -368,9 +368,9 @@ def test_a_key_during_doubt_forgets_the_voice() -> None:
 def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
     doubting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
     assert doubting.doubt == Doubt(2, evidence=Evidence(300))
-    assert advance(doubting, Glanced(1, "stop")) == Outcome(doubting)
-    assert advance(doubting, Glanced(2, "stop"), frozenset({"stop"})).floor.turn == 1
-    assert advance(doubting, Glanced(2, "stop")).floor.turn == 2
+    assert advance(doubting, Peeked(1, "stop")) == Outcome(doubting)
+    assert advance(doubting, Peeked(2, "stop"), frozenset({"stop"})).floor.turn == 1
+    assert advance(doubting, Peeked(2, "stop")).floor.turn == 2
 
 
 def test_a_wish_about_the_pace_said_into_the_reply_goes_with_it() -> None:

@@ -10,7 +10,7 @@ from engine.asr.base import Recogniser, Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.messages.events import Event, PartialTranscript
-from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
+from engine.runtime.turn.facts import Drafted, Fact, Peeked, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers import actor
 from engine.runtime.workers.ears.transcriber import (
@@ -149,7 +149,7 @@ def test_a_glance_is_told_before_the_text_so_far() -> None:
     scribe.do(OpenUtterance(2, None))
     scribe.told.clear()
     scribe.hear(2)
-    assert scribe.told == [Glanced(2, "stop"), PartialTranscript(2, "stop")]
+    assert scribe.told == [Peeked(2, "stop"), PartialTranscript(2, "stop")]
 
 
 @pytest.mark.parametrize(
