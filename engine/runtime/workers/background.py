@@ -22,7 +22,7 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
-from engine.tts.casting import Stretch
+from engine.tts.voice_lookup import Stretch
 
 DEVICE_LOOK_S = 1.0
 
@@ -48,7 +48,7 @@ class Background(Actor[BackgroundJob]):
         super().__init__("background", tell)
         self._factories = factories
         self._voice = voice
-        self._keeper = VoiceKeeper(tell, voice.roster, voice.remake)
+        self._keeper = VoiceKeeper(tell, voice.catalogue, voice.remake)
         self._inspected: AddVoice | None = None  # asked for last; None = no file is wanted
 
     def post(self, job: BackgroundJob | CancelClip) -> None:

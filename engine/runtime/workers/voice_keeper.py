@@ -24,8 +24,8 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.runtime.turn.facts import Fact, VoiceMoved
-from engine.tts.roster import Roster
-from engine.tts.shelf import Shelf
+from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.voice_store import VoiceStore
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NoteUse:
     day: str
 
 
-ShelfJob = (
+StoreJob = (
     ListVoices
     | RenameVoice
     | RemoveVoice
@@ -52,58 +52,58 @@ ShelfJob = (
 
 
 class VoiceKeeper:
-    """`roster` tells who the synthesiser that runs can be, None = none runs yet; `remake` makes a
-    voice again from its recording.
+    """`catalogue` tells who the synthesiser that runs can be, None = none runs yet; `remake` makes
+    a voice again from its recording.
     """
 
     def __init__(
         self,
         tell: Callable[[Fact | Event], None],
-        roster: Callable[[], Roster | None],
+        catalogue: Callable[[], VoiceCatalogue | None],
         remake: Callable[[str], None],
     ) -> None:
         self._tell = tell
-        self._roster = roster
+        self._catalogue = catalogue
         self._remake = remake
 
-    def do(self, job: ShelfJob) -> None:
+    def do(self, job: StoreJob) -> None:
         """InvalidInput, UnreadableClip and ModelError say what could not be done, and why."""
-        roster = self._roster()
-        if roster is None:
+        catalogue = self._catalogue()
+        if catalogue is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
-        shelf = Shelf(roster)
+        store = VoiceStore(catalogue)
         try:
-            self._do(job, shelf)
+            self._do(job, store)
         finally:
-            entries = shelf.cards()
-            here = tuple(each.name for each in entries if roster.voice_model in each.made_for)
-            self._tell(VoicesListed(entries, shelf.removed(), here if roster.can_mix else ()))
+            entries = store.entries()
+            here = tuple(each.name for each in entries if catalogue.voice_model in each.made_for)
+            self._tell(VoicesListed(entries, store.removed(), here if catalogue.can_mix else ()))
 
-    def _do(self, job: ShelfJob, shelf: Shelf) -> None:
+    def _do(self, job: StoreJob, store: VoiceStore) -> None:
         match job:
             case ListVoices():
                 pass  # done after every job
             case RenameVoice(name, new):
-                self._tell(VoiceMoved(name, shelf.rename(name, new)))
+                self._tell(VoiceMoved(name, store.rename(name, new)))
             case RemoveVoice(name):
-                self._tell(VoiceMoved(shelf.remove(name), ""))
+                self._tell(VoiceMoved(store.remove(name), ""))
             case RestoreVoice(name):
-                self._tell(VoiceMoved("", shelf.restore(name)))
+                self._tell(VoiceMoved("", store.restore(name)))
             case DiscardVoice(name):
-                shelf.discard(name)
+                store.discard(name)
             case RemakeVoice(name):
                 self._remake(name)
                 self._tell(VoiceMoved(name, name))
             case SetVoicePace(name, pace):
-                shelf.set_pace(name, pace)
+                store.set_pace(name, pace)
             case MixVoices(name, mix):
-                self._tell(VoiceMoved("", shelf.mix(name, mix)))
+                self._tell(VoiceMoved("", store.mix(name, mix)))
             case ExportVoice(name, path):
-                written = shelf.export(name, path)
+                written = store.export(name, path)
                 self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
             case ImportVoice(path, name):
-                self._tell(VoiceMoved("", shelf.read_in(path, name)))
+                self._tell(VoiceMoved("", store.read_in(path, name)))
             case NoteUse(name, day):
-                shelf.spoke(name, day)
+                store.spoke(name, day)
             case _:
                 assert_never(job)

@@ -78,7 +78,7 @@ class HostileVoices:
     def __init__(self, settings: Settings) -> None:
         pass
 
-    def cards(self) -> tuple[VoiceEntry, ...]:
+    def entries(self) -> tuple[VoiceEntry, ...]:
         return (VoiceEntry(HOSTILE, made_for=(HOSTILE,), usable=False, why_not=HOSTILE),)
 
     def removed(self) -> tuple[str, ...]:
