@@ -39,7 +39,7 @@ LOW_DISK_MIB, FULL_DISK_MIB = 2048, 100  # a model is hundreds of MB; settings n
 
 
 def python(settings: Settings) -> Iterator[Finding]:
-    version = platform.pythonversion_of("rubato", "not installed")
+    version = platform.python_version()
     where = f"Python {version} on {platform.system()} {platform.machine()}"
     if (3, 11) <= sys.version_info[:2] < (3, 14):
         yield ok("Python", where)

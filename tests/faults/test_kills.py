@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import psutil
 import pytest
-from tests.engine.tts.test_shelf import GRANDMA, ROSTER, speech
+from tests.engine.tts.test_voice_store import GRANDMA, ROSTER, speech
 
 from engine import api
 from engine.audio.clips.take import Take

@@ -21,7 +21,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
-from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
+from engine.runtime.workers.voice_keeper import StoreJob, VoiceKeeper
 from engine.tts.voice_lookup import Stretch
 
 DEVICE_LOOK_S = 1.0
@@ -33,7 +33,7 @@ class WriteConversation:
     path: Path
 
 
-BackgroundJob = AddVoice | WriteConversation | ShelfJob
+BackgroundJob = AddVoice | WriteConversation | StoreJob
 
 
 class Background(Actor[BackgroundJob]):

@@ -8,7 +8,7 @@ import pytest
 from app.__main__ import main
 from engine.tts import voices
 from engine.tts.base import Voice
-from tests.engine.tts.test_shelf import speech
+from tests.engine.tts.test_voice_store import speech
 from tests.fakes_kokoro import write_kokoro
 
 Capture = pytest.CaptureFixture[str]
