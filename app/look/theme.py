@@ -131,8 +131,8 @@ def mode_named(name: str) -> Mode:
 def palette(colours: Colours) -> QPalette:
     """The Qt palette for everything the style sheet does not reach."""
     result = QPalette()
-    for role, name in palettes()["roles"].items():
-        result.setColor(getattr(QPalette.ColorRole, role), QColor(colours[name]))
+    for place, name in palettes()["roles"].items():
+        result.setColor(getattr(QPalette.ColorRole, place), QColor(colours[name]))
     disabled, roles = QPalette.ColorGroup.Disabled, QPalette.ColorRole
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
         result.setColor(disabled, role, QColor(colours["muted"]))

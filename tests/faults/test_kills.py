@@ -13,7 +13,6 @@ from typing import TypeVar
 
 import psutil
 import pytest
-from tests.engine.tts.test_voice_store import GRANDMA, ROSTER, speech
 
 from engine import api
 from engine.audio.clips.take import Take
@@ -22,6 +21,7 @@ from engine.tts.voice_store import VoiceStore
 from tests.engine.assets.hub import Hub
 from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
 from tests.engine.runtime.workers.test_model_manager import working
+from tests.engine.tts.test_voice_store import GRANDMA, ROSTER, speech
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 

@@ -4,6 +4,7 @@ import pytest
 
 from app.stage.mood import Mood, mood
 from app.status.parts import Parts, State
+from app.status.row import for_people
 from engine.api import Ending, Failed, Loading, Part, Phase, Ready, SleepChanged, TurnEnded
 
 ALL = tuple(Ready(part, "it") for part in Part)
@@ -74,3 +75,33 @@ def test_at_rest_it_says_that_it_sleeps_or_is_muted():
     parts.is_muted = True
     assert mood(Phase.IDLE, parts) is Mood.MUTED
     assert mood(Phase.SPEAKING, parts) is Mood.SPEAKING
+
+
+HEARS, THINKS, SPEAKS = Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "detail", "told"),
+    [
+        (HEARS, "whisper", "whisper-base: English model on CPU, int8", "Whisper base"),
+        (HEARS, "whisper", "", "Whisper"),
+        (HEARS, "sphinx", "PocketSphinx, English", "Sphinx"),
+        (THINKS, "llama", "qwen3-1.7b-q4.gguf", "qwen3-1.7b-q4"),
+        (THINKS, "server", "llama3.2:3b at http://localhost:11434/v1", "llama3.2:3b"),
+        (THINKS, "server", "llama3.2:3b at http://[::1]:11434/v1", "llama3.2:3b"),
+        (SPEAKS, "espeak", "Anton", "eSpeak NG"),
+    ],
+)
+def test_what_runs_here_says_so(part, name, detail, told):
+    assert for_people(part, name, detail) == f"{told}, on this computer"
+
+
+def test_a_server_elsewhere_is_named():
+    shown = for_people(THINKS, "server", "big at https://models.example.org:8000/v1")
+    assert shown == "big, on models.example.org"
+
+
+def test_devices_and_what_is_not_known_are_called_as_they_are():
+    assert for_people(Part.MICROPHONE, "sphinx", "") == "sphinx"
+    assert for_people(HEARS, "another", "one") == "another"
+    assert for_people(THINKS, "server", "without an address") == "server"

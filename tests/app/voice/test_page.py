@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
-from app.voice.page import VoicesPage
+from app.voice.page import NAMES, VoicesPage
 from app.voice.panel import VoiceArea
 from engine.api import (
+    SYSTEMS,
     AddVoice,
     ChangeSetting,
     ClipInspected,
@@ -25,10 +26,13 @@ from engine.api import (
     Levels,
     ListModels,
     ListVoices,
+    ModelSettled,
+    ModelsListed,
     Notice,
     PreviewChanged,
     PreviewState,
     PreviewVoice,
+    Recommendation,
     RecordClip,
     RemakeVoice,
     RemoveVoice,
@@ -36,10 +40,12 @@ from engine.api import (
     RestoreVoice,
     SetVoicePace,
     StopPreview,
+    UseModel,
     VoiceEntry,
     VoicesChanged,
     VoicesListed,
 )
+from tests.fakes_engine import BUILT_IN, entry
 
 LEFT = Qt.MouseButton.LeftButton
 ANTON = VoiceEntry("Anton", own=True)
@@ -280,3 +286,36 @@ def test_a_name_from_a_file_steers_nothing(page):
     assert "\u202e" not in shown.text()
     assert "\n" not in shown.text()
     assert shown.textFormat() is Qt.TextFormat.PlainText
+
+
+NO_ADVICE = (Recommendation(), "")
+
+
+def listed(in_use: str) -> ModelsListed:
+    titles = {"starter": "Rubato's own voice", **{each.name: each.title for each in SYSTEMS}}
+    entries = [
+        entry(name, titles[name], "voice", in_use=name == in_use, **BUILT_IN)
+        for name in sorted(titles)
+    ]
+    return ModelsListed((*entries, entry("kokoro", "Kokoro", "voice", megabytes=107)), *NO_ADVICE)
+
+
+def test_they_are_listed_and_chosen(qtbot, theme, posted):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    page = VoicesPage(posted.append, theme, parent)
+    page.open_beside()
+    assert not page.papers.rows
+    page.takes(listed(in_use="starter"))
+    assert tuple(page.papers.rows) == NAMES
+    row = page.papers.rows["smlle"]
+    posted.clear()
+    row.act.click()
+    assert posted == [UseModel("smlle")]
+    page.takes(ModelSettled("smlle", "SMLLE speaks from now on."))
+    page.takes(listed(in_use="smlle"))
+    assert row.said.text() == "SMLLE speaks from now on."
+    assert "in use" in row.title.text()
+    QApplication.processEvents()  # it is laid out
+    assert page.papers.rows["starter"].act.isVisible()
+    page.close()
