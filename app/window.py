@@ -199,7 +199,7 @@ class Window(QWidget):
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
         self.conversation.emptied.connect(self._show_page)
-        self.conversation.door.clicked.connect(lambda: self._act(Act.MODELS))
+        self.conversation.model_link.clicked.connect(lambda: self._act(Act.MODELS))
         self.first_start.models.connect(lambda: self._act(Act.MODELS))
         self.welcome.model_wanted.connect(lambda: self._act(Act.MODELS))
         self.welcome.voice_wanted.connect(lambda: self.shelf.voices.open_page().record.click())

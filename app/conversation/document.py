@@ -120,9 +120,9 @@ class ConversationDocument(QTextDocument):
         whole = self.reply_block(exchange)
         return 0.0 if whole is None else bubbles.line_top(whole, whole.length() - 1)
 
-    def door_block(self, exchange: Exchange) -> QTextBlock | None:
+    def model_link_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block with room for a button; None while there is none."""
-        return self.caption_block(exchange) if exchange.has_door else None
+        return self.caption_block(exchange) if exchange.has_model_link else None
 
     def caption_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block below its reply; None while there is none."""
@@ -330,8 +330,8 @@ class ConversationDocument(QTextDocument):
         cursor.insertText(displayable(paragraph.text[start:]), base)
 
     def _show_caption(self, place: Blocks) -> None:
-        kind = Kind.DOOR if place.exchange.has_door else Kind.CAPTION
-        caption = place.exchange.caption or (_NO_TEXT if kind is Kind.DOOR else "")
+        kind = Kind.MODEL_LINK if place.exchange.has_model_link else Kind.CAPTION
+        caption = place.exchange.caption or (_NO_TEXT if kind is Kind.MODEL_LINK else "")
         if (caption or None) == place.caption:
             return
         if not caption:

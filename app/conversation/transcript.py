@@ -70,7 +70,7 @@ class Exchange:
         return self.ending is not None and self.ending.interrupted
 
     @property
-    def has_door(self) -> bool:
+    def has_model_link(self) -> bool:
         """Whether a button to a language model stands below the reply."""
         return self.wants_model and bool(self.reply)
 

@@ -20,7 +20,7 @@ from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.reply.painting import paint_bubbles
-from app.conversation.tools import Door, ReplyTools
+from app.conversation.tools import ModelLink, ReplyTools
 from app.conversation.transcript import Exchange, Transcript
 from app.language import tr
 from app.look.controls import button
@@ -78,7 +78,7 @@ class Conversation(QTextEdit):
         self._clicked: Place | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self._set_up_reading()
-        self.door = Door(self._document, self.transcript, self)
+        self.model_link = ModelLink(self._document, self.transcript, self)
         words, name = tr("↓  Latest"), tr("Go to the latest turn")
         self._latest = button(words, self, self.follow_again, kind="pill", name=name, by_tab=True)
         self._latest.hide()
@@ -86,9 +86,9 @@ class Conversation(QTextEdit):
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
         OverlayBar(self)
-        self.tools = ReplyTools(self.transcript, self.door, theme, self)
+        self.tools = ReplyTools(self.transcript, self.model_link, theme, self)
         self.tools.wanted_again.connect(lambda turn: self.word_chosen.emit(turn, 0))
-        self.door.follow()
+        self.model_link.follow()
         theme.changed.connect(self.rebuild)
         self.rebuild()
 
@@ -104,7 +104,7 @@ class Conversation(QTextEdit):
             return
         was_blank = self._document.is_blank
         self._document.show_exchange(exchange)
-        self.door.place()
+        self.model_link.place()
         self.tools.place()
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
@@ -140,7 +140,7 @@ class Conversation(QTextEdit):
         for exchange in self.transcript.exchanges:
             if not exchange.is_blank:
                 self._document.show_exchange(exchange)
-        self.door.place()
+        self.model_link.place()
         self.tools.place()
         self._follow()
 

@@ -75,8 +75,8 @@ def test_they_stand_over_no_text_and_no_other_button(window):
             if block.text().strip():
                 assert not bubbles.text_rect(block).toRect().intersects(rect), block.text()
             block = block.next()
-        if not view.door.isHidden():
-            assert not view.door.geometry().intersects(view.tools.geometry())
+        if not view.model_link.isHidden():
+            assert not view.model_link.geometry().intersects(view.tools.geometry())
 
 
 def test_they_are_in_sight_at_the_end_of_a_long_conversation(window):

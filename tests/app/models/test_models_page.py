@@ -161,13 +161,13 @@ def test_the_dead_end_is_a_door_to_the_page(window, posted):
     for event in (*spoken_turn(1, "hello", "Hi."), *lacking_turn(2, "who wrote Hamlet")):
         window.on_event(event)
     QApplication.processEvents()
-    door = window.conversation.door
-    assert door.isVisible()
+    model_link = window.conversation.model_link
+    assert model_link.isVisible()
     posted.clear()
-    QTest.mouseClick(door, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(model_link, Qt.MouseButton.LeftButton)
     assert posted == [api.ListModels(servers=True)]
     window.conversation.clear_all()
-    assert not door.isVisible()
+    assert not model_link.isVisible()
 
 
 def test_a_reply_that_says_the_same_words_has_no_door(window):
@@ -175,23 +175,23 @@ def test_a_reply_that_says_the_same_words_has_no_door(window):
     for event in spoken_turn(1, "repeat after me", said):
         window.on_event(event)
     QApplication.processEvents()
-    assert not window.conversation.door.isVisible()
+    assert not window.conversation.model_link.isVisible()
 
 
 def test_the_door_stays_below_its_reply(window):
     for event in (*lacking_turn(1, "who wrote Hamlet"), *spoken_turn(2, "hello", "Hi.")):
         window.on_event(event)
     QApplication.processEvents()
-    door, conversation = window.conversation.door, window.conversation
-    before = door.y()
+    model_link, conversation = window.conversation.model_link, window.conversation
+    before = model_link.y()
     for turn in range(3, 30):
         for event in spoken_turn(turn, "hello", "Hi. " * 40):
             window.on_event(event)
     QApplication.processEvents()
-    assert not door.isVisible()  # scrolled away with its reply
+    assert not model_link.isVisible()  # scrolled away with its reply
     conversation.verticalScrollBar().setValue(0)
     QApplication.processEvents()
-    assert (door.isVisible(), door.y()) == (True, before)
+    assert (model_link.isVisible(), model_link.y()) == (True, before)
 
 
 @pytest.mark.parametrize(("megabytes", "words"), [(0.3, "0 MB"), (148, "148 MB"), (2497, "2.5 GB")])
