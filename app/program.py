@@ -35,8 +35,8 @@ from app.language import tr, translated
 from app.look import file_dialogs
 from app.look.controls import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
-from app.presence import autostart, remote
-from app.presence.desk import Desk
+from app.presence import autostart, ipc_client
+from app.presence.command_handler import CommandHandler
 from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
@@ -86,11 +86,11 @@ def run(
     """
     application = make_application()
     speak(application, settings.window.language)
-    desk = Desk()
-    instance = Instance(desk.on_message)
+    handler = CommandHandler()
+    instance = Instance(handler.on_message)
     if start is not None and (claim := instance.claim()) is not Claim.OURS:
         if claim is Claim.TAKEN:
-            return remote.raise_running(hidden=start.hidden) or 0
+            return ipc_client.raise_running(hidden=start.hidden) or 0
         notes = (
             *notes,
             tr("`rubato talk` and a second start cannot reach this. {fault}", fault=instance.fault),
@@ -101,8 +101,8 @@ def run(
     theme = Theme(mode_named(settings.window.theme), application)
     bridge = Bridge(lambda emit: make_engine(settings, emit))
     window = Window(settings, bridge.post, theme)
-    desk.serve(window)
-    presence = Presence(window, desk, settings, tray=start is not None and start.tray)
+    handler.serve(window)
+    presence = Presence(window, handler, settings, tray=start is not None and start.tray)
     queued = Qt.ConnectionType.QueuedConnection
     bridge.arrived.connect(window.on_event)
     bridge.arrived.connect(presence.on_event)

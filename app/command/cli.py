@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from app.command import compare, history, models, serve, voices, wake
 from app.command.terminal import action, answer, own_settings, redraw, tell, write, write_json
-from app.presence import remote
-from app.presence.remote import Message
+from app.presence import ipc_client
+from app.presence.ipc_client import Message
 from engine import api
 from engine.api import Event, Settings
 
@@ -114,17 +114,17 @@ def _add_remote(commands: Any) -> None:
     talk = commands.add_parser("talk", help="hold or let go the talk key of the running program")
     talk.add_argument("how", choices=("press", "release", "toggle"))
     talk.set_defaults(
-        command=lambda options: remote.tell(Message(remote.Order(f"talk {options.how}")))
+        command=lambda options: ipc_client.tell(Message(ipc_client.Order(f"talk {options.how}")))
     )
     for order, text in (
-        (remote.Order.STOP, "stop the reply of the running program"),
-        (remote.Order.FASTER, "let the running program speak faster"),
-        (remote.Order.SLOWER, "let the running program speak slower"),
-        (remote.Order.SHOW, "show the window of the running program"),
-        (remote.Order.STATUS, "what the running program is doing, in a word"),
+        (ipc_client.Order.STOP, "stop the reply of the running program"),
+        (ipc_client.Order.FASTER, "let the running program speak faster"),
+        (ipc_client.Order.SLOWER, "let the running program speak slower"),
+        (ipc_client.Order.SHOW, "show the window of the running program"),
+        (ipc_client.Order.STATUS, "what the running program is doing, in a word"),
     ):
         parser = commands.add_parser(order.value, help=text)
-        parser.set_defaults(command=lambda _, order=order: remote.tell(Message(order)))
+        parser.set_defaults(command=lambda _, order=order: ipc_client.tell(Message(order)))
 
 
 # ------------------------------------------------------------------------ commands
@@ -133,7 +133,7 @@ def _add_remote(commands: Any) -> None:
 def _window(options: argparse.Namespace) -> int:
     if sys.platform == "win32":
         import torch  # noqa: F401 - its DLLs must be loaded before Qt's (pytorch#166628)
-    raised = remote.raise_running(hidden=options.start_hidden)
+    raised = ipc_client.raise_running(hidden=options.start_hidden)
     if raised is not None:
         return raised
     settings, notes = api.load_settings()
@@ -188,7 +188,7 @@ def _say_in_window(text: str, options: argparse.Namespace) -> int:
             "The program that runs speaks with its own voice, and at its own pace.",
             hint="Give --in-window with a text alone.",
         )
-    return remote.tell(Message(remote.Order.SAY, text=text))
+    return ipc_client.tell(Message(ipc_client.Order.SAY, text=text))
 
 
 def _converse(options: argparse.Namespace) -> int:

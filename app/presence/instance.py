@@ -16,8 +16,8 @@ from filelock import FileLock, Timeout
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-from app.presence import remote
-from app.presence.remote import LONGEST_MESSAGE, Message
+from app.presence import ipc_client
+from app.presence.ipc_client import LONGEST_MESSAGE, Message
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +51,9 @@ class Instance(QObject):
         self.fault = ""  # why it is DEAF
 
     def claim(self) -> Claim:
-        """Listen where remote.send() connects, unless somebody already does."""
+        """Listen where ipc_client.send() connects, unless somebody already does."""
         self.fault = "There is no private folder whose path is short enough for a socket."
-        for address in remote.addresses():
+        for address in ipc_client.addresses():
             folder = Path(address).parent
             if sys.platform == "win32":
                 folder = Path(tempfile.gettempdir())  # a pipe has none of its own
@@ -106,7 +106,7 @@ class Instance(QObject):
     def _answer(self, channel: QLocalSocket, line: bytes) -> None:
         channel.readyRead.disconnect()  # only one message is allowed
         try:
-            refusal = self._handle(remote.decode(line))
+            refusal = self._handle(ipc_client.decode(line))
         except ValueError as error:
             refusal = str(error)
         channel.write(refusal.encode("utf-8", "replace") + b"\n")
@@ -124,7 +124,7 @@ def _prepared(folder: Path) -> bool:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             logger.info("no folder for the socket error=%s", error)
-    return remote.is_private(os.fspath(folder))
+    return ipc_client.is_private(os.fspath(folder))
 
 
 def _answers(address: str) -> bool:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.language import mark, tr
 from app.presence.bus import Bus
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
 from app.presence.notifications import Notifications, Stillness
@@ -27,10 +27,12 @@ class Presence(QObject):
     """`tray` False: no icon, whatever the settings say. `hidden`: the window has not been shown
     yet."""
 
-    def __init__(self, window: Window, desk: Desk, settings: api.Settings, *, tray: bool) -> None:
+    def __init__(
+        self, window: Window, handler: CommandHandler, settings: api.Settings, *, tray: bool
+    ) -> None:
         super().__init__(window)
         self._window = window
-        self._desk = desk
+        self._handler = handler
         self._may_have_tray = tray
         self._wants_tray = settings.presence.tray
         self._notifies = settings.presence.notifications
@@ -39,9 +41,9 @@ class Presence(QObject):
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
         audio = settings.audio
-        self.tray = Tray(desk, hands_free=audio.hands_free, muted=audio.muted, parent=self)
+        self.tray = Tray(handler, hands_free=audio.hands_free, muted=audio.muted, parent=self)
         self._chosen = settings.presence
-        self.keys = GlobalKeys(desk, lambda: source_here(self.bus), self)
+        self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
         self.keys.failed.connect(lambda *told: window.on_event(api.Failed("global key", *told)))
         self.keys.told.connect(lambda text: window.on_event(api.Notice(text)))
         self.server = Server(settings, window)
@@ -54,7 +56,7 @@ class Presence(QObject):
         """Connect to the desktop."""
         self.bus.connect_to_session()
         self._notifications = Notifications(self.bus, self._show_balloon, self)
-        self._notifications.clicked.connect(self._desk.show)
+        self._notifications.clicked.connect(self._handler.show)
         self.server.begin()
         self._stillness = Stillness(self.bus, self._window.motion.follow_system)
         self.tray.want(self._may_have_tray and self._wants_tray)
@@ -104,7 +106,7 @@ class Presence(QObject):
             self._wants_tray = bool(value)
             self.tray.want(self._may_have_tray and self._wants_tray)
             if not self._wants_tray and not self._window.isVisible():
-                self._desk.show()  # otherwise nobody could find it again
+                self._handler.show()  # otherwise nobody could find it again
         elif key == NOTIFICATIONS_KEY:
             self._notifies = bool(value)
         elif key in KEYS:
@@ -120,7 +122,7 @@ class Presence(QObject):
             self._window.hide()
 
     def _open_settings(self) -> None:
-        self._desk.show()
+        self._handler.show()
         self._window.open_settings(None)
 
     def _show_balloon(self, title: str, text: str) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.presence import remote
+from app.presence import ipc_client
 from app.presence.instance import Claim, Instance
-from app.presence.remote import Message, Order, State
+from app.presence.ipc_client import Message, Order, State
 
 ROOT = Path(__file__).parents[3]
 # A program that claims, says what became of it, and stays until its standard input ends.
@@ -20,7 +20,7 @@ STAYS = """
 import os, sys
 from PySide6.QtCore import QCoreApplication, QSocketNotifier
 from app.presence.instance import Claim, Instance
-from app.presence.remote import Order
+from app.presence.ipc_client import Order
 application = QCoreApplication([])
 instance = Instance(lambda message: "speaking" if message.order is Order.STATUS else "")
 claim = instance.claim()
@@ -73,16 +73,16 @@ def test_after_a_kill_the_next_start_is_the_program(start, runtime):
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert (runtime / "rubato.sock").exists()  # what the crash left
-    with pytest.raises(remote.NotRunning):
-        remote.send(Message(Order.GREET))
+    with pytest.raises(ipc_client.NotRunning):
+        ipc_client.send(Message(Order.GREET))
     assert claim_of(start()) == "ours"
-    assert remote.send(Message(Order.GREET)) == ""
+    assert ipc_client.send(Message(Order.GREET)) == ""
 
 
 def test_the_one_that_runs_says_what_it_does(start, runtime, capsys):
     assert claim_of(start()) == "ours"
-    assert remote.state() is State.SPEAKING
-    assert remote.tell(Message(Order.STATUS)) == 0
+    assert ipc_client.state() is State.SPEAKING
+    assert ipc_client.tell(Message(Order.STATUS)) == 0
     assert capsys.readouterr().out == "speaking\n"
 
 
@@ -98,7 +98,7 @@ def test_a_second_start_finds_the_first_where_the_path_is_too_long(start, runtim
     first = start()
     assert claim_of(first) == "ours"
     assert claim_of(start()) == "taken"
-    assert remote.send(Message(Order.GREET)) == ""
+    assert ipc_client.send(Message(Order.GREET)) == ""
 
 
 @pytest.fixture
@@ -142,18 +142,18 @@ def answer(qtbot, channel: socket.socket) -> bytes:
 
 
 def test_an_order_is_told_and_answered(qtbot, channel, told):
-    channel.sendall(remote.encode(Message(Order.TOGGLE)))
+    channel.sendall(ipc_client.encode(Message(Order.TOGGLE)))
     assert answer(qtbot, channel) == b"\n"
     assert told == [Message(Order.TOGGLE)]
 
 
 def test_why_something_is_refused_is_said(qtbot, channel):
-    channel.sendall(remote.encode(Message(Order.SAY, "refuse")))
+    channel.sendall(ipc_client.encode(Message(Order.SAY, "refuse")))
     assert answer(qtbot, channel) == b"No.\n"
 
 
 def test_an_order_may_come_in_pieces(qtbot, channel, told):
-    line = remote.encode(Message(Order.SAY, "in pieces"))
+    line = ipc_client.encode(Message(Order.SAY, "in pieces"))
     channel.sendall(line[:10])
     qtbot.wait(1)
     channel.sendall(line[10:])
@@ -162,7 +162,7 @@ def test_an_order_may_come_in_pieces(qtbot, channel, told):
 
 
 def test_only_the_first_line_counts(qtbot, channel, told):
-    channel.sendall(remote.encode(Message(Order.STOP)) * 3)
+    channel.sendall(ipc_client.encode(Message(Order.STOP)) * 3)
     answer(qtbot, channel)
     assert told == [Message(Order.STOP)]
 
@@ -221,7 +221,7 @@ def test_only_the_person_may_use_the_socket(instance, runtime):
 def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monkeypatch):
     runtime.chmod(0o777)
     runtime.parent.chmod(0o500)  # nor can the folder for temporary files be made
-    monkeypatch.setattr(remote, "addresses", lambda: [str(runtime / "rubato.sock")])
+    monkeypatch.setattr(ipc_client, "addresses", lambda: [str(runtime / "rubato.sock")])
     made = Instance(lambda message: "")
     assert made.claim() is Claim.DEAF
     assert made.fault

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.presence import Presence
 from engine.api import (
     Activity,
@@ -38,9 +38,9 @@ def told() -> Told:
 def presence(window, settings, told: Told, monkeypatch) -> Iterator[Presence]:
     """Without a bus, and with a tray."""
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
-    desk = Desk()
-    desk.serve(window)
-    made = Presence(window, desk, settings, tray=True)
+    handler = CommandHandler()
+    handler.serve(window)
+    made = Presence(window, handler, settings, tray=True)
     made.tray._is_available = lambda: True
     monkeypatch.setattr(made, "_show_balloon", told)
     made.begin()

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.tray import State, Tray, face
 from engine.api import (
     ChangeSetting,
@@ -36,9 +36,9 @@ def panel() -> Panel:
 
 @pytest.fixture
 def tray(window, panel: Panel) -> Tray:
-    desk = Desk()
-    desk.serve(window)
-    return Tray(desk, hands_free=True, is_available=panel, parent=window)
+    handler = CommandHandler()
+    handler.serve(window)
+    return Tray(handler, hands_free=True, is_available=panel, parent=window)
 
 
 def choose(tray: Tray, words: str) -> None:
@@ -84,7 +84,9 @@ def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray
 
 
 def test_it_begins_muted_where_the_microphone_is(window, panel):
-    assert Tray(Desk(), hands_free=True, muted=True, is_available=panel).state is State.MUTED
+    assert (
+        Tray(CommandHandler(), hands_free=True, muted=True, is_available=panel).state is State.MUTED
+    )
 
 
 def test_every_state_has_a_face_of_its_own(qapp):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.keys.chord import Chord, parse
 from app.presence.keys.global_keys import GlobalKeys
 from app.presence.keys.source import Action, KeySource, NoKeys
@@ -40,9 +40,9 @@ def failures() -> list[str]:
 
 @pytest.fixture
 def keys(window, source: FakeKeys, failures) -> GlobalKeys:
-    desk = Desk()
-    desk.serve(window)
-    made = GlobalKeys(desk, lambda: source, window)
+    handler = CommandHandler()
+    handler.serve(window)
+    made = GlobalKeys(handler, lambda: source, window)
     made.failed.connect(lambda message, hint: failures.append(f"{message} {hint}"))
     return made
 
@@ -86,7 +86,7 @@ def test_without_a_key_nothing_is_opened(window):
     def never() -> KeySource:
         raise AssertionError("a source was made")
 
-    GlobalKeys(Desk(), never, window).choose(dict.fromkeys(Action, ""))
+    GlobalKeys(CommandHandler(), never, window).choose(dict.fromkeys(Action, ""))
 
 
 def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures):
@@ -103,7 +103,7 @@ def test_why_a_key_is_lost_is_said(keys, source, failures):
 
 
 def test_a_system_without_global_keys_names_the_command_line(window, failures):
-    keys = GlobalKeys(Desk(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
+    keys = GlobalKeys(CommandHandler(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
     keys.failed.connect(lambda message, hint: failures.append(hint))
     keys.choose({Action.TALK: "F9"})
     assert failures == ["Bind `rubato talk toggle`."]

@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 from app.language import tr
 from app.look.page import bring_to_front
-from app.presence.remote import Message, Order, State
+from app.presence.ipc_client import Message, Order, State
 from app.window import Window
 from engine.api import Command, Phase, Speak, StopReply
 
 RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
 
 
-class Desk:
+class CommandHandler:
     """Serves one window, once it is there."""
 
     def __init__(self) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.presence import remote
-from app.presence.remote import LONGEST_TEXT, Message, Order
+from app.presence import ipc_client
+from app.presence.ipc_client import LONGEST_TEXT, Message, Order
 
 ROOT = Path(__file__).parents[3]
 
@@ -20,13 +20,13 @@ ROOT = Path(__file__).parents[3]
     "order", [Order.PRESS, Order.RELEASE, Order.TOGGLE, Order.STOP, Order.STATUS]
 )
 def test_an_order_is_written_as_it_is_called(order):
-    assert remote.message_of(order.value.split()) == Message(order)
+    assert ipc_client.message_of(order.value.split()) == Message(order)
 
 
 def test_a_text_is_said_in_the_window_wherever_the_option_stands():
     said = Message(Order.SAY, "hello there")
-    assert remote.message_of(["say", "hello there", "--in-window"]) == said
-    assert remote.message_of(["say", "--in-window", "hello there"]) == said
+    assert ipc_client.message_of(["say", "hello there", "--in-window"]) == said
+    assert ipc_client.message_of(["say", "--in-window", "hello there"]) == said
 
 
 @pytest.mark.parametrize(
@@ -47,21 +47,21 @@ def test_a_text_is_said_in_the_window_wherever_the_option_stands():
     ],
 )
 def test_what_is_no_order_is_left_to_the_command_line(words):
-    assert remote.message_of(words) is None
+    assert ipc_client.message_of(words) is None
 
 
 @given(st.sampled_from(Order), st.text(max_size=80))
 def test_what_is_encoded_is_decoded(order, text):
-    line = remote.encode(Message(order, text))
+    line = ipc_client.encode(Message(order, text))
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
-    assert remote.decode(line) == Message(order, text)
+    assert ipc_client.decode(line) == Message(order, text)
 
 
 @given(st.binary(max_size=200))
 def test_rubbish_is_refused_with_a_sentence(line):
     with pytest.raises(ValueError, match=r"[.]$"):
-        remote.decode(line)
+        ipc_client.decode(line)
 
 
 @pytest.mark.parametrize(
@@ -80,42 +80,42 @@ def test_rubbish_is_refused_with_a_sentence(line):
 )
 def test_a_message_with_a_wrong_field_is_refused(fields):
     with pytest.raises(ValueError, match=r"[.]$"):
-        remote.decode(json.dumps(fields).encode())
+        ipc_client.decode(json.dumps(fields).encode())
 
 
 def test_deeply_nested_rubbish_does_not_break_the_reader():
     with pytest.raises(ValueError, match=r"[.]$"):
-        remote.decode(b"[" * 100_000)
+        ipc_client.decode(b"[" * 100_000)
 
 
 def test_the_longest_text_of_the_widest_letters_fits_a_message():
     for letter in ("\U0001f600", "\0"):
         message = Message(Order.SAY, letter * LONGEST_TEXT)
-        assert len(remote.encode(message)) < remote.LONGEST_MESSAGE
+        assert len(ipc_client.encode(message)) < ipc_client.LONGEST_MESSAGE
 
 
 def test_another_data_folder_is_another_program(runtime, monkeypatch):
-    ours = remote.addresses()
+    ours = ipc_client.addresses()
     monkeypatch.setenv("RUBATO_DATA", str(runtime / "other"))
-    assert not set(ours) & set(remote.addresses())
+    assert not set(ours) & set(ipc_client.addresses())
     assert ours[0] == str(runtime / "rubato.sock")
 
 
 def test_a_path_too_long_for_a_socket_gives_way_to_a_shorter_one(runtime, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("long" * 30)))
     own = f"rubato-{os.getuid()}"
-    assert remote.addresses()[0] == str(runtime.parent / own / "rubato.sock")
+    assert ipc_client.addresses()[0] == str(runtime.parent / own / "rubato.sock")
     monkeypatch.setenv("TMPDIR", str(runtime / ("long" * 30)))
-    assert remote.addresses() == [f"/tmp/{own}/rubato.sock"]
+    assert ipc_client.addresses() == [f"/tmp/{own}/rubato.sock"]
 
 
 def test_a_folder_where_others_may_write_is_not_believed(runtime):
-    assert remote.is_private(str(runtime))
+    assert ipc_client.is_private(str(runtime))
     runtime.chmod(0o777)
-    assert not remote.is_private(str(runtime))
+    assert not ipc_client.is_private(str(runtime))
     link = runtime.parent / "link"
     link.symlink_to(runtime)
-    assert not remote.is_private(str(link))
+    assert not ipc_client.is_private(str(link))
 
 
 def test_without_a_running_program_the_command_says_so(runtime):
@@ -126,7 +126,7 @@ def test_without_a_running_program_the_command_says_so(runtime):
 
 
 def test_without_a_running_program_there_is_no_state(runtime):
-    assert remote.state() is None
+    assert ipc_client.state() is None
     done = rubato("status")
     assert (done.returncode, done.stdout) == (1, "")
     assert "not running" in done.stderr
@@ -163,9 +163,9 @@ def rubato(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("fault", "expected"),
     [
-        (FileNotFoundError(), remote.NotRunning),
-        (PermissionError(), remote.NoAnswer),  # a pipe of another person
-        (OSError(22, "All pipe instances are busy"), remote.NoAnswer),
+        (FileNotFoundError(), ipc_client.NotRunning),
+        (PermissionError(), ipc_client.NoAnswer),  # a pipe of another person
+        (OSError(22, "All pipe instances are busy"), ipc_client.NoAnswer),
     ],
 )
 def test_a_pipe_of_windows_that_cannot_be_opened_is_told(monkeypatch, fault, expected):
@@ -173,6 +173,6 @@ def test_a_pipe_of_windows_that_cannot_be_opened_is_told(monkeypatch, fault, exp
         raise fault
 
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(remote, "open", refuse, raising=False)
+    monkeypatch.setattr(ipc_client, "open", refuse, raising=False)
     with pytest.raises(expected):
-        remote.send(Message(Order.STOP))
+        ipc_client.send(Message(Order.STOP))
