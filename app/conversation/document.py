@@ -200,11 +200,11 @@ class ConversationDocument(QTextDocument):
             frame.setFrameFormat(looks)
         block = self.firstBlock().next()
         while block.isValid():
-            kind, paragraph = bubbles.kind_of(block), replies.get(block.blockNumber())
-            if paragraph is None:
+            kind, part = bubbles.kind_of(block), replies.get(block.blockNumber())
+            if part is None:
                 style = bubbles.block_format(kind, self._column, self._width_of(block.text()))
             else:
-                style = bubbles.paragraph_format(kind, self._column, paragraph)
+                style = bubbles.paragraph_format(kind, self._column, part)
             cursor.setPosition(block.position())
             cursor.setBlockFormat(style)
             block = block.next()

@@ -74,7 +74,7 @@ class Conversation(QTextEdit):
         self._mark: Place | None = None  # a word marked with the keys, to hear it again
         self._keeps_replay_in_sight = True
         self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
-        self._click.timeout.connect(lambda: self._clicked and self._hear_again(self._clicked))
+        self._click.timeout.connect(self._hear_clicked)
         self._clicked: Place | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self._set_up_reading()
@@ -276,6 +276,10 @@ class Conversation(QTextEdit):
         near = (word_at(exchange, index), word_at(exchange, index - 1))
         hits = (each for each in near if each and any(r.contains(at) for r in self._rects(each)))
         return next(hits, None)
+
+    def _hear_clicked(self) -> None:
+        if self._clicked is not None:
+            self._hear_again(self._clicked)
 
     def _hear_again(self, place: Place) -> None:
         self._keeps_replay_in_sight = True

@@ -72,14 +72,14 @@ class HistoryPanel(QWidget):
         column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
         # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
-        Returning(parent.window()).returned.connect(lambda: self.isVisible() and self._list())
+        Returning(parent.window()).returned.connect(self._list_again)
 
     def on_event(self, event: api.Event) -> None:
         match event:
             case api.ConversationsListed():
                 self._show_listed(event)
-            case api.ConversationsChanged() if self.isVisible():
-                self._list()
+            case api.ConversationsChanged():
+                self._list_again()
             case api.ConversationOpened(private=private):
                 self.private.setChecked(private)
             case api.SettingChanged(key=str(key), value=str(keep)) if key == KEEP_KEY:
@@ -125,6 +125,10 @@ class HistoryPanel(QWidget):
 
     def _list(self) -> None:
         self._post(api.ListConversations(self.search.text()))
+
+    def _list_again(self) -> None:
+        if self.isVisible():
+            self._list()
 
     def _show_listed(self, event: api.ConversationsListed) -> None:
         if event.search != self.search.text():

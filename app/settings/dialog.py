@@ -50,10 +50,7 @@ class SettingsDialog(QDialog):
         self._rows: list[tuple[Field, SettingRow]] = []
         self.folds: list[QPushButton] = []  # one for each page with advanced settings
         self.lesson = Lesson(str(self._values[_PHRASE]), theme, self)
-        # said again, the phrase in force is listened for as it was taught
-        self.lesson.taught.connect(
-            lambda phrase: phrase == self._values[_PHRASE] and self.edited.emit(_PHRASE, phrase)
-        )
+        self.lesson.taught.connect(self._on_taught)
         self.setWindowTitle(tr("Settings"))
         self.setModal(False)
         self.resize(in_lines(self, 620, 600))
@@ -97,6 +94,10 @@ class SettingsDialog(QDialog):
         self._values[key] = value
         self._show_values()
         self.edited.emit(key, value)
+
+    def _on_taught(self, phrase: str) -> None:
+        if phrase == self._values[_PHRASE]:
+            self.edited.emit(_PHRASE, phrase)  # said again, it is listened for as it was taught
 
     def _show_values(self) -> None:
         for each in self._editors:
