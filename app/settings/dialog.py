@@ -111,7 +111,6 @@ class SettingsDialog(QDialog):
 
     def _make_page(self, page: Page) -> QWidget:
         content = page_in()
-        area = Scrolled(content, self)
         shown: list[Item] = []
         if page.at_login:
             shown.append(LoginRow(self._theme, self._devices, content))
@@ -125,7 +124,7 @@ class SettingsDialog(QDialog):
         if page.teaches:
             shown.append(self.lesson)
         column(*shown, Spring(), on=content, margins=(22, 18, 22, 18), spacing=18)
-        return area
+        return Scrolled(content, self)
 
     def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:
         """Settings that few people need, behind a button."""

@@ -162,7 +162,7 @@ class LineEditor(TextEditor):
     def __init__(self, field: Field, parent: QWidget) -> None:
         self.line = QLineEdit()
         super().__init__(field, self.line, parent)
-        self.line.editingFinished.connect(lambda: self.put(self.line.text()))
+        self.line.editingFinished.connect(self._on_finished)
 
     def show_value(self, value: Value) -> None:
         super().show_value(value)
@@ -172,7 +172,11 @@ class LineEditor(TextEditor):
     def put(self, text: str) -> None:
         """Change the text as if it had been typed."""
         self.line.setText(text)
-        self.finish(text)
+        self._on_finished()
+
+    def _on_finished(self) -> None:
+        self.line.setModified(False)
+        self.finish(self.line.text())
 
 
 class LocationEditor(LineEditor):

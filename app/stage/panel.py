@@ -39,6 +39,7 @@ class Stage(QFrame):
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._was_interrupted = False  # whether the last turn was interrupted
         self._stopped = QTimer(self, singleShot=True, interval=_INTERRUPTED_MS)
+        self._stopped.timeout.connect(self._stopped.stop)
         self._stopped.timeout.connect(self.show_mood)
         self.rate = RatePanel(post, theme, self)
         # the orb is as large as possible, and stays together with its word
