@@ -1,7 +1,6 @@
 """The running timers, a card for each, the one that rings next on top: what it is, how much time is
 left, and what can be done with it.
 
-
 Invariant: the engine says which timers there are, and the wall clock how much time is left; a card
 only asks. Without timers the panel is hidden and its clock stands still.
 """

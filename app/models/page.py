@@ -1,6 +1,5 @@
 """The page of models: the recommended ones, all others, and ways to add more.
 
-
 Invariant: it shows what the engine has listed, and asks for the list whenever it is opened. Only
 then are servers looked for, and only on this machine. Every button says how much it would fetch
 before it fetches anything.
@@ -22,6 +21,13 @@ from app.look.page import Page, Returning, take_away
 from app.look.theme import Theme
 from app.models.row import KINDS, ModelRow, size_of
 from engine import api
+
+_ABOUT = mark(
+    "What Rubato listens, thinks and speaks with. Nothing is fetched before you press a button that"
+    " says how much it is."
+)
+_PARTS = mark("Parts of a voice")
+_MOST_DROPPED = 20
 
 
 class RecommendedCard(QFrame):
@@ -91,14 +97,6 @@ class RecommendedCard(QFrame):
                 self._post(api.PauseFetch(name))
         else:
             self._post(api.FetchRecommended())
-
-
-_ABOUT = mark(
-    "What Rubato listens, thinks and speaks with. Nothing is fetched before you press a button that"
-    " says how much it is."
-)
-_PARTS = mark("Parts of a voice")
-_MOST_DROPPED = 20
 
 
 class ModelsPage(Page):

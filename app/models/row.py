@@ -1,6 +1,5 @@
 """One model on the page: what it is, what is happening with it, and what one can do with it.
 
-
 Invariant: it only asks and shows; nothing changes until the engine says so. Sizes are decimal: 1 GB
 is 1000 MB, as with disks and network speeds.
 """
@@ -16,7 +15,11 @@ from app.look.page import CardRow
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from engine import api
-from engine.api import Activity, ModelEntry, ModelProgress, Origin, Presence
+
+# The kinds that can be chosen, in the order of the page, with their headings; the rest are parts of
+# a voice.
+KINDS = {"recogniser": mark("Listens"), "language model": mark("Thinks"), "voice": mark("Speaks")}
+_GIGABYTE = 1000  # megabytes
 
 
 class ModelRow(CardRow):
@@ -114,14 +117,6 @@ class ModelRow(CardRow):
             self._post(api.FetchModels((name,)))
 
 
-# The kinds that can be chosen, in the order of the page, with their headings; the rest are parts of
-# a voice.
-KINDS = {"recogniser": mark("Listens"), "language model": mark("Thinks"), "voice": mark("Speaks")}
-
-
-_GIGABYTE = 1000  # megabytes
-
-
 def size_of(megabytes: float) -> str:
     """148 MB, 2.5 GB."""
     if megabytes < _GIGABYTE:
@@ -129,21 +124,21 @@ def size_of(megabytes: float) -> str:
     return tr("{size} GB", size=decimal(megabytes / _GIGABYTE, 1))
 
 
-def facts_of(entry: ModelEntry) -> str:
+def facts_of(entry: api.ModelEntry) -> str:
     """Size, licence and memory, as far as they are known."""
     found = [size_of(entry.megabytes)] if entry.megabytes else []
-    own = entry.origin in (Origin.ADDED, Origin.SERVER)
+    own = entry.origin in (api.Origin.ADDED, api.Origin.SERVER)
     found.append(entry.attribution if own else tr("licence: {licence}", licence=entry.licence))
     if entry.memory_mb:
         found.append(tr("needs about {size} of memory", size=size_of(entry.memory_mb)))
     return " · ".join(found)
 
 
-def remarks_on(entry: ModelEntry) -> str:
+def remarks_on(entry: api.ModelEntry) -> str:
     """What else one should know before using it; usually empty."""
     short = "" if entry.fits else tr("That is more memory than this computer has to spare.")
     half = ""
-    if entry.state is Presence.PARTIAL:
+    if entry.state is api.Presence.PARTIAL:
         half = tr(
             "{size} of it are here; it goes on from there.", size=size_of(entry.megabytes_here)
         )
@@ -151,12 +146,12 @@ def remarks_on(entry: ModelEntry) -> str:
     return " ".join(each for each in said if each)
 
 
-def progress_of(event: ModelProgress) -> str:
+def progress_of(event: api.ModelProgress) -> str:
     """The progress in words."""
     match event.activity:
-        case Activity.WAITING:
+        case api.Activity.WAITING:
             return tr("Waiting for its turn…")
-        case Activity.VERIFYING:
+        case api.Activity.VERIFYING:
             doing = tr("Verifying")
         case _:
             doing = tr("Fetching")

@@ -24,6 +24,8 @@ from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
 from engine import api
 
+# The built-in voice is a small VoXtream2.
+NAMES = ("starter", *(system.name for system in api.SYSTEMS))
 _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")
 
 
@@ -191,10 +193,6 @@ class VoicesPage(Page):
         for each in self.rows.values():
             same = each.entry.name.casefold() == name.casefold()
             each.show_preview(state if same else api.PreviewState.OVER)
-
-
-# The built-in voice is a small VoXtream2.
-NAMES = ("starter", *(system.name for system in api.SYSTEMS))
 
 
 class Papers(QWidget):
