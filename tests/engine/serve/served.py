@@ -13,12 +13,10 @@ import pytest
 from engine.audio.pcm import Pcm, Resampler
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
-from engine.serve.application import application
+from engine.serve.application import application, http_server
 from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
-from engine.serve.http import http_server
 from engine.serve.limits import SAMPLE_RATE, Limits
-from engine.serve.room import Room
 from engine.serve.service import Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
@@ -51,7 +49,7 @@ async def serving(
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     ready = asyncio.Event()
-    tools = agents_server(service, Room(service, factories))
+    tools = agents_server(service, factories)
     app = application(service, access or Access(), tools)
     server = http_server(app, service.limits, ready.set)
     running = asyncio.ensure_future(server.serve([listener]))

@@ -5,13 +5,13 @@ import logging
 
 import pytest
 
-from engine.serve import http
+from engine.serve import application
 from tests.engine.serve.doors.test_streaming import connected, tell, until
 from tests.engine.serve.served import serving, soon
 
 
 def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "HEAD_S", 0.02)
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
 
     async def story() -> None:
         async with serving() as served:
@@ -25,7 +25,7 @@ def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "HEAD_S", 0.02)
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
 
     async def story() -> None:
         async with serving() as served, connected(served) as socket:

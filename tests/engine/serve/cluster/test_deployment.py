@@ -16,11 +16,11 @@ import pytest
 pytest.importorskip("ray", reason="the extra 'cluster' is not installed")
 pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
 
-from engine.serve.cluster.reading import Manner, Reading
 from engine.serve.guard import Access
 from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.server import Address
 from engine.settings import Settings
+from tests.engine.serve.cluster.reading import Manner, Reading
 
 pytestmark = pytest.mark.long
 

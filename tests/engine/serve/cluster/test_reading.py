@@ -14,7 +14,7 @@ pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
 from websockets.asyncio.server import ServerConnection, serve
 
 from engine.errors import SynthesisError
-from engine.serve.cluster.reading import Manner, Piece, Reading
+from tests.engine.serve.cluster.reading import Manner, Piece, Reading
 from tests.engine.serve.served import serving, soon
 
 TEXT = "It costs $5 today, and all the neighbours know that Mary had a little lamb."

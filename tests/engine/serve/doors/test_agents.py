@@ -12,7 +12,6 @@ from mcp.client.streamable_http import streamable_http_client
 
 from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
-from engine.serve.room import Room
 from engine.serve.server import HERE
 from engine.serve.service import Service
 from engine.serve.speech import Clock
@@ -37,7 +36,7 @@ class Desk:
         )
         clock = Clock(now=lambda: self.at, wait=self._wait)
         self.service = Service(Settings(), factories, clock=clock)
-        self.room = Room(self.service, factories)
+        self.server = agents_server(self.service, factories)
 
     async def _wait(self, seconds: float) -> None:
         self.at += seconds
@@ -47,6 +46,9 @@ class Desk:
     @property
     def loudspeaker(self) -> HandLoudspeaker:
         return self.parts.loudspeakers[""]
+
+    async def said(self) -> None:
+        await self.until(lambda: self.loudspeaker.closed)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         while not condition():
@@ -58,9 +60,9 @@ def story(tell: Callable[[Desk, Client], Awaitable[None]]) -> None:
         desk = Desk()
         try:
             await desk.service.start()
-            async with Client(agents_server(desk.service, desk.room)) as client:
+            async with Client(desk.server) as client:
                 await tell(desk, client)
-            await desk.room.stop()
+                await client.call_tool("stop", {})
         finally:
             desk.service.stop()
 
@@ -101,7 +103,7 @@ def test_a_rate_holds_within_the_text_that_is_being_said() -> None:
         await call(client, "speak", text="go " * 40)
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE)
         await call(client, "set_rate", rate=7)
-        await desk.room.said()
+        await desk.said()
         seconds = desk.loudspeaker.samples_played / RATE
         assert seconds < 1.6 + 36 / 7
 
@@ -117,7 +119,7 @@ def test_a_pause_holds_the_sound_and_nothing_of_it_is_lost() -> None:
         await desk.until(lambda: desk.at > at + 2)
         assert desk.loudspeaker.samples_played == played
         await call(client, "resume")
-        await desk.room.said()
+        await desk.said()
         whole = 20 / OWN_RATE * RATE
         assert desk.loudspeaker.samples_played == pytest.approx(whole, abs=RATE / 20)
 
@@ -131,7 +133,7 @@ def test_it_can_be_skipped_by_sentences(sentences: int, words: list[str]) -> Non
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE // 2)
         before = len(desk.voice.spoken)
         await call(client, "skip", sentences=sentences)
-        await desk.room.said()
+        await desk.said()
         assert desk.voice.spoken[before : before + 1] == words
         assert desk.voice.spoken[-1] == "last."
 

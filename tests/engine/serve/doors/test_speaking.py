@@ -62,7 +62,7 @@ def _size(event: dict[str, str]) -> int:
     [
         ({"input": ""}, 400, "nothing to say"),
         ({"input": "\u2026"}, 400, "nothing to say"),
-        ({"input": 3}, 400, "text"),
+        ({"input": 3}, 400, "string"),
         ({"input": "a" * 5000}, 400, "too long"),
         ({"voice": "alloy"}, 400, "Tone"),
         ({"voice": "../secret.wav"}, 400, "Tone"),
@@ -123,7 +123,7 @@ def test_a_rate_changes_while_it_is_spoken(house: House) -> None:
             changed = await served.client.patch(address, json={"rate": 7})
             assert changed.status_code == 200
             assert changed.json()["rate"] == 7.0
-            (speech,) = served.service.speeches
+            (speech,) = served.service.speeches.values()
             assert speech.rate == 7.0
             assert (await served.client.get(address)).json()["words"] >= 1
             assert (await served.client.patch(address, json={})).status_code == 400

@@ -1,6 +1,7 @@
 """The door of Home Assistant on a socket of this machine, with parts that are fakes."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 
-from engine.serve.doors.wyoming.door import Door
+from engine.serve.doors.wyoming.door import wyoming_server
 
 SOON_S = 20.0  # a loaded machine is slow; a passing test hardly waits
 TEXT = "Mary had a little lamb."
@@ -48,12 +49,12 @@ class House:
         )
         service = Service(Settings(), factories, self.limits)
         await service.start()
-        door = Door(service, factories)
-        self.port = await door.open(port=0)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port = listener.getsockname()[1]
         try:
-            yield service
+            async with wyoming_server(service, factories, listener):
+                yield service
         finally:
-            await door.close()
             service.stop()
 
     @asynccontextmanager

@@ -1,0 +1,169 @@
+"""The requests and events of clients, read with care, and the faults that they get back, in the
+shape that clients of OpenAI's servers expect.
+
+Invariant: a fault of ours is told without what it was about; a client's own is told with what to
+change.
+"""
+
+import json
+import logging
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import model_validator as validator
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from engine.characters import whole
+from engine.errors import Busy, EngineError, InvalidInput, TimedOut
+from engine.settings import FASTEST, SLOWEST
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
+_STATUS: Final[Mapping[type[EngineError], int]] = {Busy: 429, TimedOut: 408, InvalidInput: 400}
+_KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
+
+
+class BadField(InvalidInput):
+    """`field` of a request cannot be used."""
+
+    def __init__(self, field: str, message: str, /, *, hint: str = "", **values: object) -> None:
+        super().__init__(message, hint=hint, **values)
+        self.field = field
+
+
+class Refused(InvalidInput):
+    """What OpenAI's clients expect at times, and know by this code."""
+
+    def __init__(self, known_as: str, message: str, /, *, hint: str = "", **values: object) -> None:
+        super().__init__(message, hint=hint, **values)
+        self.known_as = known_as
+
+
+class NotFound(InvalidInput):
+    """There is no such thing here."""
+
+
+# ------------------------------------------------------------------------ what is read
+
+
+class Strict(BaseModel):
+    """A JSON object: each value is of the type that its field declares, other fields are kept."""
+
+    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
+
+
+class Wire(Strict):
+    """The same, where null stands for a field that is not there."""
+
+    @validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, fields: Any) -> Any:  # Any: whatever a client sent
+        if not isinstance(fields, dict):
+            return fields
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+def _whole(value: Any) -> Any:
+    return whole(value) if isinstance(value, str) else value
+
+
+def _name_of(value: Any) -> Any:
+    return value.get("id", value) if isinstance(value, dict) else value
+
+
+Text = Annotated[str, BeforeValidator(_whole)]  # half a character could not be told back
+VoiceName = Annotated[Text, BeforeValidator(_name_of)]  # a name, or an object with it as its id
+LeadMs = Annotated[float, Field(ge=0, le=60_000)]  # how far sound is made ahead of the ear
+
+
+class Paced(Wire):
+    """`rate` in SPS, or `speed` as a factor on the voice's own pace; the rate wins."""
+
+    rate: Annotated[float, Field(ge=SLOWEST, le=FASTEST)] | None = None
+    speed: Annotated[float, Field(ge=0.25, le=4.0)] | None = None
+
+    def target(self, own_pace: float) -> float | None:
+        """SPS; None = the person's own."""
+        if self.rate is not None or self.speed in (None, 1.0):
+            return self.rate
+        return min(max(self.speed * own_pace, SLOWEST), FASTEST)
+
+
+def read_object(text: str | bytes) -> Fields:
+    """A JSON object. InvalidInput for anything else."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: no UTF-8, too
+        raise InvalidInput("This is no JSON.") from error
+    if not isinstance(fields, dict):
+        raise InvalidInput("This is no JSON object.")
+    return fields
+
+
+def checked(kind: type[T] | TypeAdapter[T], fields: object) -> T:
+    """The fields as this model, or as the one of several that they name. BadField for the first
+    that does not fit.
+    """
+    adapter = kind if isinstance(kind, TypeAdapter) else TypeAdapter(kind)
+    try:
+        return adapter.validate_python(fields)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = fault["loc"]
+        if isinstance(fields, Mapping) and place[:1] == (fields.get("type"),):
+            place = place[1:]  # of several kinds
+        field = ".".join(str(part) for part in place)
+        raise BadField(
+            field, "'{name}' cannot be used: {reason}.", name=field[:80], reason=fault["msg"][:200]
+        ) from error
+
+
+def check_model(name: str, names: Collection[str]) -> None:
+    """NotFound for a model that is not served under this name."""
+    if name not in names:
+        raise NotFound("There is no model called '{name}' here.", name=name[:80])
+
+
+# ------------------------------------------------------------------------ what goes wrong
+
+
+def fault(error: Exception) -> dict[str, Any]:
+    """What an event says of an error."""
+    status = status_of(error)
+    text = str(error.detail if isinstance(error, HTTPException) else error)
+    return {
+        "message": text if status < 500 else "The server failed; its log has more.",
+        "type": _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error"),
+        "param": getattr(error, "field", None),
+        "code": getattr(error, "known_as", getattr(error, "code", None)),
+    }
+
+
+def status_of(error: Exception) -> int:
+    """Of HTTP."""
+    if isinstance(error, HTTPException):
+        return error.status_code
+    if isinstance(error, NotFound):
+        return 404
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+
+
+async def refusal(request: Request, error: Exception) -> Response:
+    """The answer to a request that failed."""
+    status = status_of(error)
+    if status >= 500:
+        log.error("a request failed kind=%s", type(error).__name__)
+    response = JSONResponse({"error": fault(error)}, status)
+    if status == 429:
+        response.headers["retry-after"] = str(request.app.state.service.limits.retry_s)
+    return response
+
+
+def server_sent(value: Fields) -> bytes:
+    """An event of a stream over HTTP."""
+    return f"data: {json.dumps(value)}\n\n".encode()
