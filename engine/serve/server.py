@@ -17,8 +17,10 @@ from typing import Final
 
 from engine.errors import InvalidInput, ModelError
 from engine.runtime.factories import Factories, standard_factories
+from engine.serve.limits import Limits
 from engine.settings import Settings
 from engine.settings_file import data_folder
+from engine.tts import pick, speeds
 
 PORT: Final = 8790
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
@@ -53,6 +55,12 @@ def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
             names=", ".join(missing),
             command=f"pip install 'rubato[{extra}]'",
         )
+
+
+def own_limits(settings: Settings) -> Limits:
+    """With the places that the person set, or that this machine has."""
+    engine = pick.resolve(settings.speech).engine
+    return Limits(slots=settings.serve.places or speeds.places(engine, data_folder()))
 
 
 def own_token() -> str:
@@ -97,7 +105,12 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
     access = Access(_names(address), own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")
     with suppress(KeyboardInterrupt):
-        start(Plan(settings, access), address, copies(), Replicas(replicas, replicas, gpus))
+        start(
+            Plan(settings, access, own_limits(settings)),
+            address,
+            copies(),
+            Replicas(replicas, replicas, gpus),
+        )
         watcher.started(_base(address, address.port), access.token)
         threading.Event().wait()
     stop()
@@ -113,7 +126,7 @@ async def _serve_agent(settings: Settings, factories: Factories) -> None:
     from engine.serve.doors.agents import agents_server  # here: the extra may be missing
     from engine.serve.service import Service
 
-    service = Service(settings, factories)
+    service = Service(settings, factories, own_limits(settings))
     try:
         await service.start()
         await agents_server(service, factories).run_stdio_async()
@@ -132,7 +145,7 @@ async def _serve(
 
     secret = own_token()
     with _listener(address.host, address.port) as listener, ExitStack() as stack:
-        service = Service(settings, factories)
+        service = Service(settings, factories, own_limits(settings))
         stack.callback(service.stop)
         await service.start()
         # A loudspeaker and a microphone are not for whoever else has an account here.

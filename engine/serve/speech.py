@@ -90,7 +90,9 @@ class Terms:
 
 
 class Speech:
-    """`id` cannot be guessed; `words` are those given out so far, `given_ms` how much sound."""
+    """`id` cannot be guessed; `rate` (SPS) may be set at any moment, None = as the person chose;
+    `words` are those given out so far, `given_ms` how much sound.
+    """
 
     def __init__(
         self,
@@ -100,9 +102,9 @@ class Speech:
         """`place` gives the session once it can be spoken, and takes it back."""
         self.id = terms.engine + secrets.token_urlsafe(12)
         self.terms = terms
+        self.rate: float | None = None
         self.stopped = False
         self.words: list[SpokenWord] = []
-        self._rate = terms.rate
         self._place = place
         self._paced = PacedText(pacing=terms.pacing)
         self._unread: deque[str] = deque()
@@ -113,19 +115,6 @@ class Speech:
         self._samples = 0  # given out
         self._opened_at = self._began_at = 0.0
         self._news = asyncio.Event()
-
-    # ------------------------------------------------------------------- for a client
-
-    @property
-    def rate(self) -> float | None:
-        """The target in SPS; None = the voice's own pace. It may be set at any moment: None = as
-        the person chose.
-        """
-        return self._rate
-
-    @rate.setter
-    def rate(self, rate: float | None) -> None:
-        self._rate = self.terms.rate if rate is None else rate
 
     def write(self, text: str) -> None:
         """More of the text, as a language model writes it; any string is allowed. InvalidInput when
@@ -242,7 +231,7 @@ class Speech:
     # ------------------------------------------------------------- on the model's thread
 
     def _step(self, session: TtsSession) -> Step:
-        session.rate = self._rate
+        session.rate = self.terms.rate if self.rate is None else self.rate
         while True:
             came = self._read(session)
             step = session.step()

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from engine.runtime.factories import Factories, standard_factories
 from engine.serve.application import application
-from engine.serve.cluster.voice_copies import VoiceCopy, keep
+from engine.serve.cluster.voice_copies import Copies, keep
 from engine.serve.guard import Access
 from engine.serve.limits import Limits
 from engine.serve.server import Address
@@ -64,11 +64,12 @@ class Engine:
 
     # Ray awaits it.
     async def __init__(  # type: ignore[misc]
-        self, plan: Plan, voices: tuple[VoiceCopy, ...]
+        self, plan: Plan, voices: Copies
     ) -> None:
         keep(voices)
         self._plan = plan
-        self._service = Service(plan.settings, plan.factories(), plan.limits)
+        own = f"{serve.get_replica_context().replica_id.unique_id}."
+        self._service = Service(plan.settings, plan.factories(), plan.limits, name=own)
         await self._service.start()
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
@@ -78,7 +79,7 @@ class Engine:
         self._service.stop()
 
 
-def deployed(plan: Plan, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> Any:
+def deployed(plan: Plan, voices: Copies, replicas: Replicas) -> Any:
     """What Ray Serve runs."""
     slots, queue = plan.limits.slots, plan.limits.queue
     about = serve.deployment(
@@ -97,7 +98,7 @@ def deployed(plan: Plan, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> A
     return about(serve.ingress()(Engine)).bind(plan, voices)
 
 
-def start(plan: Plan, address: Address, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> None:
+def start(plan: Plan, address: Address, voices: Copies, replicas: Replicas) -> None:
     """Start the replicas, on the cluster that RAY_ADDRESS names or else on this machine alone;
     returns once the fewest are ready. stop() ends them.
     """

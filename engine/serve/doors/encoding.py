@@ -5,8 +5,9 @@ buffer to fill. A WAV in a stream claims the greatest length, since nobody knows
 """
 
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, get_args
 
+import av
 import numpy as np
 
 from engine.audio.pcm import Pcm
@@ -30,64 +31,41 @@ _CODECS: Final = MappingProxyType[str, tuple[str, str, dict[str, str]]](
 )
 
 
-class Encoder(Protocol):
-    """One utterance."""
-
-    def push(self, pcm: Pcm) -> bytes:
-        """What is ready once these samples [S] at SAMPLE_RATE were added; maybe nothing."""
-        ...
-
-    def end(self) -> bytes:
-        """The rest."""
-        ...
-
-
-def encoder(name: str) -> Encoder:
-    """For one of FORMATS."""
-    return _Plain() if name == "pcm" else _Coded(*_CODECS[name])
-
-
 def pcm16(pcm: Pcm) -> bytes:
     """Samples as 16 bits, little-endian."""
     return (np.clip(pcm, -1, 1) * _FULL_SCALE).astype("<i2").tobytes()
 
 
-class _Plain:
-    """Samples as they are."""
+class Encoder:
+    """One utterance in one of FORMATS."""
 
-    def push(self, pcm: Pcm) -> bytes:
-        return pcm16(pcm)
-
-    def end(self) -> bytes:
-        return b""
-
-
-class _Coded:
-    """By FFmpeg's codecs."""
-
-    def __init__(self, container: str, codec: str, options: dict[str, str]) -> None:
-        import av  # here: some 100 ms, and most clients ask for plain samples
-
-        self._frame_of = av.AudioFrame.from_ndarray
-        self._sink = _Sink()
-        self._container = av.open(
-            self._sink, "w", format=container, options={**options, "flush_packets": "1"}
-        )
-        self._stream: Any = self._container.add_stream(codec, rate=SAMPLE_RATE, layout="mono")
+    def __init__(self, name: Format) -> None:
         self._samples = 0
+        self._sink = _Sink()
+        self._container: Any = None  # None = samples as they are
+        if name != "pcm":
+            container, codec, options = _CODECS[name]
+            options = {**options, "flush_packets": "1"}
+            self._container = av.open(self._sink, "w", format=container, options=options)
+            self._stream: Any = self._container.add_stream(codec, rate=SAMPLE_RATE, layout="mono")
 
     def push(self, pcm: Pcm) -> bytes:
+        """What is ready once these samples [S] at SAMPLE_RATE were added; maybe nothing."""
+        if self._container is None:
+            return pcm16(pcm)
         if len(pcm):
             samples = np.frombuffer(pcm16(pcm), "<i2").reshape(1, -1)  # [1, S]
-            frame = self._frame_of(samples, format="s16", layout="mono")
+            frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
             frame.sample_rate, frame.pts = SAMPLE_RATE, self._samples
             self._samples += len(pcm)
             self._container.mux(self._stream.encode(frame))
         return self._sink.take()
 
     def end(self) -> bytes:
-        self._container.mux(self._stream.encode(None))
-        self._container.close()
+        """The rest."""
+        if self._container is not None:
+            self._container.mux(self._stream.encode(None))
+            self._container.close()
         return self._sink.take()
 
 

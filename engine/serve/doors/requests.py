@@ -10,21 +10,19 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic import model_validator as validator
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from engine.characters import whole
-from engine.errors import Busy, EngineError, InvalidInput, TimedOut
+from engine.errors import Busy, InvalidInput, TimedOut
 from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T")
 Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
-_STATUS: Final[Mapping[type[EngineError], int]] = {Busy: 429, TimedOut: 408, InvalidInput: 400}
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
 
 
@@ -48,6 +46,19 @@ class NotFound(InvalidInput):
     """There is no such thing here."""
 
 
+class Elsewhere(InvalidInput):
+    """It is at another engine of this server."""
+
+
+_STATUS: Final = (
+    (Busy, 429),
+    (TimedOut, 408),
+    (NotFound, 404),
+    (Elsewhere, 409),
+    (InvalidInput, 400),
+)
+
+
 # ------------------------------------------------------------------------ what is read
 
 
@@ -66,6 +77,9 @@ class Wire(Strict):
         if not isinstance(fields, dict):
             return fields
         return {name: value for name, value in fields.items() if value is not None}
+
+
+W = TypeVar("W", bound=Strict)
 
 
 def _whole(value: Any) -> Any:
@@ -105,19 +119,13 @@ def read_object(text: str | bytes) -> Fields:
     return fields
 
 
-def checked(kind: type[T] | TypeAdapter[T], fields: object) -> T:
-    """The fields as this model, or as the one of several that they name. BadField for the first
-    that does not fit.
-    """
-    adapter = kind if isinstance(kind, TypeAdapter) else TypeAdapter(kind)
+def checked(kind: type[W], fields: Fields) -> W:
+    """The fields as this model. BadField for the first that does not fit."""
     try:
-        return adapter.validate_python(fields)
+        return kind.model_validate(fields)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        place = fault["loc"]
-        if isinstance(fields, Mapping) and place[:1] == (fields.get("type"),):
-            place = place[1:]  # of several kinds
-        field = ".".join(str(part) for part in place)
+        field = ".".join(str(part) for part in fault["loc"])
         raise BadField(
             field, "'{name}' cannot be used: {reason}.", name=field[:80], reason=fault["msg"][:200]
         ) from error
@@ -148,9 +156,7 @@ def status_of(error: Exception) -> int:
     """Of HTTP."""
     if isinstance(error, HTTPException):
         return error.status_code
-    if isinstance(error, NotFound):
-        return 404
-    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
 async def refusal(request: Request, error: Exception) -> Response:

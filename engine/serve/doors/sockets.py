@@ -9,18 +9,17 @@ import secrets
 from collections.abc import Callable
 from typing import Any, Final, Protocol, TypeVar
 
-from pydantic import TypeAdapter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.errors import EngineError
-from engine.serve.doors.requests import Fields, checked, fault, read_object
+from engine.serve.doors.requests import Fields, Wire, checked, fault, read_object
 from engine.serve.service import Service
 
 GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _MOST_FAULTS: Final = 50
 _POLICY: Final = 1008  # why a connection is closed, in the protocol's numbers
 _SUBPROTOCOLS: Final = ("realtime", "rubato")
-E = TypeVar("E")
+E = TypeVar("E", bound=Wire)
 Told = TypeVar("Told", contravariant=True)
 
 
@@ -60,9 +59,9 @@ class Session(Protocol[Told]):
 
 
 async def meet(
-    socket: WebSocket, kinds: TypeAdapter[E], enter: Callable[[Service, Events], Session[E]]
+    socket: WebSocket, kind: type[E], enter: Callable[[Service, Events], Session[E]]
 ) -> None:
-    """Let a session take a client's events, which are of these `kinds`, until either ends it."""
+    """Let a session take a client's events, of this `kind`, until either ends it."""
     offered = socket.scope.get("subprotocols", [])
     await socket.accept(next((name for name in _SUBPROTOCOLS if name in offered), None))
     events = Events(socket)
@@ -77,7 +76,7 @@ async def meet(
             fields: Fields = {}
             try:
                 fields = read_object(message.get("text") or message.get("bytes") or b"")
-                await session.take(checked(kinds, fields))
+                await session.take(checked(kind, fields))
             except EngineError as error:
                 faults += 1
                 key = fields.get("event_id")

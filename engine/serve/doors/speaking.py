@@ -15,9 +15,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Send
 
 from engine.errors import EngineError
-from engine.serve.doors.encoding import MEDIA_TYPES, Format, encoder
+from engine.serve.doors.encoding import MEDIA_TYPES, Encoder, Format
 from engine.serve.doors.requests import (
     BadField,
+    Elsewhere,
     LeadMs,
     NotFound,
     Paced,
@@ -85,7 +86,7 @@ class _Sound(StreamingResponse):
 async def _encoded(
     name: Format, first: SpeechFrame, frames: AsyncIterator[SpeechFrame]
 ) -> AsyncGenerator[bytes, None]:
-    made = encoder(name)
+    made = Encoder(name)
     yield made.push(first.pcm)
     async for frame in frames:
         yield made.push(frame.pcm)
@@ -109,7 +110,13 @@ async def _events(sound: AsyncIterator[bytes], speech: Speech) -> AsyncGenerator
 async def running(request: Request) -> Response:
     """Show speech that is running, change its rate, or end it."""
     service: Service = request.app.state.service
-    speech = service.speeches.get(request.path_params["key"])
+    key = request.path_params["key"]
+    speech = service.speeches.get(key)
+    if speech is None and not key.startswith(service.name):
+        raise Elsewhere(
+            "Another engine of this server speaks it, and cannot be reached from here.",
+            hint="Use the WebSocket /v1/audio/speech/stream: it stays with its engine.",
+        )
     if speech is None:
         raise NotFound("No speech with this id is being spoken.")
     if request.method == "PATCH":

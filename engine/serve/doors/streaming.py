@@ -13,14 +13,13 @@ Invariant: all text up to input.done is one utterance; another may follow on the
 import asyncio
 from contextlib import aclosing, suppress
 from dataclasses import asdict
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from pydantic import Field, TypeAdapter
 from starlette.websockets import WebSocket
 
 from engine.errors import EngineError
-from engine.serve.doors.encoding import Format, encoder
-from engine.serve.doors.requests import LeadMs, Paced, Text, VoiceName, Wire
+from engine.serve.doors.encoding import Encoder, Format
+from engine.serve.doors.requests import LeadMs, Paced, Text, VoiceName
 from engine.serve.doors.sockets import GONE, Events, meet
 from engine.serve.limits import LEAD_MS, SAMPLE_RATE
 from engine.serve.service import Service
@@ -29,42 +28,19 @@ from engine.serve.speech import Speech
 _FIRST: Final = {"sentence_index": 0}  # there is one, however many sentences it has
 
 
-class Config(Paced):
-    """How all that follows is spoken."""
+class _Event(Paced):
+    """One of a client's; which fields count depends on its type."""
 
-    type: Literal["session.config"] = "session.config"
+    type: Literal["session.config", "session.update", "input.text", "input.done", "input.cancel"]
     voice: VoiceName = ""
     response_format: Format | None = None  # None = as before
     lead_ms: LeadMs = LEAD_MS
-
-
-class Update(Paced):
-    """Another rate, at once; without one, the person's own."""
-
-    type: Literal["session.update"]
-
-
-class InputText(Wire):
-    """More of the text."""
-
-    type: Literal["input.text"]
     text: Text = ""
-
-
-class InputEnd(Wire):
-    """There is no more text, or it is not to be spoken."""
-
-    type: Literal["input.done", "input.cancel"]
-
-
-_KINDS: TypeAdapter[Config | Update | InputText | InputEnd] = TypeAdapter(
-    Annotated[Config | Update | InputText | InputEnd, Field(discriminator="type")]
-)
 
 
 async def stream(socket: WebSocket) -> None:
     """Meet a client."""
-    await meet(socket, _KINDS, _Client)
+    await meet(socket, _Event, _Client)
 
 
 class _Client:
@@ -73,7 +49,7 @@ class _Client:
     def __init__(self, service: Service, events: Events) -> None:
         self._service = service
         self._events = events
-        self._config = Config()
+        self._config = _Event(type="session.config")
         self._format: Format = "pcm"
         self._rate: float | None = None
         self._speech: Speech | None = None  # None = nothing was written yet
@@ -82,22 +58,22 @@ class _Client:
     async def begin(self) -> None:
         pass
 
-    async def take(self, event: Config | Update | InputText | InputEnd) -> None:
-        match event:
-            case Config():
+    async def take(self, event: _Event) -> None:
+        match event.type:
+            case "session.config":
                 self._config = event
                 self._format = event.response_format or self._format
                 self._rate = event.target(self._service.own_pace)
-            case Update():
+            case "session.update":
                 self._rate = event.target(self._service.own_pace)
                 if self._speech is not None:
                     self._speech.rate = self._rate
                 await self._events.tell("session.updated", rate=self._rate)
-            case InputText(text=text):
-                self._spoken().write(text)
-            case InputEnd(type="input.done"):
+            case "input.text":
+                self._spoken().write(event.text)
+            case "input.done":
                 self._spoken().end()
-            case InputEnd():
+            case "input.cancel":
                 await self.leave()
 
     async def leave(self) -> None:
@@ -119,7 +95,7 @@ class _Client:
         try:
             async with aclosing(speech.frames(self._config.lead_ms)) as frames:
                 frame = await anext(frames, None)
-                made = encoder(self._format)
+                made = Encoder(self._format)
                 about = {"format": self._format, "sample_rate": SAMPLE_RATE, "id": speech.id}
                 await self._events.tell("audio.start", **_FIRST, sentence_text="", **about)
                 while frame is not None:

@@ -38,13 +38,15 @@ class Served:
 
 @asynccontextmanager
 async def serving(
-    limits: Limits | None = None, access: Access | None = None, parts: FakeParts | None = None
+    limits: Limits | None = None,
+    access: Access | None = None,
+    parts: FakeParts | None = None,
+    name: str = "",
 ) -> AsyncIterator[Served]:
-
     voice = FakeTts()
     factories = (parts or FakeParts()).factories()
     factories = replace(factories, synthesiser=lambda settings, progress: voice)
-    service = Service(Settings(), factories, limits)
+    service = Service(Settings(), factories, limits, name=name)
     await service.start()
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]

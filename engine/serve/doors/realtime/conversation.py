@@ -5,7 +5,7 @@ Invariant: of what was spoken to the client, the history has the words that it h
 
 import secrets
 from functools import partial
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -27,11 +27,15 @@ def new_key(kind: str) -> str:
     return f"{kind}_{secrets.token_hex(12)}"
 
 
-class _Lean(Wire):
-    model_config = ConfigDict(extra="ignore")  # many are kept
+class _Kept(Wire):
+    model_config = ConfigDict(extra="ignore")  # many are
+
+    def shown(self) -> dict[str, Any]:
+        """As it is told to the client."""
+        return self.model_dump(exclude_none=True)
 
 
-class Part(_Lean):
+class Part(_Kept):
     """One part of a message; a spoken one has a transcript, a written one a text."""
 
     type: PartKind
@@ -50,7 +54,7 @@ class Part(_Lean):
             self.text = text
 
 
-class _Item(_Lean):
+class _Item(_Kept):
     id: Text = Field(default_factory=partial(new_key, "item"))
     object: Literal["realtime.item"] = "realtime.item"
     status: Literal["in_progress", "completed", "incomplete"] = "completed"
@@ -107,10 +111,6 @@ class Call(_Item):
     arguments: Text = ""
 
     @property
-    def said(self) -> str:
-        return self.arguments
-
-    @property
     def told(self) -> ChatMessage:
         function = {"name": self.name, "arguments": self.arguments}
         call = {"id": self.call_id, "type": "function", "function": function}
@@ -123,10 +123,6 @@ class CallOutput(_Item):
     type: Literal["function_call_output"]
     call_id: Text
     output: Text = ""
-
-    @property
-    def said(self) -> str:
-        return self.output
 
     @property
     def told(self) -> ChatMessage:
@@ -153,8 +149,9 @@ class Conversation:
             at = 0 if after == "root" else self._items.index(self.find(after)) + 1
         before = self._items[at - 1].id if at else None
         self._items.insert(at, item)
-        while len(self._items) > _MOST_ITEMS or self._characters() > _MOST_CHARACTERS:
-            del self._items[0]
+        sizes = [len(each.model_dump_json()) for each in self._items]
+        while len(sizes) > _MOST_ITEMS or sum(sizes) > _MOST_CHARACTERS:
+            del self._items[0], sizes[0]
         return before
 
     def find(self, key: str) -> Item:
@@ -186,6 +183,3 @@ class Conversation:
                 else:
                     chat.append({"role": item.role, "content": text})
         return chat
-
-    def _characters(self) -> int:
-        return sum(len(item.said) for item in self._items)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import BeforeValidator, Field
 from starlette.websockets import WebSocket
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
 _LONGEST_MS: Final = 3_600_000
-_CLIENT: Final = "client_cancelled"
 
 
 def _decoded(audio: Any) -> Any:
@@ -55,54 +54,34 @@ def _decoded(audio: Any) -> Any:
     return sound
 
 
-class SessionUpdate(Wire):
-    type: Literal["session.update"]
-    session: dict[str, Any] = Field(default_factory=dict)
+class _Event(Wire):
+    """One of a client's; which fields count depends on its type."""
 
-
-class Append(Wire):
-    type: Literal["input_audio_buffer.append"]
-    audio: Annotated[bytes, BeforeValidator(_decoded)] = b""
-
-
-class Create(Wire):
-    type: Literal["conversation.item.create"]
-    item: Annotated[Message | Call | CallOutput, Field(discriminator="type")]
-    previous_item_id: Text | None = None
-
-
-class Truncate(Wire):
-    type: Literal["conversation.item.truncate"]
-    item_id: Text
-    audio_end_ms: Annotated[float, Field(ge=0, le=_LONGEST_MS)]
-
-
-class OfItem(Wire):
-    type: Literal["conversation.item.retrieve", "conversation.item.delete"]
-    item_id: Text
-
-
-class Respond(Wire):
-    type: Literal["response.create"]
-    response: dict[str, Any] = Field(default_factory=dict)
-
-
-class Plain(Wire):
     type: Literal[
+        "session.update",
+        "input_audio_buffer.append",
         "input_audio_buffer.commit",
         "input_audio_buffer.clear",
+        "conversation.item.create",
+        "conversation.item.retrieve",
+        "conversation.item.truncate",
+        "conversation.item.delete",
+        "response.create",
         "response.cancel",
         "output_audio_buffer.clear",
     ]
-
-
-_Event = SessionUpdate | Append | Create | Truncate | OfItem | Respond | Plain
-_KINDS: TypeAdapter[_Event] = TypeAdapter(Annotated[_Event, Field(discriminator="type")])
+    session: dict[str, Any] = Field(default_factory=dict)
+    response: dict[str, Any] = Field(default_factory=dict)
+    audio: Annotated[bytes, BeforeValidator(_decoded)] = b""
+    item: Message | Call | CallOutput | None = Field(None, discriminator="type")
+    previous_item_id: Text | None = None
+    item_id: Text = ""
+    audio_end_ms: float = Field(0, ge=0, le=_LONGEST_MS)
 
 
 async def converse(socket: WebSocket) -> None:
     """Meet a client."""
-    await meet(socket, _KINDS, _Client)
+    await meet(socket, _Event, _Client)
 
 
 class _Client:
@@ -133,41 +112,29 @@ class _Client:
                     await task
 
     async def take(self, event: _Event) -> None:
-        match event:
-            case SessionUpdate(session=changes):
-                await self._update(changes)
-            case Append(audio=sound):
-                await self._append(np.frombuffer(sound, "<i2").astype(np.float32) / 32_768)
-            case Create(item=item, previous_item_id=after):
-                before = self._conversation.add(item, after)
-                await self._tell_item(item, before)
-            case Truncate(item_id=key, audio_end_ms=at_ms):
-                await self._truncate(key, round(at_ms))
-            case OfItem(type="conversation.item.retrieve", item_id=key):
-                await self._retrieve(key)
-            case OfItem(item_id=key):
-                self._conversation.remove(key)
-                await self._events.tell("conversation.item.deleted", item_id=key)
-            case Respond(response=changes):
-                await self._respond(changes)
-            case Plain(type=kind):
-                await self._do(kind)
-
-    async def _do(self, kind: str) -> None:
-        match kind:
+        match event.type:
+            case "session.update":
+                await self._update(event.session)
+            case "input_audio_buffer.append":
+                await self._append(np.frombuffer(event.audio, "<i2").astype(np.float32) / 32_768)
             case "input_audio_buffer.commit":
-                if len(self._microphone.heard()) < _SHORTEST:
-                    raise BadField("audio", "There is too little sound: give 100 ms or more.")
-                await self._commit(create=False)
+                await self._commit()
             case "input_audio_buffer.clear":
                 self._microphone.clear()
                 await self._events.tell("input_audio_buffer.cleared")
-            case "response.cancel":
-                if not await self._cancel(_CLIENT):
-                    raise Refused("response_cancel_not_active", "No response is in progress.")
-            case _:
-                await self._cancel(_CLIENT)
-                await self._events.tell("output_audio_buffer.cleared")
+            case "conversation.item.create":
+                await self._create(event.item, event.previous_item_id)
+            case "conversation.item.retrieve":
+                await self._retrieve(event.item_id)
+            case "conversation.item.truncate":
+                await self._truncate(event.item_id, round(event.audio_end_ms))
+            case "conversation.item.delete":
+                self._conversation.remove(event.item_id)
+                await self._events.tell("conversation.item.deleted", item_id=event.item_id)
+            case "response.create":
+                await self._respond(event.response)
+            case "response.cancel" | "output_audio_buffer.clear":
+                await self._silence(event.type)
 
     async def _update(self, changes: Fields) -> None:
         self._set = await self._changed(changes)
@@ -215,7 +182,7 @@ class _Client:
             case SpeechEnded():
                 kind = "input_audio_buffer.speech_stopped"
                 await self._events.tell(kind, audio_end_ms=at_ms, **place)
-                await self._commit(create=bool(turns and turns.create_response))
+                await self._note(create=bool(turns and turns.create_response))
 
     async def _draft(self, pause: int) -> None:
         """How complete the words before a pause are says how long it is waited for more."""
@@ -230,7 +197,12 @@ class _Client:
         transcription = self._set.audio.input.transcription
         return transcription.language if transcription else ""
 
-    async def _commit(self, *, create: bool) -> None:
+    async def _commit(self) -> None:
+        if len(self._microphone.heard()) < _SHORTEST:
+            raise BadField("audio", "There is too little sound: give 100 ms or more.")
+        await self._note(create=False)
+
+    async def _note(self, *, create: bool) -> None:
         """What was said is an item; its words follow."""
         part = Part(type="input_audio", transcript="")
         item = Message(id=self._next, role="user", content=[part])
@@ -239,14 +211,10 @@ class _Client:
         place = {"item_id": item.id, "previous_item_id": before}
         await self._events.tell("input_audio_buffer.committed", **place)
         await self._tell_item(item, before)
-        pcm, previous = self._microphone.take(), self._hearing
-        self._hearing = _task(self._understand(item, pcm, previous, create=create))
+        pcm = self._microphone.take()
+        self._hearing = _task(self._understand(item, pcm, create=create))
 
-    async def _understand(
-        self, item: Message, pcm: Pcm, previous: asyncio.Task[None] | None, *, create: bool
-    ) -> None:
-        if previous is not None:
-            await asyncio.wait([previous])
+    async def _understand(self, item: Message, pcm: Pcm, *, create: bool) -> None:
         place = {"item_id": item.id, "content_index": 0}
         kind = "conversation.item.input_audio_transcription"
         try:
@@ -265,8 +233,13 @@ class _Client:
 
     # -------------------------------------------------------------------- the items
 
+    async def _create(self, item: Item | None, after: str | None) -> None:
+        if item is None:
+            raise BadField("item", "Give an item.")
+        await self._tell_item(item, self._conversation.add(item, after))
+
     async def _tell_item(self, item: Item, before: str | None) -> None:
-        shown = item.model_dump(exclude_none=True)
+        shown = item.shown()
         for kind in ("conversation.item.added", "conversation.item.done"):
             await self._events.tell(kind, previous_item_id=before, item=shown)
 
@@ -275,8 +248,7 @@ class _Client:
             item = self._conversation.find(key)
         except NotFound as error:
             raise Refused("item_retrieve_invalid_item_id", error.message) from error
-        shown = item.model_dump(exclude_none=True)
-        await self._events.tell("conversation.item.retrieved", item=shown)
+        await self._events.tell("conversation.item.retrieved", item=item.shown())
 
     async def _truncate(self, key: str, at_ms: int) -> None:
         item = self._conversation.find(key)
@@ -306,6 +278,13 @@ class _Client:
             await answer.run()
         finally:
             self._answer = None
+
+    async def _silence(self, kind: str) -> None:
+        cancelled = await self._cancel("client_cancelled")
+        if kind == "output_audio_buffer.clear":
+            await self._events.tell("output_audio_buffer.cleared")
+        elif not cancelled:
+            raise Refused("response_cancel_not_active", "No response is in progress.")
 
     async def _cancel(self, why: str) -> bool:
         """End the answer; False when there is none."""

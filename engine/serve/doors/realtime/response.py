@@ -122,21 +122,21 @@ class Answer:
             self._message = Message(role="assistant", content=[], status="in_progress")
             self._message.spoken_by(self._speech)
             await self._open(self._message)
-            self._message.content = [self._part("output_audio", "output_text")]
-            part = self._part("audio", "text").model_dump(exclude_none=True)
-            await self._tell("response.content_part.added", part=part)
+            kind: PartKind = "output_audio" if self._speech else "output_text"
+            self._message.content = [Part(type=kind)]
+            self._message.grow("")
+            await self._tell("response.content_part.added", part=self._part(""))
         return self._message
 
-    def _part(self, spoken: PartKind, written: PartKind, text: str = "") -> Part:
+    def _part(self, text: str) -> dict[str, str]:
         if self._speech is not None:
-            return Part(type=spoken, transcript=text)
-        return Part(type=written, text=text)
+            return {"type": "audio", "transcript": text}
+        return {"type": "text", "text": text}
 
     async def _call(self, call: ToolCall) -> None:
-        key = call.id or new_key("call")
-        item = Call(call_id=key, name=call.name, status="in_progress")
+        item = Call(call_id=call.id or new_key("call"), name=call.name, status="in_progress")
         await self._open(item)
-        place = {**self._place(item), "item_id": item.id, "call_id": key}
+        place = {**self._place(item), "call_id": item.call_id}
         item.arguments, item.status = call.arguments, "completed"
         kind = "response.function_call_arguments"
         await self._events.tell(f"{kind}.delta", **place, delta=item.arguments)
@@ -147,16 +147,15 @@ class Answer:
     async def _end(self, status: str, details: dict[str, Any] | None) -> None:
         if (message := self._message) is not None:
             message.status = "completed" if status == "completed" else "incomplete"
-            if self._speech is not None and status != "completed":
-                message.truncate()
             if self._speech is not None:
+                if status != "completed":
+                    message.truncate()
                 await self._tell("response.output_audio.done")
                 kind = "response.output_audio_transcript.done"
                 await self._tell(kind, transcript=message.said)
             else:
                 await self._tell("response.output_text.done", text=message.said)
-            part = self._part("audio", "text", message.said).model_dump(exclude_none=True)
-            await self._tell("response.content_part.done", part=part)
+            await self._tell("response.content_part.done", part=self._part(message.said))
             await self._close(message)
         response = {**self._fields(status), "status_details": details}
         await self._events.tell("response.done", response=response)
@@ -164,23 +163,24 @@ class Answer:
     async def _open(self, item: Message | Call) -> None:
         self._output.append(item)
         before = self._conversation.add(item)
-        shown = item.model_dump(exclude_none=True)
-        await self._events.tell("response.output_item.added", **self._place(item), item=shown)
+        await self._events.tell(
+            "response.output_item.added", **self._place(item), item=item.shown()
+        )
+        shown = item.shown()
         await self._events.tell("conversation.item.added", previous_item_id=before, item=shown)
 
     async def _close(self, item: Message | Call) -> None:
-        shown = item.model_dump(exclude_none=True)
-        await self._events.tell("response.output_item.done", **self._place(item), item=shown)
-        await self._events.tell("conversation.item.done", item=shown)
+        await self._events.tell("response.output_item.done", **self._place(item), item=item.shown())
+        await self._events.tell("conversation.item.done", item=item.shown())
 
     async def _tell(self, kind: str, **fields: Any) -> None:
         """Send an event on the message, which silence before the first word begins too."""
         message = await self._begun()
-        place = {**self._place(message), "item_id": message.id, "content_index": 0}
-        await self._events.tell(kind, **place, **fields)
+        await self._events.tell(kind, **self._place(message), content_index=0, **fields)
 
     def _place(self, item: Message | Call) -> dict[str, Any]:
-        return {"response_id": self._key, "output_index": self._output.index(item)}
+        at = self._output.index(item)
+        return {"response_id": self._key, "output_index": at, "item_id": item.id}
 
     def _fields(self, status: str) -> dict[str, Any]:
         used = {"total_tokens": 0, "input_tokens": 0, "output_tokens": 0}
@@ -189,7 +189,7 @@ class Answer:
             "object": "realtime.response",
             "status": status,
             "status_details": None,
-            "output": [item.model_dump(exclude_none=True) for item in self._output],
+            "output": [item.shown() for item in self._output],
             "output_modalities": ["audio" if self._speech else "text"],
             "usage": None if status == "in_progress" else used,
             "metadata": None,

@@ -8,7 +8,7 @@ a fault, since neither Home Assistant nor its satellites go on behind one.
 import asyncio
 import logging
 import socket
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Final
 
@@ -80,10 +80,10 @@ class Client:
         except TimeoutError as error:
             raise ConnectionAbortedError("a client does not read") from error
 
-    async def guarded(self, work: Awaitable[None]) -> None:
+    async def guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do it; a fault is told, and ends the connection."""
         try:
-            await work
+            await work()
         except ConnectionError:
             self.close()
         except EngineError as error:

@@ -8,6 +8,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 from wyoming.event import Event
@@ -32,67 +33,70 @@ async def wyoming_server(
     service: Service, factories: Factories, listener: socket.socket
 ) -> AsyncIterator[None]:
     """Serve on this socket until the block ends, which lets every client go."""
-    wake = Wake(service.settings.wake, factories)
-    answering = Answering(service)
-    visits: set[asyncio.Task[None]] = set()
-
-    async def come_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = Client(reader, writer, service.limits)
-        speaking = Speaking(service, client)
-        listening = Listening(service, wake, client)
-        task = asyncio.current_task()
-        assert task is not None
-        visits.add(task)
-        try:
-            if len(visits) > MOST_CLIENTS:
-                await client.guarded(_refuse())
-            else:
-                await client.guarded(_meet(service, client, speaking, listening, answering))
-        except asyncio.CancelledError:  # at the end; asyncio would report it as a fault
-            return
-        finally:
-            speaking.stop()
-            listening.stop()
-            client.close()
-            visits.discard(task)
-
-    server = await asyncio.start_server(come_in, sock=listener, limit=HEAD_BYTES)
+    door = _Door(service, factories)
+    server = await asyncio.start_server(door.come_in, sock=listener, limit=HEAD_BYTES)
     try:
         yield
     finally:
         server.close()
-        for task in visits:
-            task.cancel()
-        await asyncio.gather(*visits, return_exceptions=True)
-        wake.stop()
+        await door.close()
 
 
-async def _refuse() -> None:
-    raise Busy("All {count} places are taken.", count=MOST_CLIENTS)
+class _Door:
+    def __init__(self, service: Service, factories: Factories) -> None:
+        self._service = service
+        self._wake = Wake(service.settings.wake, factories)
+        self._answering = Answering(service)
+        self._visits: set[asyncio.Task[None]] = set()
 
+    async def come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = Client(reader, writer, self._service.limits)
+        visit = asyncio.create_task(self._receive(client))
+        self._visits.add(visit)
+        visit.add_done_callback(self._visits.discard)
 
-async def _meet(
-    service: Service,
-    client: Client,
-    speaking: Speaking,
-    listening: Listening,
-    answering: Answering,
-) -> None:
-    while (event := await client.read()) is not None:
+    async def close(self) -> None:
+        """Let every client go."""
+        for visit in self._visits:
+            visit.cancel()
+        await asyncio.gather(*self._visits, return_exceptions=True)
+        self._wake.stop()
+
+    async def _receive(self, client: Client) -> None:
+        try:
+            await client.guarded(partial(self._meet, client))
+        finally:
+            client.close()
+
+    async def _meet(self, client: Client) -> None:
+        if len(self._visits) > MOST_CLIENTS:
+            raise Busy("All {count} places are taken.", count=MOST_CLIENTS)
+        speaking = Speaking(self._service, client)
+        listening = Listening(self._service, self._wake, client)
+        try:
+            while (event := await client.read()) is not None:
+                await self._take(event, client, speaking, listening)
+            await speaking.settle()
+        finally:
+            speaking.stop()
+            listening.stop()
+
+    async def _take(
+        self, event: Event, client: Client, speaking: Speaking, listening: Listening
+    ) -> None:
         match event.type:
             case "describe":
-                await client.send(await _described(service))
+                await client.send(await _described(self._service))
             case "ping":
                 await client.send(Pong(event.data.get("text")))
             case "transcript":
-                await answering.answer(checked(Said, event.data), client)
+                await self._answering.answer(checked(Said, event.data), client)
             case "transcribe" | "detect" | "audio-start" | "audio-chunk" | "audio-stop":
                 await listening.take(event)
             case kind if kind.startswith("synthesize"):
                 await speaking.take(event)
             case _:
                 pass  # newer clients may send other kinds
-    await speaking.settle()
 
 
 async def _described(service: Service) -> Info:

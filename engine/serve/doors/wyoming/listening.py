@@ -10,7 +10,7 @@ than LONGEST_S. Each client has a spotter of its own, and all of them belong to 
 """
 
 from contextlib import ExitStack
-from typing import Annotated, Final, Literal, Protocol
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from pydantic import Field
@@ -43,6 +43,9 @@ class _Chunk(Wire):
 
 
 class _Wanted(Wire):
+    """`names`: of phrases; none = the person's own, which is the only one that is ever heard."""
+
+    type: Literal["transcribe", "detect"]
     language: Text = ""
     names: list[str] = Field(default_factory=list)
 
@@ -89,40 +92,37 @@ class Listening:
     def __init__(self, service: Service, wake: Wake, client: Client) -> None:
         self._service = service
         self._wake = wake
-        self._client = client
+        self._send = client.send
+        self._wanted: _Wanted | None = None  # None = the client asked for nothing
         self._form = (0, 0, 0)  # of the sound: rate, bytes of a sample, channels
         self._resampler = Resampler(SAMPLE_RATE, SAMPLE_RATE)
-        self._task: _Task | None = None  # None = nothing was asked for
+        self._heard: list[Pcm] = []
+        self._spotter: KeywordSpotter | None = None  # None = it does not listen for the phrase
+        self._detected = False
 
     async def take(self, event: Event) -> None:
         """One of the client's events."""
         match event.type:
-            case "transcribe":
+            case "transcribe" | "detect":
                 self.stop()
-                language = checked(_Wanted, event.data).language
-                self._task = _Transcription(self._service, self._client, language)
-            case "detect":
-                self.stop()
-                names = checked(_Wanted, event.data).names
-                if names and self._wake.phrase not in names:
-                    self._task = _Detection(None, self._client)
-                else:
-                    self._task = _Detection(self._wake, self._client)
+                self._wanted = checked(_Wanted, {**event.data, "type": event.type})
             case "audio-start":
                 self._form = (0, 0, 0)
-            case "audio-chunk" if self._task is not None:
+            case "audio-chunk" if self._wanted is not None:
                 chunk = checked(_Chunk, event.data)
-                await self._task.push(self._samples(chunk, event.payload or b""), chunk.timestamp)
-            case "audio-stop" if self._task is not None:
-                await self._task.push(self._resampler.end(), None)
-                await self._task.end()
+                pcm = self._samples(chunk, event.payload or b"")
+                await self._push(self._wanted, pcm, chunk.timestamp)
+            case "audio-stop" if self._wanted is not None:
+                await self._push(self._wanted, self._resampler.end(), None)
+                await self._end(self._wanted)
                 self.stop()
 
     def stop(self) -> None:
         """Forget what was asked for."""
-        if self._task is not None:
-            self._task.close()
-            self._task = None
+        self._wanted, self._heard, self._detected = None, [], False
+        if self._spotter is not None:
+            self._spotter = None
+            self._wake.release()
 
     def _samples(self, chunk: _Chunk, payload: bytes) -> Pcm:
         """Those that became ready [S] at 16 kHz."""
@@ -135,74 +135,35 @@ class Listening:
         samples = np.frombuffer(whole, f"<i{chunk.width}").astype(np.float32) / scale
         return self._resampler.push(samples.reshape(-1, chunk.channels).mean(axis=1))
 
+    async def _push(self, wanted: _Wanted, pcm: Pcm, timestamp: float | None) -> None:
+        if wanted.type == "transcribe":
+            if sum(map(len, self._heard)) + len(pcm) > LONGEST_S * SAMPLE_RATE:
+                raise InvalidInput(
+                    "Only {seconds} seconds are listened to.", seconds=f"{LONGEST_S:g}"
+                )
+            self._heard.append(pcm)
+        elif not self._detected and (not wanted.names or self._wake.phrase in wanted.names):
+            if self._spotter is None:
+                self._spotter = await self._wake.open()
+            self._detected = await self._wake.hears(self._spotter, pcm)
+            if self._detected:
+                at_ms = None if timestamp is None else int(timestamp)
+                await self._send(Detection(self._wake.phrase, at_ms))
 
-class _Task(Protocol):
-    """What is done with the sound."""
+    async def _end(self, wanted: _Wanted) -> None:
+        if wanted.type == "transcribe":
+            await self._transcribe(wanted.language)
+        elif not self._detected:
+            await self._send(NotDetected())
 
-    async def push(self, pcm: Pcm, timestamp: float | None) -> None:
-        """More of it [S], from `timestamp` (ms of the client's; None = it gave none) on."""
-        ...
-
-    async def end(self) -> None:
-        """There is no more."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class _Transcription:
-    def __init__(self, service: Service, client: Client, language: str) -> None:
-        self._service = service
-        self._send = client.send
-        self._language = language
-        self._heard: list[Pcm] = [np.zeros(0, np.float32)]
-
-    async def push(self, pcm: Pcm, timestamp: float | None) -> None:
-        if sum(map(len, self._heard)) + len(pcm) > LONGEST_S * SAMPLE_RATE:
-            raise InvalidInput("Only {seconds} seconds are listened to.", seconds=f"{LONGEST_S:g}")
-        self._heard.append(pcm)
-
-    def close(self) -> None:
-        self._heard.clear()
-
-    async def end(self) -> None:
-        spoken = self._language or self._service.settings.recogniser.language
+    async def _transcribe(self, language: str) -> None:
+        spoken = language or self._service.settings.recogniser.language
+        pcm = np.concatenate([np.zeros(0, np.float32), *self._heard])
         whole = ""
         await self._send(TranscriptStart(language=spoken))
-        pcm = np.concatenate(self._heard)
-        async for segment in self._service.ears.segments(pcm, self._language):
+        async for segment in self._service.ears.segments(pcm, language):
             text = f" {segment.text}" if whole else segment.text
             whole += text
             await self._send(TranscriptChunk(text))
         await self._send(Transcript(whole, language=spoken))
         await self._send(TranscriptStop())
-
-
-class _Detection:
-    """Listens for the person's own phrase; `wake` None: for others, which are never heard."""
-
-    def __init__(self, wake: Wake | None, client: Client) -> None:
-        self._wake = wake
-        self._client = client
-        self._heard = False
-        self._spotter: KeywordSpotter | None = None  # None = no sound came yet, or it is over
-
-    async def push(self, pcm: Pcm, timestamp: float | None) -> None:
-        if self._wake is None or self._heard:
-            return
-        if self._spotter is None:
-            self._spotter = await self._wake.open()
-        self._heard = await self._wake.hears(self._spotter, pcm)
-        if self._heard:
-            self.close()
-            at_ms = None if timestamp is None else int(timestamp)
-            await self._client.send(Detection(self._wake.phrase, at_ms))
-
-    async def end(self) -> None:
-        if not self._heard:
-            await self._client.send(NotDetected())
-
-    def close(self) -> None:
-        if self._wake is not None and self._spotter is not None:
-            self._spotter = None
-            self._wake.release()

@@ -11,6 +11,7 @@ Invariant: one utterance of a client at a time; the next begins when the one bef
 
 import asyncio
 from contextlib import aclosing
+from functools import partial
 from typing import Final, Literal
 
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
@@ -85,9 +86,8 @@ class Speaking:
         longest = limits.streamed_text if streamed else limits.text
         speech = self._service.speech(wish.voice.name, wish.context.rate, longest=longest)
         self._streamed, self._speech = streamed, speech
-        self._task = asyncio.create_task(
-            self._client.guarded(self._speak(speech, streamed=streamed))
-        )
+        work = partial(self._speak, speech, streamed=streamed)
+        self._task = asyncio.create_task(self._client.guarded(work))
         return speech
 
     async def _speak(self, speech: Speech, *, streamed: bool) -> None:

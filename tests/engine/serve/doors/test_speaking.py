@@ -134,6 +134,21 @@ def test_a_rate_changes_while_it_is_spoken(house: House) -> None:
     house.run(story)
 
 
+def test_speech_of_another_engine_is_told_from_speech_that_is_over() -> None:
+    async def story() -> None:
+        async with serving(name="here.") as served:
+            body = {"input": TEXT, "response_format": "pcm"}
+            own = (await served.client.post("/v1/audio/speech", json=body)).headers["x-speech-id"]
+            assert own.startswith("here.")
+            for key, status in ((own, 404), ("there.abc", 409)):
+                address = f"/v1/audio/speech/{key}"
+                answer = await served.client.patch(address, json={"rate": 7})
+                assert answer.status_code == status
+            assert "WebSocket /v1/audio/speech/stream" in answer.json()["error"]["message"]
+
+    soon(story)
+
+
 def test_a_client_that_hangs_up_gives_its_place_back() -> None:
     async def story() -> None:
         async with serving(Limits(slots=1)) as served:

@@ -184,11 +184,33 @@ def test_who_sends_nothing_but_nonsense_is_let_go(house: House) -> None:
     house.run(story)
 
 
-def test_who_says_nothing_is_let_go() -> None:
+def test_a_client_that_says_nothing_stays() -> None:
     async def story() -> None:
-        async with serving(Limits(idle_s=0.02)) as served, connected(served) as socket:
-            with pytest.raises(ConnectionClosed):
-                await socket.recv()
+        async with serving(Limits(idle_s=0.01)) as served, connected(served) as socket:
+            await asyncio.sleep(0.1)
+            await tell(socket, "session.update", rate=2)
+            await until(socket, "session.updated")
+            await tell(socket, "input.text", text="and now ")
+            events, _ = await until(
+                socket, "error"
+            )  # an utterance has a place, and is not waited for
+            assert "Nothing came" in events[-1]["message"]
+
+    soon(story)
+
+
+def test_a_client_that_answers_no_ping_is_let_go() -> None:
+    async def story() -> None:
+        async with serving(Limits(ping_s=0.05)) as served:
+            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+            writer.write(
+                b"GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+                b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                b"Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+            )
+            assert b" 101 " in await reader.readline()
+            await reader.read()  # to its end
+            writer.close()
 
     soon(story)
 

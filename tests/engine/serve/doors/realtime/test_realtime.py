@@ -222,9 +222,9 @@ def test_who_speaks_into_an_answer_ends_it(house: House, parts: FakeParts, quest
         parts.model.deltas = (LONG,)
         await talk.ask("hello")
         await talk.until("response.output_audio.delta")
+        parts.model.deltas = ("Good day to you.",)  # of the next answer
         await talk.hear(question)
         done = await talk.until("response.done")
-        parts.model.deltas = ("Good day to you.",)
         details = done["response"]["status_details"]
         assert (details["type"], details["reason"]) == ("cancelled", "turn_detected")
         assert done["response"]["output"][0]["status"] == "incomplete"
@@ -336,9 +336,9 @@ def test_functions_of_the_client_are_called_and_their_results_told(
         (
             "session.update",
             {"session": {"audio": {"input": {"format": {"type": "audio/pcmu"}}}}},
-            "24000",
+            "audio/pcm",
         ),
-        ("session.update", {"session": {"tools": [{"type": "mcp"}]}}, "unctions"),
+        ("session.update", {"session": {"tools": [{"type": "mcp"}]}}, "function"),
         ("input_audio_buffer.append", {"audio": "\u00e9"}, "base64"),
         ("input_audio_buffer.append", {"audio": "AAAA"}, "16 bits"),
         ("conversation.item.create", {"item": {"type": "x"}}, "x"),

@@ -13,6 +13,7 @@ import pytest
 from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.service import Service
 from engine.settings import Settings
+from tests.engine.serve.served import SOON_S
 from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE, FakeTts
 
@@ -24,7 +25,6 @@ from wyoming.event import Event
 
 from engine.serve.doors.wyoming.door import wyoming_server
 
-SOON_S = 20.0  # a loaded machine is slow; a passing test hardly waits
 TEXT = "Mary had a little lamb."
 SECONDS = 7 / OWN_RATE  # of it
 
