@@ -9,7 +9,7 @@ import ipaddress
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack, ExitStack, suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -144,7 +144,8 @@ async def _serve(
     from engine.serve.service import Service
 
     secret = own_token()
-    with _listener(address.host, address.port) as listener, ExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(_listener(address.host, address.port))
         service = Service(settings, factories, own_limits(settings))
         stack.callback(service.stop)
         await service.start()
@@ -154,11 +155,10 @@ async def _serve(
         app = application(service, access, agents_server(service, factories))
         told = partial(watcher.started, _base(address, listener.getsockname()[1]), secret)
         server = http_server(app, service.limits, told, watcher.wanted)
-        async with AsyncExitStack() as doors:
-            if address.wyoming is not None:
-                home = stack.enter_context(_listener(address.host, address.wyoming))
-                await doors.enter_async_context(wyoming_server(service, factories, home))
-            await server.serve(sockets=[listener])
+        if address.wyoming is not None:
+            home = stack.enter_context(_listener(address.host, address.wyoming))
+            await stack.enter_async_context(wyoming_server(service, factories, home))
+        await server.serve(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -105,11 +105,10 @@ class _Client:
 
     async def leave(self) -> None:
         """The client has gone."""
-        for task in (self._drafting, self._hearing, self._answering):
-            if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await task
+        tasks = [task for task in (self._drafting, self._hearing, self._answering) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def take(self, event: _Event) -> None:
         match event.type:
@@ -292,6 +291,7 @@ class _Client:
         if answer is None or task is None:
             return False
         answer.why = why
+        await asyncio.sleep(0)  # it has begun, so that its end is told too
         task.cancel()
         await asyncio.wait([task])
         return True

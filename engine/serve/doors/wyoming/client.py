@@ -49,7 +49,12 @@ class Client:
         self._writer = writer
         self._limits = limits
         # A client may be silent for as long as its machine is there.
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        connection = writer.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if hasattr(socket, "TCP_KEEPIDLE"):  # else two hours pass before the system asks
+            connection.setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, round(limits.idle_s) or 1
+            )
 
     async def read(self) -> Event | None:
         """The next event; None = the client has hung up. InvalidInput for anything else, and for an
