@@ -127,7 +127,7 @@ def checked(kind: type[W], fields: Fields) -> W:
         fault = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in fault["loc"])
         raise BadField(
-            field, "'{name}' cannot be used: {reason}.", name=field[:80], reason=fault["msg"][:200]
+            field, "'{name}' cannot be used: {reason}.", name=field[:80], reason=fault["msg"][:400]
         ) from error
 
 

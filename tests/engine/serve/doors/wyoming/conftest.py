@@ -2,9 +2,9 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import pytest
 from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.service import Service
 from engine.settings import Settings
-from tests.engine.serve.served import SOON_S
 from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE, FakeTts
 
@@ -31,31 +30,11 @@ SECONDS = 7 / OWN_RATE  # of it
 
 @dataclass
 class House:
-    """A door, what is behind it, and the loop that it lives on."""
+    """A door, and what is behind it."""
 
-    runner: asyncio.Runner
-    parts: FakeParts = field(default_factory=FakeParts)
-    voice: FakeTts = field(default_factory=FakeTts)
-    limits: Limits = field(default_factory=Limits)
-    port: int = 0
-
-    def run(self, story: Callable[[], Awaitable[None]]) -> None:
-        self.runner.run(asyncio.wait_for(story(), SOON_S))
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[Service]:
-        factories = replace(
-            self.parts.factories(), synthesiser=lambda settings, progress: self.voice
-        )
-        service = Service(Settings(), factories, self.limits)
-        await service.start()
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.port = listener.getsockname()[1]
-        try:
-            async with wyoming_server(service, factories, listener):
-                yield service
-        finally:
-            service.stop()
+    service: Service
+    parts: FakeParts
+    port: int
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[AsyncTcpClient]:
@@ -102,10 +81,22 @@ def sound(pcm: np.ndarray, rate: int = 16_000, channels: int = 1) -> list[Any]:
     return [AudioStart(**shape), *chunks, AudioStop()]
 
 
+@asynccontextmanager
+async def opened(limits: Limits | None = None) -> AsyncIterator[House]:
+    parts, voice = FakeParts(), FakeTts()
+    factories = replace(parts.factories(), synthesiser=lambda settings, progress: voice)
+    service = Service(Settings(), factories, limits)
+    await service.start()
+    listener = socket.create_server(("127.0.0.1", 0))
+    try:
+        async with wyoming_server(service, factories, listener):
+            yield House(service, parts, listener.getsockname()[1])
+    finally:
+        service.stop()
+
+
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with asyncio.Runner() as runner:
-        made, stack = House(runner), AsyncExitStack()
-        runner.run(stack.enter_async_context(made.open()))
-        yield made
-        runner.run(stack.aclose())
+def house(runner: asyncio.Runner) -> Iterator[House]:
+    stack = AsyncExitStack()
+    yield runner.run(stack.enter_async_context(opened()))
+    runner.run(stack.aclose())
