@@ -98,19 +98,14 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
     cluster that RAY_ADDRESS names; else as serve().
     """
     check_installed(("ray",), "cluster")
-    from engine.serve.cluster.deployment import Plan, Replicas, start, stop
+    from engine.serve.cluster.deployment import Plan, start, stop
     from engine.serve.cluster.voice_copies import copies
     from engine.serve.guard import Access
 
     access = Access(_names(address), own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")
     with suppress(KeyboardInterrupt):
-        start(
-            Plan(settings, access, own_limits(settings)),
-            address,
-            copies(),
-            Replicas(replicas, replicas, gpus),
-        )
+        start(Plan(settings, access, own_limits(settings), gpus), address, copies(), replicas)
         watcher.started(_base(address, address.port), access.token)
         threading.Event().wait()
     stop()

@@ -28,26 +28,16 @@ from engine.settings import Settings
 NAME: Final = "rubato"
 ROUTER: Final = "engine.serve.cluster.free_slots:FreeSlots"
 DRAIN_S: Final = 600.0  # for the utterances of a replica that is to go
-# Of a replica's places in use before another one is started.
-BUSY: Final = 0.75
-
-
-@dataclass(frozen=True)
-class Replicas:
-    """How many: `most` of them while many speak, `fewest` always. `gpus` for each, or a part."""
-
-    fewest: int = 2
-    most: int = 2
-    gpus: float = 0.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What each replica is made of."""
+    """What each replica is made of; `gpus` for each, or a part of one."""
 
     settings: Settings
     access: Access
     limits: Limits = field(default_factory=Limits)
+    gpus: float = 0.0
     factories: Callable[[], Factories] = standard_factories
 
 
@@ -79,30 +69,25 @@ class Engine:
         self._service.stop()
 
 
-def deployed(plan: Plan, voices: Copies, replicas: Replicas) -> Any:
+def deployed(plan: Plan, voices: Copies, replicas: int) -> Any:
     """What Ray Serve runs."""
-    slots, queue = plan.limits.slots, plan.limits.queue
     about = serve.deployment(
         name="Engine",
-        num_replicas="auto",
-        autoscaling_config={
-            "min_replicas": replicas.fewest,
-            "max_replicas": replicas.most,
-            "target_ongoing_requests": max(1.0, BUSY * slots),
-        },
-        max_ongoing_requests=slots + queue,  # a replica refuses on its own, in words
+        num_replicas=replicas,
+        # a replica refuses on its own, in words
+        max_ongoing_requests=plan.limits.slots + plan.limits.queue,
         graceful_shutdown_timeout_s=DRAIN_S,
         request_router_config=RequestRouterConfig(request_router_class=ROUTER),
-        ray_actor_options={"num_cpus": 1, "num_gpus": replicas.gpus},
+        ray_actor_options={"num_cpus": 1, "num_gpus": plan.gpus},
     )
     return about(serve.ingress()(Engine)).bind(plan, voices)
 
 
-def start(plan: Plan, address: Address, voices: Copies, replicas: Replicas) -> None:
+def start(plan: Plan, address: Address, voices: Copies, replicas: int) -> None:
     """Start the replicas, on the cluster that RAY_ADDRESS names or else on this machine alone;
-    returns once the fewest are ready. stop() ends them.
+    returns once they are ready. stop() ends them.
     """
-    alone = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": replicas.most, **_ALONE}
+    alone = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": replicas, **_ALONE}
     ray.init(log_to_driver=False, **alone)
     serve.start(http_options={"host": address.host, "port": address.port})
     serve.run(deployed(plan, voices, replicas), name=NAME, route_prefix="/")

@@ -7,7 +7,7 @@ change.
 
 import json
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from engine.characters import whole
-from engine.errors import Busy, InvalidInput, TimedOut
+from engine.errors import Busy, EngineError, InvalidInput, TimedOut
 from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
@@ -92,14 +92,16 @@ def _name_of(value: Any) -> Any:
 
 Text = Annotated[str, BeforeValidator(_whole)]  # half a character could not be told back
 VoiceName = Annotated[Text, BeforeValidator(_name_of)]  # a name, or an object with it as its id
+Rate = Annotated[float, Field(ge=SLOWEST, le=FASTEST)]  # SPS
+Speed = Annotated[float, Field(ge=0.25, le=4.0)]  # a factor on the voice's own pace
 LeadMs = Annotated[float, Field(ge=0, le=60_000)]  # how far sound is made ahead of the ear
 
 
 class Paced(Wire):
-    """`rate` in SPS, or `speed` as a factor on the voice's own pace; the rate wins."""
+    """Where both are given, the rate wins."""
 
-    rate: Annotated[float, Field(ge=SLOWEST, le=FASTEST)] | None = None
-    speed: Annotated[float, Field(ge=0.25, le=4.0)] | None = None
+    rate: Rate | None = None
+    speed: Speed | None = None
 
     def target(self, own_pace: float) -> float | None:
         """SPS; None = the person's own."""
@@ -170,6 +172,11 @@ async def refusal(request: Request, error: Exception) -> Response:
     return response
 
 
-def server_sent(value: Fields) -> bytes:
-    """An event of a stream over HTTP."""
-    return f"data: {json.dumps(value)}\n\n".encode()
+async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
+    """A stream of events over HTTP; a fault is its last."""
+    try:
+        async for event in events:
+            yield f"data: {json.dumps(event)}\n\n".encode()
+    except EngineError as error:
+        event = {"type": "error", "error": fault(error)}
+        yield f"data: {json.dumps(event)}\n\n".encode()

@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Send
 
-from engine.errors import EngineError
 from engine.serve.doors.encoding import MEDIA_TYPES, Encoder, Format
 from engine.serve.doors.requests import (
     BadField,
     Elsewhere,
+    Fields,
     LeadMs,
     NotFound,
     Paced,
@@ -26,7 +26,6 @@ from engine.serve.doors.requests import (
     VoiceName,
     check_model,
     checked,
-    fault,
     read_object,
     server_sent,
 )
@@ -61,7 +60,7 @@ async def speak(request: Request) -> Response:
     media = MEDIA_TYPES[asked.response_format]
     sound = _encoded(asked.response_format, first, frames)
     if asked.stream_format == "sse":
-        media, sound = "text/event-stream", _events(sound, speech)
+        media, sound = "text/event-stream", server_sent(_events(sound, speech))
     return _Sound(frames, sound, media, {"X-Speech-Id": speech.id, "Cache-Control": "no-store"})
 
 
@@ -85,7 +84,7 @@ class _Sound(StreamingResponse):
 
 async def _encoded(
     name: Format, first: SpeechFrame, frames: AsyncIterator[SpeechFrame]
-) -> AsyncGenerator[bytes, None]:
+) -> AsyncIterator[bytes]:
     made = Encoder(name)
     yield made.push(first.pcm)
     async for frame in frames:
@@ -93,18 +92,13 @@ async def _encoded(
     yield made.end()
 
 
-async def _events(sound: AsyncIterator[bytes], speech: Speech) -> AsyncGenerator[bytes, None]:
-    try:
-        async for data in sound:
-            if data:
-                audio = base64.b64encode(data).decode()
-                yield server_sent({"type": "speech.audio.delta", "audio": audio})
-    except EngineError as error:
-        yield server_sent({"type": "error", "error": fault(error)})
-        return
+async def _events(sound: AsyncIterator[bytes], speech: Speech) -> AsyncIterator[Fields]:
+    async for data in sound:
+        if data:
+            yield {"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()}
     used, made = len(speech.text.split()), speech.given_ms // 80  # words, and frames of sound
     usage = {"input_tokens": used, "output_tokens": made, "total_tokens": used + made}
-    yield server_sent({"type": "speech.audio.done", "usage": usage})
+    yield {"type": "speech.audio.done", "usage": usage}
 
 
 async def running(request: Request) -> Response:

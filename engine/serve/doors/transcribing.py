@@ -15,15 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from engine.asr.base import SAMPLE_RATE
-from engine.errors import EngineError
 from engine.export.subtitles import stamp
 from engine.serve.doors.requests import (
     BadField,
+    Fields,
     Text,
     Wire,
     check_model,
     checked,
-    fault,
     server_sent,
 )
 from engine.serve.hearing import Segment
@@ -65,22 +64,18 @@ async def transcribe(request: Request) -> Response:
             pcm = await ears.read(path)
     segments = ears.segments(pcm, form.language)
     if form.stream in ("true", "True", "1"):
-        return StreamingResponse(_events(segments), media_type="text/event-stream")
+        return StreamingResponse(server_sent(_events(segments)), media_type="text/event-stream")
     heard = [segment async for segment in segments]
     return _answer(form.response_format, heard, len(pcm) / SAMPLE_RATE)
 
 
-async def _events(segments: AsyncIterator[Segment]) -> AsyncIterator[bytes]:
+async def _events(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
     text = ""
-    try:
-        async for segment in segments:
-            delta = f" {segment.text}" if text else segment.text
-            text += delta
-            yield server_sent({"type": "transcript.text.delta", "delta": delta})
-    except EngineError as error:
-        yield server_sent({"type": "error", "error": fault(error)})
-        return
-    yield server_sent({"type": "transcript.text.done", "text": text})
+    async for segment in segments:
+        delta = f" {segment.text}" if text else segment.text
+        text += delta
+        yield {"type": "transcript.text.delta", "delta": delta}
+    yield {"type": "transcript.text.done", "text": text}
 
 
 def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:

@@ -16,6 +16,7 @@ from engine.serve.doors.requests import (
     Fields,
     LeadMs,
     Paced,
+    Speed,
     Strict,
     Text,
     VoiceName,
@@ -26,6 +27,7 @@ from engine.serve.limits import LEAD_MS, SAMPLE_RATE
 
 _PATIENCE: Final = {"low": "patient", "medium": "balanced", "auto": "balanced", "high": "quick"}
 _MOST_TOOLS: Final = 64
+Modality = Literal["audio", "text"]
 
 
 class SoundFormat(Wire):
@@ -79,7 +81,7 @@ class Spoken(Paced):
 
     format: SoundFormat = SoundFormat()
     voice: VoiceName = ""
-    speed: Annotated[float, Field(ge=0.25, le=4.0)] | None = 1.0
+    speed: Speed | None = 1.0
     lead_ms: LeadMs = LEAD_MS
 
 
@@ -106,8 +108,8 @@ class Session(Wire):
     object: Literal["realtime.session"] = "realtime.session"
     id: str
     model: str = "rubato"
-    output_modalities: list[Literal["audio", "text"]] = Field(
-        default_factory=lambda: ["audio"], min_length=1, max_length=2
+    output_modalities: list[Modality] = Field(
+        default_factory=lambda: list[Modality](["audio"]), min_length=1, max_length=2
     )
     instructions: Text = ""
     audio: Audio = Audio()

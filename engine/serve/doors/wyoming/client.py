@@ -17,9 +17,8 @@ from wyoming.error import Error
 from wyoming.event import Event, Eventable, async_write_event
 
 from engine.errors import EngineError, InvalidInput
-from engine.serve.doors.requests import Text, Wire, checked, read_object
+from engine.serve.doors.requests import Rate, Text, Wire, checked, read_object
 from engine.serve.limits import Limits
-from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +26,9 @@ HEAD_BYTES: Final = 64 << 10
 
 
 class Context(Wire):
-    """How a client wants its answer to be made; `rate` in SPS."""
+    """How a client wants its answer to be made."""
 
-    rate: Annotated[float, Field(ge=SLOWEST, le=FASTEST)] | None = None
+    rate: Rate | None = None
     conversation_id: Text = ""
 
 

@@ -50,11 +50,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         patch.setenv(name, value)
     patch.setenv("RUBATO_DATA", str(tmp_path_factory.mktemp("data")))
     patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
-    from engine.serve.cluster.deployment import Replicas, start, stop  # reads the environment
+    from engine.serve.cluster.deployment import start, stop  # reads the environment
 
     patch.setattr("ray.serve._private.api.HTTP_PROXY_TIMEOUT", 600)
     where = Address("127.0.0.1", port)
-    start(plan(), where, {}, Replicas())
+    start(plan(), where, {}, 2)
     yield where
     stop()
     patch.undo()
@@ -144,10 +144,10 @@ async def speak_on(address: Address, begun: list[bool], leaving: asyncio.Event) 
 def test_replicas_that_are_to_go_speak_to_the_end_first(address: Address) -> None:
     from ray import serve
 
-    from engine.serve.cluster.deployment import NAME, Replicas, deployed
+    from engine.serve.cluster.deployment import NAME, deployed
 
     before, begun = replicas(), list[bool]()
-    one = deployed(plan(), {}, Replicas(1, 1))
+    one = deployed(plan(), {}, 1)
 
     def stopping() -> int:
         states = serve.status().applications[NAME].deployments["Engine"].replica_states
