@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.atomic_write import replace_file
 from engine.errors import SettingsError
+from engine.serve.doors.requests import fault
 from engine.serve.limits import Limits
 from engine.serve.server import HERE
 from engine.typed_values import read_text
@@ -85,7 +86,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif refusal := self._refusal(scope):
-            await refusal(scope, receive, send)
+            await _refuse(scope, receive, send, refusal)
         else:
             who = (scope.get("client") or ("",))[0]
             self._count(who, 1)
@@ -107,43 +108,24 @@ class Guard:
         self._inside = +self._inside  # without those that have gone
         self._access.watch(dict(self._inside))
 
-    def _refusal(self, scope: Scope) -> "_Refusal | None":
+    def _refusal(self, scope: Scope) -> HTTPException | None:
         """Why somebody may not come in."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         own_number = (scope.get("server") or ("",))[0]
         if _hostname("//" + host) not in {*self._access.hosts, own_number}:
-            return _Refusal(421, "This server is not called so.", "host")
+            return HTTPException(421, "This server is not called so.")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
-            return _Refusal(403, "Pages of other servers may not use this one.", "origin")
+            return HTTPException(403, "Pages of other servers may not use this one.")
         locked = scope["path"].startswith(self._access.locked)
         given, right = _given_token(headers).encode(), self._access.token.encode()
         if locked and not hmac.compare_digest(given, right):  # takes as long whatever differs
-            return _Refusal(401, "The token is missing or wrong.", "invalid_api_key")
+            return HTTPException(401, "The token is missing or wrong.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._limits.body_bytes:
-            return _Refusal(413, _too_large(self._limits), "too_large")
+            return HTTPException(413, _too_large(self._limits))
         return None
-
-
-@dataclass(frozen=True)
-class _Refusal:
-    """An ASGI application that says why."""
-
-    status: int
-    text: str
-    code: str
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":  # before it was accepted: the handshake fails with 403
-            await send({"type": "websocket.close", "code": 1008, "reason": self.text})
-            return
-        await _drop_body(receive)
-        error = {"message": self.text, "type": "invalid_request_error", "param": None}
-        body = {"error": {**error, "code": self.code}}
-        response = JSONResponse(body, self.status, headers={"connection": "close"})
-        await response(scope, receive, send)
 
 
 class _Passage:
@@ -180,6 +162,15 @@ class _Passage:
 
 def _too_large(limits: Limits) -> str:
     return f"A request has at most {limits.body_bytes} bytes."
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, why: HTTPException) -> None:
+    if scope["type"] == "websocket":  # before it was accepted: the handshake fails with 403
+        await send({"type": "websocket.close", "code": 1008, "reason": why.detail})
+        return
+    await _drop_body(receive)
+    headers = {"connection": "close"}
+    await JSONResponse({"error": fault(why)}, why.status_code, headers)(scope, receive, send)
 
 
 async def _drop_body(receive: Receive) -> None:

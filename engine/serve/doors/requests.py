@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
+_CODES: Final[Mapping[int, str]] = {401: "invalid_api_key"}
 
 
 class BadField(InvalidInput):
@@ -150,7 +151,7 @@ def fault(error: Exception) -> dict[str, Any]:
         "message": text if status < 500 else "The server failed; its log has more.",
         "type": _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error"),
         "param": getattr(error, "field", None),
-        "code": getattr(error, "known_as", getattr(error, "code", None)),
+        "code": getattr(error, "known_as", getattr(error, "code", _CODES.get(status))),
     }
 
 

@@ -9,7 +9,7 @@ from engine.tts.speeds import FILE, keep, places
 
 
 @pytest.mark.parametrize(
-    ("rtf", "expected"), [(0.7, 1), (0.36, 1), (0.35, 2), (0.1, 7), (0.01, 8), (1.9, 1)]
+    ("rtf", "expected"), [(0.7, 1), (0.36, 1), (0.35, 2), (0.09, 7), (0.01, 8), (1.9, 1)]
 )
 def test_a_synthesiser_speaks_as_often_at_once_as_it_keeps_up(
     tmp_path: Path, rtf: float, expected: int
@@ -19,7 +19,7 @@ def test_a_synthesiser_speaks_as_often_at_once_as_it_keeps_up(
 
 
 def test_a_later_measurement_replaces_its_own_and_leaves_the_others(tmp_path: Path) -> None:
-    keep({"kokoro": 0.6, "starter": 0.1}, tmp_path)
+    keep({"kokoro": 0.6, "starter": 0.09}, tmp_path)
     keep({"kokoro": 0.3}, tmp_path)
     assert (places("kokoro", tmp_path), places("starter", tmp_path)) == (2, 7)
 

@@ -1,30 +1,39 @@
-"""A TCP server for Wyoming, Home Assistant's protocol.
+"""A TCP server for Wyoming, Home Assistant's protocol: what it can do, and its answers.
+
+    client  transcript {text, context: {conversation_id}}
+    server  handled-start, handled-chunk .., handled, handled-stop; or not-handled
 
 The protocol knows no authentication, so whoever reaches the address is served. Invariant: each
-connection has its own speech, ears and wake phrase.
+connection has its own speech, ears and wake phrase; nobody gets at a conversation without its id,
+and nothing of the window's is among them.
 """
 
 import asyncio
 import socket
+from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
 from wyoming.event import Event
+from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, NotHandled
 from wyoming.info import Info
 from wyoming.ping import Pong
 
-from engine.errors import Busy
+from engine.errors import Busy, LanguageModelError, ModelError
+from engine.llm.base import Message, Role, TextDelta
 from engine.runtime.factories import Factories
-from engine.serve.doors.requests import checked
-from engine.serve.doors.wyoming.answering import Answering, Said
-from engine.serve.doors.wyoming.client import HEAD_BYTES, Client
+from engine.serve.doors.requests import Text, checked
+from engine.serve.doors.wyoming.client import HEAD_BYTES, Client, Contextual
 from engine.serve.doors.wyoming.listening import Listening, Wake
 from engine.serve.doors.wyoming.speaking import Speaking
 from engine.serve.service import Service
 
 MOST_CLIENTS: Final = 32
+CONVERSATIONS: Final = 32
+MESSAGES: Final = 20  # of one
+_LONGEST_ID: Final = 200  # characters
 _ENGLISH: Final = ["en"]  # of the voices, the phrase and the skills
 
 
@@ -46,7 +55,7 @@ class _Door:
     def __init__(self, service: Service, factories: Factories) -> None:
         self._service = service
         self._wake = Wake(service.settings.wake, factories)
-        self._answering = Answering(service)
+        self._answering = _Answering(service)
         self._visits: set[asyncio.Task[None]] = set()
 
     async def come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -90,13 +99,55 @@ class _Door:
             case "ping":
                 await client.send(Pong(event.data.get("text")))
             case "transcript":
-                await self._answering.answer(checked(Said, event.data), client)
+                await self._answering.answer(checked(_Said, event.data), client)
             case "transcribe" | "detect" | "audio-start" | "audio-chunk" | "audio-stop":
                 await listening.take(event)
             case kind if kind.startswith("synthesize"):
                 await speaking.take(event)
             case _:
                 pass  # newer clients may send other kinds
+
+
+class _Said(Contextual):
+    """What somebody said."""
+
+    text: Text = ""
+
+
+class _Answering:
+    """The language model as an agent of Home Assistant's. Conversations are remembered by their
+    ids, a few of them, in memory alone.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._conversations: OrderedDict[str, tuple[Message, ...]] = OrderedDict()
+
+    async def answer(self, said: _Said, client: Client) -> None:
+        """Answer a transcript."""
+        context = said.context.model_dump(exclude_unset=True)
+        key = said.context.conversation_id[:_LONGEST_ID]
+        question = Message(Role.USER, said.text[: self._service.limits.text])
+        history = (*self._conversations.get(key, ()), question)
+        await client.send(HandledStart(context))
+        text = ""
+        try:
+            async with aclosing(self._service.mind.reply(history, said.context.rate)) as deltas:
+                async for delta in deltas:
+                    if isinstance(delta, TextDelta) and delta.text:
+                        text += delta.text
+                        await client.send(HandledChunk(delta.text))
+        except (LanguageModelError, ModelError) as error:
+            await client.send(NotHandled(str(error), context))
+            return
+        await client.send(Handled(text, context))
+        await client.send(HandledStop())
+        if key:
+            kept = (*history, Message(Role.ASSISTANT, text))
+            self._conversations[key] = kept[-MESSAGES:]
+            self._conversations.move_to_end(key)
+            if len(self._conversations) > CONVERSATIONS:
+                self._conversations.popitem(last=False)
 
 
 async def _described(service: Service) -> Info:
