@@ -7,7 +7,6 @@ what they share is the plan and the voices.
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from ray import serve
 from ray.serve.config import RequestRouterConfig
 from starlette.types import ASGIApp
 
-from engine.runtime.factories import Factories, standard_factories
+from engine.runtime.factories import standard_factories
 from engine.serve.application import application
 from engine.serve.cluster.voice_copies import Copies, keep
 from engine.serve.guard import Access
@@ -38,7 +37,6 @@ class Plan:
     access: Access
     limits: Limits = field(default_factory=Limits)
     gpus: float = 0.0
-    factories: Callable[[], Factories] = standard_factories
 
 
 # Of a cluster of its own: nobody else can reach it.
@@ -59,7 +57,7 @@ class Engine:
         keep(voices)
         self._plan = plan
         own = f"{serve.get_replica_context().replica_id.unique_id}."
-        self._service = Service(plan.settings, plan.factories(), plan.limits, name=own)
+        self._service = Service(plan.settings, standard_factories(), plan.limits, name=own)
         await self._service.start()
 
     def __serve_build_asgi_app__(self) -> ASGIApp:

@@ -86,7 +86,7 @@ class Message(_Item):
         if not self._interrupted:
             self.content[0].said += text
 
-    def truncate(self, at_ms: float | None = None) -> None:
+    def truncate(self, at_ms: int | None = None) -> None:
         """The client has heard it up to here; None = all that was given out. BadField where there
         is no such moment.
         """

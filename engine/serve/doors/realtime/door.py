@@ -115,7 +115,8 @@ class _Client:
             case "session.update":
                 await self._update(event.session)
             case "input_audio_buffer.append":
-                await self._append(np.frombuffer(event.audio, "<i2").astype(np.float32) / 32_768)
+                pcm = np.frombuffer(event.audio, "<i2").astype(np.float32) / np.float32(32_768)
+                await self._append(pcm)
             case "input_audio_buffer.commit":
                 await self._commit()
             case "input_audio_buffer.clear":

@@ -9,7 +9,6 @@ Invariant: sound is thrown away unless the client asked for either; of an uttera
 than LONGEST_S. Each client has a spotter of its own, and all of them belong to one thread.
 """
 
-from contextlib import ExitStack
 from typing import Annotated, Final, Literal
 
 import numpy as np
@@ -50,6 +49,12 @@ class _Wanted(Wire):
     names: list[str] = Field(default_factory=list)
 
 
+class _Nothing:
+    """The spotters are the clients'; their thread has no model."""
+
+    def close(self) -> None: ...
+
+
 class Wake:
     """The wake phrase, for all clients that listen for it; stop() ends its thread."""
 
@@ -57,8 +62,8 @@ class Wake:
         self.phrase = settings.phrase
         self._settings = settings
         self._factories = factories
-        # Not the ears' thread: a transcript takes seconds. Its spotters are the clients'.
-        self._thread = ModelThread("wake phrase of the server", ExitStack)
+        # Not the ears' thread: a transcript takes seconds.
+        self._thread = ModelThread("wake phrase of the server", _Nothing)
         self._taken = 0
 
     async def open(self) -> KeywordSpotter:
