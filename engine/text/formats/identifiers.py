@@ -7,6 +7,7 @@ import re
 
 from engine.text.rules import numbers
 from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.tables import words
 
 MASK = "•"
 """Stands for the hidden figures of a card (inline.py puts it there)."""
@@ -31,14 +32,8 @@ _MASKED = re.compile(rf"#?{MASK}(\d{{3,6}})")
 _LAST_FIGURES = re.compile(r"\d{2,6}")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ENDINGS = frozenset("ending ends end ended".split())
-_CARDS = frozenset(
-    "card account visa mastercard amex number phone iban id order code debit credit bank "
-    "hash commit key digits".split()
-)
-_NAMES = frozenset(
-    "id ids uuid guid commit commits hash hashes sha sha1 sha256 md5 checksum digest key token "
-    "revision rev identifier session request trace build fingerprint signature address".split()
-)
+_CARDS = words("identifiers", "cards")
+_NAMES = words("identifiers", "names")
 _DETERMINERS = frozenset("the this that my your our their its his her".split())
 _SHOWN = 4  # characters
 

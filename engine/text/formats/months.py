@@ -7,6 +7,7 @@ import re
 
 from engine.text.rules import dates, numbers
 from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.tables import words
 
 _NAME = r"(?P<month>[A-Za-z]{3,9})"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
@@ -25,10 +26,7 @@ _WHOLE = tuple(
     )
 )
 _TIMED = re.compile(r"[AP]\.?M|\d{1,2}(?::\d\d)?[ap]\.?m|\d{1,2}:\d\d(?::\d\d)?", re.IGNORECASE)
-_ZONES = frozenset(
-    "EST EDT ET CST CDT CT MST MDT MT PST PDT PT AKST HST GMT UTC BST WET CET CEST EET EEST MSK "
-    "IST SGT HKT JST KST AEST AEDT ACST AWST NZST NZDT".split()
-)
+_ZONES = words("dates", "zones")
 
 
 def dashed(core: str, context: Context) -> Reading | None:

@@ -8,14 +8,10 @@ import re
 from engine.text.rules import numbers, units
 from engine.text.rules.context import Context, Reading, Rule, is_counted, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import words
 from engine.text.unit_table import SIGNS
 
-_EACH = (
-    "second sec minute min hour hr day night week wk month mo quarter year yr annum decade person "
-    "capita head user seat student employee unit item piece share game match page request token "
-    "serving bottle box pack mile km kg lb lbs liter litre gallon"
-).split()
-_NAMES = frozenset(_EACH)
+_NAMES = words("rates", "each")
 _COUNT = re.compile(rf"({NUMBER})((?:/[a-z]+)+)")
 _COUNTED = re.compile(r"([A-Za-z]+)((?:/[a-z]+)+)")
 _BEHIND = re.compile(r"(?:/[a-z]+)+")

@@ -7,51 +7,13 @@ import re
 
 from engine.text.rules import numbers
 from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.tables import section, words
 
-_NUMBERED = {
-    name: full
-    for full, names in {
-        "Samuel": "Samuel Sam", "Kings": "Kings Kgs", "Chronicles": "Chronicles Chron Chr",
-        "Corinthians": "Corinthians Cor", "Thessalonians": "Thessalonians Thess",
-        "Timothy": "Timothy Tim", "Peter": "Peter Pet", "John": "John Jn",
-        "Maccabees": "Maccabees Macc", "Esdras": "Esdras", "Nephi": "Nephi",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
-_SHORT = {
-    "Gen": "Genesis", "Ex": "Exodus", "Exod": "Exodus", "Lev": "Leviticus", "Num": "Numbers",
-    "Deut": "Deuteronomy", "Josh": "Joshua", "Judg": "Judges", "Neh": "Nehemiah",
-    "Esth": "Esther", "Ps": "Psalm", "Psa": "Psalm", "Pss": "Psalms", "Prov": "Proverbs",
-    "Eccl": "Ecclesiastes", "Isa": "Isaiah", "Jer": "Jeremiah", "Lam": "Lamentations",
-    "Ezek": "Ezekiel", "Dan": "Daniel", "Hos": "Hosea", "Obad": "Obadiah", "Mic": "Micah",
-    "Nah": "Nahum", "Hab": "Habakkuk", "Zeph": "Zephaniah", "Hag": "Haggai",
-    "Zech": "Zechariah", "Mal": "Malachi", "Matt": "Matthew", "Mt": "Matthew", "Mk": "Mark",
-    "Lk": "Luke", "Rom": "Romans", "Gal": "Galatians", "Eph": "Ephesians",
-    "Phil": "Philippians", "Col": "Colossians", "Heb": "Hebrews", "Jas": "James",
-    "Philem": "Philemon", "Rev": "Revelation",
-}  # fmt: skip
-_BOOKS = frozenset(
-    "Genesis Exodus Leviticus Numbers Deuteronomy Joshua Judges Ruth Ezra Nehemiah Esther Job "
-    "Psalm Psalms Proverbs Ecclesiastes Song Songs Solomon Isaiah Jeremiah Lamentations Ezekiel "
-    "Daniel Hosea Joel Amos Obadiah Jonah Micah Nahum Habakkuk Zephaniah Haggai Zechariah "
-    "Malachi Matthew Mark Luke Acts Romans Galatians Ephesians Philippians Colossians Titus "
-    "Philemon Hebrews James Jude Revelation Revelations Tobit Judith Wisdom Sirach Baruch Quran "
-    "Koran Qur'an Surah Sura Gita Mormon Alma".split()
-) | frozenset(_NUMBERED)
-_PERSONS = frozenset(
-    "Joshua Ruth Esther Job Daniel Joel Amos Micah Mark Luke John James Jude Matthew Peter Samuel "
-    "Timothy Titus Ezra Judith Alma Wisdom Solomon".split()
-)
-"""Also names of people, who may meet at 3:30 p.m."""
-
-_ORDINALS = {
-    "1": "First",
-    "2": "Second",
-    "3": "Third",
-    "I": "First",
-    "II": "Second",
-    "III": "Third",
-}
+_NUMBERED = section("scripture", "numbered")
+_SHORT = section("scripture", "short")
+_BOOKS = words("scripture", "books") | frozenset(_NUMBERED)
+_PERSONS = words("scripture", "persons")
+_ORDINALS = section("scripture", "ordinals")
 _PLACE = re.compile(r"\d{1,3}:\d{1,3}\D?.*")
 _VERSES = re.compile(
     r"(\d{1,3}):(\d{1,3})(?:[-–](\d{1,3})(?::(\d{1,3}))?)?((?:,\d{1,3}(?:[-–]\d{1,3})?)*)"

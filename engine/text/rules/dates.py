@@ -8,10 +8,9 @@ import re
 
 from engine.text.rules import numbers, units
 from engine.text.rules.context import Context, Reading, Rule, is_counted, say
+from engine.text.tables import listed, section, words
 
-MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+MONTHS = listed("dates", "months")
 _SHORT_MONTHS = {
     short: month
     for month in MONTHS
@@ -24,20 +23,8 @@ _OTHER_CASES = frozenset(
     for name in {*MONTHS, *_SHORT_MONTHS} - {"May", "March", "Mar"}
     for form in (name.lower(), name.upper())
 )
-_DATED = frozenset("on by since until till before after from of this next last every".split())
-"""Before "may 5" and "march 5", which may be words too."""
-_DAYS = {
-    "Mon": "Monday",
-    "Tue": "Tuesday",
-    "Tues": "Tuesday",
-    "Wed": "Wednesday",
-    "Thu": "Thursday",
-    "Thur": "Thursday",
-    "Thurs": "Thursday",
-    "Fri": "Friday",
-    "Sat": "Saturday",
-    "Sun": "Sunday",
-}
+_DATED = words("dates", "dated")
+_DAYS = section("dates", "days")
 _FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
 _ISO = re.compile(
     r"(\d{4})([-/.])(?!\d\.|\d\d\.\d(?!\d))(\d\d?)\2(\d\d?)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
@@ -59,11 +46,7 @@ _YEAR = re.compile(r"(1\d|20)\d\d")
 _YEAR_RANGE = re.compile(r"((?:1[1-9]|20)\d\d)[-–/]((?:1[1-9]|20)\d\d|\d\d)")
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
 _ERA = re.compile(r"BC|AD|BCE|CE|B\.C|A\.D")
-_YEAR_CUES = frozenset(
-    "in since by from until till before after during around circa late early mid year spring "
-    "summer fall autumn winter through born died founded established copyright c ca b d est"
-    "".split()
-) | {month.lower() for month in MONTHS}
+_YEAR_CUES = words("dates", "year_cues") | {month.lower() for month in MONTHS}
 
 
 def full_date(core: str, context: Context) -> Reading | None:

@@ -8,6 +8,7 @@ import re
 from engine.text.rules import numbers
 from engine.text.rules.context import SENTENCE_STARTERS, Context, Reading, Rule, is_counted, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import section, words
 
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
 _PLAIN = re.compile(rf"([-–+]?(?:{NUMBER}))([%‰]?)")
@@ -23,30 +24,13 @@ _MANY = re.compile(r"1(00+)s")
 _TIMES_PER = re.compile(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
 _SCIENTIFIC = re.compile(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
 _NAME_FIGURES = re.compile(r"\d{3,4}")
-_NUMBERED = frozenset(
-    "rfc rm error http port flight route room highway hwy chmod status bus".split()
-)
-_STATUS = frozenset("400 401 403 404 405 408 409 410 418 429 500 501 502 503 504".split())
+_NUMBERED = words("figures", "numbered")
+_STATUS = words("figures", "status")
 _VERSION = re.compile(r"([vV]?)(\d{1,4}(?:\.\d{1,5}){1,4})|(v)(\d{1,3})")
 _NETWORK = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d\d?))?(?::(\d{1,5}))?")
 _OPERATORS = frozenset("+-=*/^")
-_IDIOMS = {
-    "24/7": "twenty-four seven",
-    "9/11": "nine eleven",
-    "50/50": "fifty fifty",
-    "50-50": "fifty fifty",
-    "20/20": "twenty twenty",
-    "911": "nine one one",
-    "007": "double oh seven",
-    "101": "one oh one",
-    "24/7/365": "twenty-four seven three sixty-five",
-    "802.11": "eight oh two point eleven",
-}
-_VERSIONED = frozenset(
-    "version v release python java node ubuntu debian fedora ios ipados macos android windows cuda "
-    "php ruby rust go perl kernel linux pytorch torch tensorflow numpy django firefox chrome qt "
-    "bluetooth section chapter usb http tls llama qwen gemma mistral phi claude gpt".split()
-)
+_IDIOMS = section("figures", "idioms")
+_VERSIONED = words("figures", "versioned")
 
 
 def idiom(core: str, context: Context) -> Reading | None:

@@ -9,91 +9,12 @@ import re
 from engine.text.rules import numbers, units
 from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, is_other_word, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import section, words
 
-_DOLLAR = Currency("dollar", "dollars", "cent", "cents")
-_EURO = Currency("euro", "euros", "cent", "cents")
-_POUND = Currency("pound", "pounds", "penny", "pence")
-_YEN = Currency("yen", "yen")
-
-
-_RUPEE = Currency("rupee", "rupees", "paisa", "paise")
-
-
-def _dollars_of(country: str) -> Currency:
-    return Currency(f"{country} dollar", f"{country} dollars", "cent", "cents")
-
-
-_SIGNS = {
-    "US$": _dollars_of("US"),
-    "CA$": _dollars_of("Canadian"),
-    "C$": _dollars_of("Canadian"),
-    "AU$": _dollars_of("Australian"),
-    "A$": _dollars_of("Australian"),
-    "NZ$": _dollars_of("New Zealand"),
-    "HK$": _dollars_of("Hong Kong"),
-    "S$": _dollars_of("Singapore"),
-    "NT$": _dollars_of("Taiwan"),
-    "MX$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
-    "Mex$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
-    "R$": Currency("real", "reais", "centavo", "centavos"),
-    "$": _DOLLAR,
-    "€": _EURO,
-    "£": _POUND,
-    "¥": _YEN,
-    "円": _YEN,
-    "₹": _RUPEE,
-    "Rs.": _RUPEE,
-    "Rs": _RUPEE,
-    "Fr.": Currency("franc", "francs", "centime", "centimes"),
-    "zł": Currency("zloty", "zlotys", "grosz", "groszy"),
-    "kr": Currency("krone", "kroner"),
-    "₪": Currency("shekel", "shekels", "agora", "agorot"),
-    "₺": Currency("lira", "lira"),
-    "฿": Currency("baht", "baht"),
-    "₴": Currency("hryvnia", "hryvnias"),
-    "₦": Currency("naira", "naira"),
-    "₫": Currency("dong", "dong"),
-    "₱": Currency("Philippine peso", "Philippine pesos", "centavo", "centavos"),
-    "₩": Currency("won", "won"),
-    "₽": Currency("ruble", "rubles"),
-    "₿": Currency("bitcoin", "bitcoins"),
-    "¢": Currency("cent", "cents"),
-}
-_CODES = {
-    "USD": _dollars_of("US"),
-    "CAD": _dollars_of("Canadian"),
-    "AUD": _dollars_of("Australian"),
-    "EUR": _EURO,
-    "GBP": Currency("British pound", "British pounds", "penny", "pence"),
-    "JPY": Currency("Japanese yen", "Japanese yen"),
-    "CHF": Currency("Swiss franc", "Swiss francs", "centime", "centimes"),
-    "SEK": Currency("Swedish krona", "Swedish kronor"),
-    "NOK": Currency("Norwegian krone", "Norwegian kroner"),
-    "DKK": Currency("Danish krone", "Danish kroner"),
-    "PLN": Currency("Polish zloty", "Polish zlotys", "grosz", "groszy"),
-    "CZK": Currency("Czech crown", "Czech crowns"),
-    "THB": Currency("Thai baht", "Thai baht"),
-    "ZAR": Currency("South African rand", "South African rand", "cent", "cents"),
-    "AED": Currency("dirham", "dirhams"),
-    "NZD": _dollars_of("New Zealand"),
-    "SGD": _dollars_of("Singapore"),
-    "HKD": _dollars_of("Hong Kong"),
-    "MXN": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
-    "BRL": Currency("Brazilian real", "Brazilian reais", "centavo", "centavos"),
-    "KRW": Currency("Korean won", "Korean won"),
-    "TRY": Currency("Turkish lira", "Turkish lira"),
-    "CNY": Currency("Chinese yuan", "Chinese yuan"),
-    "INR": Currency("Indian rupee", "Indian rupees"),
-    "BTC": Currency("bitcoin", "bitcoins"),
-}
-_LETTER_SCALES = {
-    "k": "thousand", "m": "million", "mn": "million", "mm": "million", "b": "billion",
-    "bn": "billion", "t": "trillion", "tn": "trillion",
-}  # fmt: skip
-_DETERMINERS = frozenset(
-    "the this that these those my your his her our their its every each another any some one two "
-    "three four five six seven eight nine ten several few".split()
-)
+_SIGNS = {sign: Currency(*names) for sign, names in section("money", "signs").items()}
+_CODES = {code: Currency(*names) for code, names in section("money", "codes").items()}
+_LETTER_SCALES = section("money", "scales")
+_DETERMINERS = words("money", "determiners")
 _SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _SCALE = r"(?:(k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(thousand|million|billion|trillion))?"
 _BEFORE = re.compile(rf"([-+]?)({_SIGN})(-?)({NUMBER}){_SCALE}")
@@ -256,7 +177,7 @@ def _scale_follows(context: Context) -> bool:
 
 def _price(figure: str, currency: Currency) -> str:
     """Whole units and hundredths; a fraction that is not in hundredths is read as a decimal."""
-    if _GROUPED_BY_DOT.fullmatch(figure) and currency is not _DOLLAR:  # fuel costs $3.499
+    if _GROUPED_BY_DOT.fullmatch(figure) and currency != _SIGNS["$"]:  # fuel costs $3.499
         figure = figure.replace(".", "")
     whole, _, rest = figure.replace(",", "").partition(".")
     units = int(whole or 0)

@@ -21,6 +21,7 @@ from engine.text.rules import (
     units,
 )
 from engine.text.rules.context import Context, Past, Reading, Rule
+from engine.text.tables import section
 
 _NARROW: tuple[Rule, ...] = (
     *identifiers.RULES,
@@ -39,10 +40,7 @@ _NARROW: tuple[Rule, ...] = (
 _WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that returns a reading wins; the last one always returns one."""
 
-_LEADS = {
-    "~": "about", "≈": "about", "~=": "about", "<": "less than", ">": "more than",
-    "≤": "at most", "≥": "at least", "<=": "at most", ">=": "at least", "±": "plus or minus",
-}  # fmt: skip
+_LEADS = section("symbols", "leads")
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
 _MORE = re.compile(r"(.*\d.*)\+")
 _SPREAD = re.compile(r"(-?[^-–~]+)(?<!\^)(?:[-–~]|\.\.)([-–]?[^-–.~][^-–~]*)")

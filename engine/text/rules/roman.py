@@ -8,43 +8,17 @@ import re
 
 from engine.text.rules import numbers
 from engine.text.rules.context import SENTENCE_STARTERS, Context, Reading, Rule, say
+from engine.text.tables import words
 
 _NUMERAL = re.compile(
     r"(?=[IVXLCDM])M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})(?:'s)?", re.ASCII
 )
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-_RULERS = frozenset(
-    "louis henry elizabeth charles george edward william james richard philip pius paul francis "
-    "benedict leo napoleon nicholas alexander catherine peter ivan frederick wilhelm friedrich "
-    "ramesses ramses ptolemy mary clement gregory innocent urban boniface sixtus julius darius "
-    "xerxes artaxerxes cleopatra juan carlos felipe alfonso gustav christian harald olaf haakon "
-    "otto heinrich karl leopold maximilian ferdinand rama stephen joseph franz constantine "
-    "theodosius justinian basil leonidas tiberius baldwin robert john thutmose amenhotep "
-    "umberto vittorio emmanuel pedro isabella margrethe albert rainier".split()
-)
-_COUNTED = frozenset(
-    "war chapter part act scene volume book section article title phase type class level stage "
-    "rocky bowl fantasy episode season apollo mark appendix figure table unit division tier "
-    "category group grade vatican saturn amendment factor cranial nerve symphony sonata".split()
-)
-_WITH_PRONOUN = frozenset(
-    "think am i'm know love believe guess hope have want need will can can't wish like feel mean "
-    "see say don't didn't do must should might may".split()
-)
-"""Before these verbs "I" is the pronoun. "was" and "had" are not among them: Elizabeth I was
-queen."""
-
-_INTO_A_VEIN = frozenset(
-    "drip line fluid bag pole antibiotic therapy push access infusion catheter needle medication "
-    "drug treatment pump site tube saline insulin iron vitamin sedation contrast injection bolus "
-    "nutrition".split()
-)
-"""Before these, IV stands for intravenous."""
-_STARTED = frozenset(
-    "start give use insert place remove begin stop get take check keep put run hang connect flush "
-    "another new add order need".split()
-)
-"""At the head of a sentence these are no names that count."""
+_RULERS = words("roman", "rulers")
+_COUNTED = words("roman", "counted")
+_WITH_PRONOUN = words("roman", "with_pronoun")
+_INTO_A_VEIN = words("roman", "into_a_vein")
+_STARTED = words("roman", "started")
 
 
 def numeral(core: str, context: Context) -> Reading | None:

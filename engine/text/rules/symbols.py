@@ -10,39 +10,12 @@ import unicodedata
 from engine.text.rules import numbers
 from engine.text.rules.context import SCALES, Context, Reading, Rule, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import section
 from engine.text.unit_table import SIGNS
 
-_NAMES = {
-    "C++": "C plus plus", "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "A*": "A star",
-    "g++": "G plus plus", "Notepad++": "Notepad plus plus", "R&D": "R and D", "&c": "et cetera",
-    "and/or": "and or", "he/she": "he or she", "she/he": "she or he", "his/her": "his or her",
-    "him/her": "him or her", "s/he": "she or he", "yes/no": "yes or no",
-    "true/false": "true or false", "either/or": "either or", "m/s": "meters per second",
-}  # fmt: skip
-_BETWEEN = {
-    "&": "and", "+": "plus", "=": "equals", "==": "equals", "===": "equals",
-    "!=": "is not equal to",
-    "≠": "is not equal to", "≈": "is about", "<": "is less than", ">": "is greater than",
-    "<=": "is at most", ">=": "is at least", "≤": "is at most", "≥": "is at least",
-    "±": "plus or minus", "×": "times", "÷": "divided by", "^": "to the power of", "@": "at",
-    "→": "to", "->": "to", "=>": "to", "⇒": "to", "⟶": "to", "←": "from", "↔": "to and from",
-    "%": "percent", "/": "slash", "√": "the square root of", "∞": "infinity", "~": "about",
-    "&&": "and", "||": "or", ":=": "equals", "+=": "plus equals", "#": "number", "§": "section",
-    "∈": "in", "∑": "the sum of", "∫": "the integral of", "Δ": "delta",
-    "§§": "sections", "∩": "intersection", "∪": "union", "∀": "for all", "∃": "there is",
-    "∛": "the cube root of", "∉": "not in", "⊂": "is a subset of", "⊆": "is a subset of",
-}  # fmt: skip
-_INNER = _BETWEEN | {
-    "/": "",
-    "#": "",
-    "~": "",
-    "*": "",
-    "<": "",
-    ">": "",
-    "->": "",
-    "=>": "",
-    "°": "degrees",
-}
+_NAMES = section("symbols", "names")
+_BETWEEN = section("symbols", "between")
+_INNER = _BETWEEN | section("symbols", "inner")
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
 _FIGURES = re.compile(rf"-?(?:{NUMBER})")
 _AMOUNT = re.compile(
@@ -53,15 +26,12 @@ _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
 )
 _LETTERS_PRODUCT = re.compile(r"[a-z](?:\*[a-z])+|[a-z]-\d+")  # a*b, n-1
-_FORMULA_SIGNS = {
-    "-": "minus", "*": "times", "/": "over", "**": "to the power of", "<": "is less than",
-    ">": "is greater than",
-}  # fmt: skip
-_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
+_FORMULA_SIGNS = section("symbols", "formula")
+_FUNCTIONS = section("symbols", "functions")
 _CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
 _PRIMES = {"": "", "'": "prime ", "''": "double prime "}
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
-_KEYS = {"Ctrl": "Control", "Cmd": "Command", "Esc": "Escape", "Del": "Delete"}
+_KEYS = section("symbols", "keys")
 _HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
 _ELEMENT = (
     r"(?:A[cglmrstu]|B[aehikr]?|C[adeflmnorsu]?|D[bsy]|E[rsu]|F[elmr]?|G[ade]|H[efgos]?|I[nr]?|Kr?|"
