@@ -15,7 +15,6 @@ _NAMES = words("rates", "each")
 _COUNT = re.compile(rf"({NUMBER})((?:/[a-z]+)+)")
 _COUNTED = re.compile(r"([A-Za-z]+)((?:/[a-z]+)+)")
 _BEHIND = re.compile(r"(?:/[a-z]+)+")
-_HAS_FIGURE = re.compile(r".*\d.*")
 
 
 def glued(core: str, context: Context) -> Reading | None:
@@ -49,7 +48,7 @@ def spaced(core: str, context: Context) -> Reading | None:
 def _follows_amount(context: Context) -> bool:
     """Behind a figure, an amount of money or something counted."""
     before = context.previous
-    return bool(_HAS_FIGURE.fullmatch(before)) or context.after_amount or is_counted(before)
+    return bool(re.search(r"\d", before)) or context.after_amount or is_counted(before)
 
 
 def _per(text: str) -> str:

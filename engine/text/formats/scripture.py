@@ -6,7 +6,7 @@ Invariant: the colon is a ratio or a time unless a book stands before it.
 import re
 
 from engine.text.rules import numbers
-from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.rules.context import Context, Reading, Rule, matching, say
 from engine.text.tables import section, words
 
 _NUMBERED = section("scripture", "numbered")
@@ -15,9 +15,6 @@ _BOOKS = words("scripture", "books") | frozenset(_NUMBERED)
 _PERSONS = words("scripture", "persons")
 _ORDINALS = section("scripture", "ordinals")
 _PLACE = re.compile(r"\d{1,3}:\d{1,3}\D?.*")
-_VERSES = re.compile(
-    r"(\d{1,3}):(\d{1,3})(?:[-–](\d{1,3})(?::(\d{1,3}))?)?((?:,\d{1,3}(?:[-–]\d{1,3})?)*)"
-)
 _HALF = re.compile(r"[ap]\.?m", re.IGNORECASE)
 
 
@@ -32,13 +29,14 @@ def book(core: str, context: Context) -> Reading | None:
     return say(name, "")
 
 
-def verse(core: str, context: Context) -> Reading | None:
+@matching(r"(\d{1,3}):(\d{1,3})(?:[-–](\d{1,3})(?::(\d{1,3}))?)?((?:,\d{1,3}(?:[-–]\d{1,3})?)*)")
+def verse(match: re.Match[str], context: Context) -> Reading | None:
     """Genesis 1:1, John 3:16-18, Acts 2:38,40"""
-    match = _VERSES.fullmatch(core)
     name = context.previous
-    if not match or (name not in _BOOKS and name not in _SHORT and name not in _NUMBERED):
+    if name not in _BOOKS and name not in _SHORT:
         return None
-    if name in _PERSONS and int(match[2]) < 60 and _is_time(context):
+    is_time = not context.tail and _HALF.fullmatch(context.after)
+    if name in _PERSONS and int(match[2]) < 60 and is_time:
         return None
     said = " ".join(numbers.cardinal(int(part)) for part in match.groups()[:2])
     if match[3]:
@@ -46,10 +44,6 @@ def verse(core: str, context: Context) -> Reading | None:
         said += f" {numbers.cardinal(int(match[4]))}" if match[4] else ""
     more = re.sub("[-–]", " to ", match[5])
     return say(said + re.sub(r"\d+", lambda part: f" {numbers.cardinal(int(part[0]))}", more))
-
-
-def _is_time(context: Context) -> bool:
-    return not context.tail and bool(_HALF.fullmatch(context.after))
 
 
 RULES: tuple[Rule, ...] = (book, verse)

@@ -143,6 +143,22 @@ Rule = Callable[[str, Context], Reading | None]
 """(core, context) -> how it is said; None when another rule has to decide."""
 
 
+def matching(
+    pattern: str, flags: re.RegexFlag = re.NOFLAG
+) -> Callable[[Callable[[re.Match[str], Context], Reading | None]], Rule]:
+    """Makes a rule of a function that reads the match of a whole token instead of the token."""
+    whole = re.compile(pattern, flags)
+
+    def rule_of(read: Callable[[re.Match[str], Context], Reading | None]) -> Rule:
+        def rule(core: str, context: Context) -> Reading | None:
+            match = whole.fullmatch(core)
+            return read(match, context) if match else None
+
+        return rule
+
+    return rule_of
+
+
 def say(words: str, mark: str | None = None) -> Reading:
     """A reading from words with spaces between them."""
     return Reading(tuple(words.split()), mark)

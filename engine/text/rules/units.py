@@ -6,7 +6,7 @@ Invariant: a unit is only ever read as one right after a number; "in", "m" or "m
 import re
 
 from engine.text.rules import numbers
-from engine.text.rules.context import Context, Reading, Rule, is_counted, say
+from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, say
 from engine.text.rules.numbers import NUMBER
 from engine.text.unit_table import SIGNS
 
@@ -22,25 +22,21 @@ _EXPRESSION = re.compile(
     rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
 )
 _PER_MANY = re.compile(rf"({_UNIT})/(10+)")
-_ATTACHED = re.compile(rf"([-–+]?(?:{NUMBER}))(-?)({_EXPRESSION.pattern})")
 _DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
 _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"″])?([NESW])?")
-_OVEN = re.compile(r"([1-5]\d\d)([CF])")
-_FEET = re.compile(r"(\d{1,2})['′](?:(\d{1,2})[\"″]?)?")
 
 
-def attached(core: str, context: Context) -> Reading | None:
+@matching(rf"([-–+]?(?:{NUMBER}))(-?)({_EXPRESSION.pattern})")
+def attached(match: re.Match[str], context: Context) -> Reading | None:
     """5km, -5°C, 100MB/s; an 8-bit number"""
-    match = _ATTACHED.fullmatch(core)
-    if not match or (match[3] == "in" and match[2]):
-        return None
     figure, hyphen, unit = match[1], match[2], match[3]
-    if unit in ("M", "B") and _is_address(context):
+    if (unit == "in" and hyphen) or (unit in ("M", "B") and _is_address(context)):
         return None
-    if core == "3M" and not context.tail and not is_counted(context.after):
+    if match[0] == "3M" and not context.tail and not is_counted(context.after):
         return None  # the company
-    if unit == "m" and not context.tail and _among_times(context):
-        unit = "min"
+    if unit == "m" and not context.tail:
+        among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
+        unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
     single = bool(hyphen) or numbers.is_one(figure) or context.is_adjective(context.previous)
     return say(f"{numbers.number(figure)} {_unit(unit, one=single)}", _mark(context))
 
@@ -73,18 +69,16 @@ def alone(core: str, context: Context) -> Reading | None:
     return say(_unit(core, one=single), _mark(context))
 
 
-def feet_and_inches(core: str, context: Context) -> Reading | None:
+@matching(r"(\d{1,2})['′](\d{1,2})[\"″]?")
+def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
     """5'11" (the inch sign may have been taken for a quotation mark)"""
-    match = _FEET.fullmatch(core)
-    if not match or not match[2]:
-        return None
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
 
 
-def oven(core: str, context: Context) -> Reading | None:
+@matching(r"([1-5]\d\d)([CF])")
+def oven(match: re.Match[str], context: Context) -> Reading:
     """200C, 400F"""
-    match = _OVEN.fullmatch(core)
-    return say(quantity(match[1], "°" + match[2])) if match else None
+    return say(quantity(match[1], "°" + match[2]))
 
 
 def bearing(core: str, context: Context) -> Reading | None:
@@ -115,11 +109,6 @@ def one(sign: str) -> str:
     """The singular name of a unit, or of one unit per another; `sign` itself if it is not a
     unit."""
     return " ".join(_unit(sign, one=True).split()) if _EXPRESSION.fullmatch(sign) else sign
-
-
-def _among_times(context: Context) -> bool:
-    """ "1h 30m", "2m 30s": minutes, not meters."""
-    return bool(re.fullmatch(r"\d+h", context.previous) or re.fullmatch(r"\d+s", context.after))
 
 
 def _unit(expression: str, *, one: bool) -> str:
