@@ -15,12 +15,7 @@ from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 MOST_CHARS = 40
 
 _NAME = re.compile(r"^[^\W\d_][\w'\u2019.-]*(?: [^\W\d_][\w'\u2019.-]*)*$")
-# What follows "call me" or "my name is" in sayings.
-_NO_NAME = frozenset(WEEKDAYS) | word_set(
-    "anytime crazy old mad stupid lazy names whatever mud legion hard easy difficult very wrong "
-    "naive paranoid picky silly asap sometimes anyway upon private secret common taken nobody "
-    "unique lucky happy weird insane sorry cheap uber collect unusual"
-)
+_NO_NAME = frozenset(WEEKDAYS) | word_set("no_names")
 
 
 def remember(slots: Slots, occasion: Occasion) -> Answer | None:

@@ -23,16 +23,8 @@ _NAMES: Final = frozenset(
 ) | {"fastest", "slowest", "set rate", "own pace", "twice as fast", "half as fast"}
 _MOST_CHARS: Final = 80  # a longer sentence asks for something else as well
 _WORD: Final = re.compile(r"[a-z]+")
-# Around the request itself: courtesy, and how recognisers mishear its first half.
-_AROUND: Final = word_set(
-    "please rubato hey ok okay can could would will just now thanks thank thats youre slow fast "
-    "quick for me"
-)
-# Without one of these, nothing was said about the pace yet.
-_ABOUT_PACE: Final = word_set(
-    "slow slower slowly down fast faster quick quicker quickly half double twice hurry speed pace "
-    "rate normal normally syllable syllables"
-)
+_AROUND: Final = word_set("around_pace")
+_ABOUT_PACE: Final = word_set("about_pace")
 
 
 def pace_wish(said: str) -> ChangeRate | None:

@@ -16,11 +16,7 @@ MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
 _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 _ENUMERATED = re.compile(r",?\s+and\s+|,\s*")
-# Of these, alphabets are meant.
-_LANGUAGES = word_set(
-    "english german french spanish italian dutch chinese japanese korean russian greek hebrew "
-    "arabic latin hindi hawaiian turkish polish swedish norwegian danish finnish welsh"
-)
+_LANGUAGES = word_set("languages")
 _UNITS = frozenset(form for unit in UNITS for form in unit.forms)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 

@@ -11,55 +11,18 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.llm.skills.clock.moments import clock_face, parse_moment
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
+from engine.resources import table
 
-# Places that no zone is named after, and countries with a zone that all others mean.
-PLACES = MappingProxyType(
-    {
-        name.strip(): zone
-        for zone, names in {
-            "America/Los_Angeles": (
-                "pacific, pst, pdt, la, san francisco, seattle, san diego, las vegas, vegas, "
-                "sacramento, california, nevada, west coast"
-            ),
-            "America/Denver": "mountain, mst, mdt, salt lake city, colorado, utah, montana",
-            "America/Chicago": (
-                "central, cst, cdt, dallas, houston, austin, minneapolis, new orleans, nashville, "
-                "texas, illinois, minnesota, wisconsin, louisiana, oklahoma, alabama"
-            ),
-            "America/New_York": (
-                "eastern, est, edt, nyc, boston, washington, miami, atlanta, philadelphia, "
-                "orlando, tampa, manhattan, ohio, pennsylvania, virginia, massachusetts, "
-                "east coast"
-            ),
-            "America/Toronto": "montreal, ottawa",
-            "America/Phoenix": "arizona",
-            "Pacific/Honolulu": "hawaii",
-            "America/Anchorage": "alaska",
-            "America/Sao_Paulo": "rio, rio de janeiro, brasilia",
-            "UTC": "utc, gmt, greenwich, greenwich mean",
-            "Europe/London": (
-                "england, britain, great britain, uk, bst, manchester, edinburgh, scotland, wales"
-            ),
-            "Europe/Berlin": "germany, cet, munich, hamburg, frankfurt, cologne",
-            "Europe/Paris": "lyon, marseille",
-            "Europe/Madrid": "spain, barcelona",
-            "Europe/Rome": "milan, venice, florence",
-            "Europe/Zurich": "geneva",
-            "Asia/Shanghai": "china, beijing",
-            "Asia/Kolkata": "ist, delhi, new delhi, mumbai, bangalore",
-            "Asia/Tokyo": "jst, osaka, kyoto",
-            "Africa/Johannesburg": "cape town",
-            "Pacific/Auckland": "new zealand",
-        }.items()
-        for name in names.split(",")
-    }
-)
+PLACES = {
+    name.strip(): zone
+    for zone, names in table("skills", "places.toml").items()
+    for name in names.split(",")
+}
 # A country's code and names; its zones: the tables that come with every copy of the zones.
 _COUNTRIES, _ZONES_OF_COUNTRIES = "iso3166.tab", "zone.tab"
 # What is said around a name: "the central time zone".
