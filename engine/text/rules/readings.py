@@ -7,17 +7,17 @@ Invariant: every token has a reading, and a part of a token is read by the same 
 import re
 from dataclasses import replace
 
-from engine.text.formats import identifiers, months, rates, scripture
+from engine.text.formats import identifiers, rates, scripture
 from engine.text.rules import (
     abbreviations,
     dates,
     figures,
+    groups,
     links,
     money,
     numbers,
     roman,
     symbols,
-    telephone,
     units,
 )
 from engine.text.rules.context import Context, Past, Reading, Rule
@@ -26,12 +26,12 @@ from engine.text.tables import section
 _NARROW: tuple[Rule, ...] = (
     *identifiers.RULES,
     *scripture.RULES,
-    *months.RULES,
+    *dates.NAMED,
     *rates.RULES,
     *links.RULES,
     *money.RULES,
     *dates.RULES,
-    *telephone.RULES,
+    *groups.RULES,
     *figures.RULES,
     *units.RULES,
     *roman.RULES,
