@@ -54,14 +54,12 @@ def street_or_person(core: str, context: Context) -> Reading | None:
         return None
     before, behind = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[core]
     closes = bool(context.tail.strip(".")) or not _names_something(context)
-    if not closes and _in_address(context):
-        return say(behind, "")
     if not closes:
-        return say(before, "")
+        in_address = context.previous[:1].isupper() and context.before_previous[:1].isdigit()
+        return say(behind if in_address else before, "")  # "12 Oak Dr. Springfield"
     named = context.previous[:1].isupper() or context.previous[:1].isdigit()
-    if not named and core == "Dr":
-        return say(before, context.mark_behind_dot(any_name=False))
-    return say(behind, context.mark_behind_dot(any_name=False))
+    word = before if not named and core == "Dr" else behind
+    return say(word, context.mark_behind_dot(any_name=False))
 
 
 def shortened(core: str, context: Context) -> Reading | None:
@@ -120,24 +118,14 @@ def _with_own_comma(expansion: str, context: Context) -> Reading:
     """A reading that ends with a mark of its own keeps it unless the text has one."""
     words = expansion.rstrip(",:")
     own = expansion[len(words) :]
-    if own:
-        return say(words, context.other_mark or own)
-    return say(
-        words, context.mark_behind_dot(any_name=False) if context.tail.startswith(".") else None
-    )
+    return say(words, context.other_mark or own or context.mark_behind_dot(any_name=False))
 
 
 def _names_something(context: Context) -> bool:
     """Whether a name follows: a capital that does not begin a sentence."""
     after = context.after
-    if after in ("Who", "Will"):
-        return True
-    return after[:1].isupper() and after.lower() not in SENTENCE_STARTERS
-
-
-def _in_address(context: Context) -> bool:
-    """ "12 Oak Dr. Springfield": a name with a figure before it."""
-    return context.previous[:1].isupper() and context.before_previous[:1].isdigit()
+    starts_sentence = after.lower() in SENTENCE_STARTERS and after not in ("Who", "Will")
+    return after[:1].isupper() and not starts_sentence
 
 
 RULES: tuple[Rule, ...] = (
