@@ -7,7 +7,6 @@ that an amount of money waits for no more than the words that tell it from a for
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -55,7 +54,6 @@ class Boundaries:
 
     def __init__(self) -> None:
         self.held = ""  # what may be a formula, from its opening on
-        self._judge: Callable[[str], Verdict] | None = None
         self._before = ""  # the last character that came out
         self._code = False  # within `...` of this line
 
@@ -71,14 +69,11 @@ class Boundaries:
         """The rest: a formula that has just closed, or plain text."""
         out: list[str | Formula] = []
         while self.held:
-            if self._judge is not None and self._judge(self.held + "\n") is Verdict.CLOSED_BEFORE:
-                self._give(Formula(self.held), out)
-                self.held = ""
-                break
-            held, self.held, self._judge = self.held, "", None
-            certain = 1 if len(held) <= _RESCANNED else len(held)
-            self._give(held[:certain], out)
-            out += self.push(held[certain:])
+            held, self.held = self.held, ""
+            if _judge(held + "\n", self._before) is Verdict.CLOSED_BEFORE:
+                self._give(Formula(held), out)
+            else:
+                out += self.push(self._refused(held, out))
         return out
 
     def _step(self, pending: str, out: list[str | Formula]) -> str:
@@ -102,18 +97,15 @@ class Boundaries:
             self._code = not self._code
         elif not self._code and self._before != "\\":
             self.held = char
-            self._judge = _judge_of(self._before)
             return self._judged(pending[1:], out)
         self._give(char, out)
         return pending[1:]
 
     def _judged(self, rest: str, out: list[str | Formula]) -> str:
-        assert self._judge is not None
-        held = self.held
-        verdict = self._judge(held)
+        held, verdict = self.held, _judge(self.held, self._before)
         if verdict is Verdict.OPEN:
             return rest
-        self.held, self._judge = "", None
+        self.held = ""
         match verdict:
             case Verdict.CLOSED:
                 self._give(Formula(held), out)
@@ -121,22 +113,23 @@ class Boundaries:
             case Verdict.CLOSED_BEFORE:
                 self._give(Formula(held[:-1]), out)
                 return held[-1] + rest
+        return self._refused(held, out) + rest
+
+    def _refused(self, held: str, out: list[str | Formula]) -> str:
+        """What is no formula comes out as text; returns the part to search for one again."""
         certain = 1 if len(held) <= _RESCANNED else len(held)
         self._give(held[:certain], out)
-        return held[certain:] + rest
+        return held[certain:]
 
     def _give(self, part: str | Formula, out: list[str | Formula]) -> None:
         out.append(part)
         self._before = "" if isinstance(part, Formula) else part[-1]
 
 
-def _judge_of(before: str) -> Callable[[str], Verdict]:
-    def judge(held: str) -> Verdict:
-        if held[0] == "$":
-            return _display(held) if held.startswith("$$") else _dollar(held, before)
-        return _backslash(held, before)
-
-    return judge
+def _judge(held: str, before: str) -> Verdict:
+    if held[0] == "$":
+        return _display(held) if held.startswith("$$") else _dollar(held, before)
+    return _backslash(held, before)
 
 
 def _limited(held: str, longest: int) -> Verdict | None:
@@ -151,16 +144,13 @@ def _dollar(held: str, before: str) -> Verdict:
         return Verdict.NONE if before == "$" else Verdict.OPEN
     if _DOLLAR.search(inner[:-1]):
         return _closed_dollar(inner)
-    if last == "\n" or (len(inner) == 1 and (last.isspace() or _glued(before, last))):
+    # US$5, 5$ or: behind a letter or figure a formula must begin with a script or a command.
+    glued = before.isalnum() and last not in "\\^_"
+    if last == "\n" or (len(inner) == 1 and (last.isspace() or glued)):
         return Verdict.NONE
     if last == "$" and not inner.endswith("\\$"):
         return Verdict.NONE if inner[-2:-1].isspace() else Verdict.OPEN
     return _limited(held, LONGEST_INLINE) or (Verdict.NONE if _is_text(inner) else Verdict.OPEN)
-
-
-def _glued(before: str, first: str) -> bool:
-    """US$5, 5$ or: behind a letter or figure a formula must begin with a script or a command."""
-    return before.isalnum() and first not in "\\^_"
 
 
 def _closed_dollar(inner: str) -> Verdict:

@@ -19,6 +19,7 @@ _SIDES = {"+": "from above", "-": "from below"}
 _EXTREMES = frozenset({"max", "min", "sup", "inf", "lim"})  # names, in an index
 _PRIMES = {1: ("prime",), 2: ("double", "prime"), 3: ("triple", "prime")}
 _FUNCTIONS = frozenset("fgh")
+_ARROWS = frozenset({"\\to", "\\rightarrow", "→", "\\longrightarrow"})
 EVALUATED = "evaluated"
 """Stands for the bar behind a formula whose index says where it is evaluated."""
 
@@ -112,8 +113,11 @@ def _power_words(base: Part, scripts: Scripts, source: str) -> tuple[str, ...]:
 def _bounded(base: Part, name: str, scripts: Scripts) -> Part:
     """The sum from i equals one to n; the limit as x approaches zero."""
     said: tuple[str, ...] = base.words
-    index = [_approaching(part) for part in scripts.index] if name in commands.LIMITS else []
-    if index:
+    if scripts.index and name in commands.LIMITS:
+        index = [
+            replace(part, words=("approaches",)) if part.raw in _ARROWS else part
+            for part in scripts.index
+        ]
         said = (*said, "as", *_from_side(index))
     elif scripts.index and scripts.power:
         low, high = parts.words(scripts.index), parts.words(scripts.power)
@@ -129,12 +133,6 @@ def _places(scripts: Scripts) -> tuple[str, ...]:
     """ "from zero to one", "at x equals zero"."""
     low, high = parts.words(scripts.index), parts.words(scripts.power)
     return ("from", *low, "to", *high) if low and high else ("at", *low, *high)
-
-
-def _approaching(part: Part) -> Part:
-    if part.raw in ("\\to", "\\rightarrow", "→", "\\longrightarrow"):
-        return replace(part, words=("approaches",))
-    return part
 
 
 def _from_side(index: list[Part]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ Invariant: every token has a reading, and a part of a token is read by the same 
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 
 from engine.text.formats import identifiers, rates, scripture
 from engine.text.rules import (
@@ -106,9 +107,11 @@ def _spread(core: str, context: Context) -> Reading | None:
     high = _side(match[2], replace(context, past=past, opened=""), core)
     if high is None:
         return None
-    first_words = (
-        low.words if match[1][-1].isdigit() else _without_shared_end(low.words, high.words)
-    )
+    first_words = low.words
+    if not match[1][-1].isdigit():  # "five percent" before "ten percent" is "five"
+        ends = zip(low.words[:0:-1], reversed(high.words), strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+        first_words = low.words[: len(low.words) - shared]
     return replace(high, words=(*first_words, "to", *high.words))
 
 
@@ -117,14 +120,6 @@ def _side(text: str, context: Context, whole: str) -> Reading | None:
     if name := dates.full_name(text):
         return Reading((name,))
     return _narrow(text, context) or (read(text, context) if "–" in whole else None)
-
-
-def _without_shared_end(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """ "five percent" beside "ten percent" is "five"."""
-    count = len(words)
-    while count > 1 and words[count - 1 :] == others[count - 1 - len(words) :]:
-        count -= 1
-    return words[:count]
 
 
 def _model(first: str, second: str, context: Context) -> Reading | None:

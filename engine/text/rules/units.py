@@ -30,8 +30,12 @@ _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"�
 def attached(match: re.Match[str], context: Context) -> Reading | None:
     """5km, -5°C, 100MB/s; an 8-bit number"""
     figure, hyphen, unit = match[1], match[2], match[3]
-    if (unit == "in" and hyphen) or (unit in ("M", "B") and _is_address(context)):
+    if unit == "in" and hyphen:
         return None
+    if unit in ("M", "B"):  # "Apt. 4B", "221B Baker Street": a letter, not a billion
+        named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
+        if named or context.previous.lower() in _PLACES:
+            return None
     if match[0] == "3M" and not context.tail and not is_counted(context.after):
         return None  # the company
     if unit == "m" and not context.tail:
@@ -119,12 +123,6 @@ def _unit(expression: str, *, one: bool) -> str:
     if per:
         words += f" per {_POWERS.get(per_power or '', '')} {_name(per, one=True)}"
     return words
-
-
-def _is_address(context: Context) -> bool:
-    """ "Apt. 4B", "221B Baker Street": a letter, not a billion."""
-    named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
-    return named or context.previous.lower() in _PLACES
 
 
 def _name(sign: str, *, one: bool) -> str:
