@@ -15,8 +15,7 @@ from engine.llm.base import ChangeRate, Situation
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Intent, Occasion
-from engine.llm.skills.matching.repertoire import repertoire
-from engine.llm.skills.matching.templates import Templates
+from engine.llm.skills.matching.repertoire import Templates, repertoire
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")

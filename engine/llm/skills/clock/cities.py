@@ -14,7 +14,7 @@ from pathlib import Path
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.llm.skills.clock.moments import clock_face, parse_moment
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
 from engine.resources import table
 
@@ -32,24 +32,18 @@ _ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$"
 _REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Pacific")
 
 
-def time_there(slots: Slots, occasion: Occasion) -> Slots | None:
+def time_there(slots: Slots, occasion: Occasion) -> Slots:
     place = slots["place"].strip()
-    zone = _zone(place)
-    if zone is None:
-        return None
     here = occasion.now().astimezone()
-    there = here.astimezone(zone)
+    there = here.astimezone(_zone(place))
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
     return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def time_zone(slots: Slots, occasion: Occasion) -> Slots | None:
+def time_zone(slots: Slots, occasion: Occasion) -> Slots:
     """How far a place's clock is from UTC, and the short name of its zone where it has one."""
-    zone = _zone(slots["place"].strip())
-    if zone is None:
-        return None
-    there = occasion.now().astimezone(zone)
+    there = occasion.now().astimezone(_zone(slots["place"].strip()))
     short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
     name = _titled(slots["place"].strip().removesuffix("'s"))
     return {"where": name, "zone": f"{short}{_offset(there)}"}
@@ -60,9 +54,7 @@ def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
     moment = parse_moment(slots["moment"], occasion.now())
     places = [slots.get(name, "here").strip() for name in ("first", "second")]
     zones = [None if place == "here" else _zone(place) for place in places]
-    if moment is None or any(
-        zone is None and place != "here" for zone, place in zip(zones, places, strict=True)
-    ):
+    if moment is None:
         return None
     there = moment.replace(tzinfo=zones[0]).astimezone(zones[1])
     days = (there.date() - moment.date()).days
@@ -71,13 +63,9 @@ def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
     return {"where": where, "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def tell_difference(slots: Slots, occasion: Occasion) -> Answer | None:
+def tell_difference(slots: Slots, occasion: Occasion) -> Answer:
     first, second = (slots[name].strip() for name in ("first", "second"))
     zones = [None if place == "here" else _zone(place) for place in (first, second)]
-    if any(
-        zone is None and place != "here" for zone, place in zip(zones, (first, second), strict=True)
-    ):
-        return None
     here = occasion.now().astimezone()
     left, right = (here.astimezone(zone).utcoffset() or timedelta() for zone in zones)
     if left == right:
@@ -96,23 +84,18 @@ def _offset(there: datetime) -> str:
     return f"UTC {'plus' if seconds > 0 else 'minus'} {duration_phrase(abs(seconds))}"
 
 
-def _zone(place: str) -> ZoneInfo | None:
+def _zone(place: str) -> ZoneInfo:
+    """The zone of a place. NotMeant."""
     bare = _bare(place)
     city, _, country = bare.rpartition(" ")
     if city and country in _countries():  # "adelaide, australia"
         return _zone(city)
-    key = next(
-        (
-            key
-            for names in (PLACES, _zones(), _countries())
-            if (key := names.get(place) or names.get(bare))
-        ),
-        None,
-    )
+    tables = (PLACES, _zones(), _countries())
+    keys = (names.get(said) for names in tables for said in (place, bare))
     try:
-        return ZoneInfo(key) if key else None
-    except ZoneInfoNotFoundError:  # a system without the data
-        return None
+        return ZoneInfo(next(filter(None, keys), ""))
+    except (ZoneInfoNotFoundError, ValueError) as error:  # no such place, or no data here
+        raise NotMeant from error
 
 
 @lru_cache(maxsize=1)

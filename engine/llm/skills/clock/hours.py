@@ -8,7 +8,7 @@ from datetime import timedelta
 from engine.llm.skills.clock.days import MAX_DAYS
 from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
 from engine.llm.skills.matching.intent import Occasion, Slots
-from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
+from engine.llm.skills.matching.quantities import duration, duration_phrase
 
 
 def time_now(_slots: Slots, occasion: Occasion) -> Slots:
@@ -17,8 +17,8 @@ def time_now(_slots: Slots, occasion: Occasion) -> Slots:
 
 def time_away(slots: Slots, occasion: Occasion) -> Slots | None:
     """What time it is a duration after now, or before it, as `side` says."""
-    seconds = parse_duration(slots["duration"])
-    if seconds is None or seconds > MAX_DAYS * 86400:
+    seconds = duration(slots["duration"])
+    if seconds > MAX_DAYS * 86400:
         return None
     then = occasion.now() + timedelta(seconds=seconds if slots["side"] == "after" else -seconds)
     return {"time": clock_face(then.hour, then.minute)}

@@ -7,6 +7,8 @@ single quantity; what they return is finite.
 import math
 import re
 
+from engine.llm.skills.matching.intent import NotMeant
+
 MAX_NUMBER = 1e15  # beyond it, whole numbers lose their last digits as floats
 SECONDS_IN = {
     "second": 1,
@@ -60,6 +62,22 @@ def parse_number(text: str) -> float | None:
         return None if whole is None or share is None else whole + share
     text = _ARTICLE.sub("", text)
     return _plain(text) if _NUMBER.match(text) else _fraction(text)
+
+
+def number(text: str) -> float:
+    """The same where nothing else is meant. NotMeant."""
+    return _meant(parse_number(text))
+
+
+def duration(text: str) -> float:
+    """parse_duration() where nothing else is meant. NotMeant."""
+    return _meant(parse_duration(text))
+
+
+def _meant(value: float | None) -> float:
+    if value is None:
+        raise NotMeant
+    return value
 
 
 def parse_duration(text: str) -> float | None:
