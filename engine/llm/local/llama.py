@@ -19,8 +19,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
 from engine.llm.local import trial
-from engine.llm.local.gguf import checked_file, no_library
-from engine.llm.local.load_watch import LoadWatch, watched_llama
+from engine.llm.local.gguf import LoadWatch, checked_file, no_library, watched_llama
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece

@@ -19,17 +19,11 @@ _NO_NAME = frozenset(WEEKDAYS) | word_set("no_names")
 
 
 def remember(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The name is said back behind `hello`."""
     name = _name(slots["person"], occasion)
     if name is None:
         return None
-    return Answer(f"Nice to meet you, {name}.", (RememberName(name),), private=True)
-
-
-def call(slots: Slots, occasion: Occasion) -> Answer | None:
-    name = _name(slots["person"], occasion)
-    if name is None:
-        return None
-    return Answer(f"All right, {name}.", (RememberName(name),), private=True)
+    return Answer(f"{slots['hello']}, {name}.", (RememberName(name),), private=True)
 
 
 def tell(_slots: Slots, occasion: Occasion) -> Answer:

@@ -7,7 +7,7 @@ between two.
 
 import re
 from datetime import datetime
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -53,13 +53,13 @@ def _intents() -> list[Intent]:
     return [each for each in repertoire().intents if each.name in _NAMES]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _templates() -> Templates[Intent]:
     return repertoire().templates(_intents())
 
 
-@lru_cache(maxsize=1)
+@cache
 def _vocabulary() -> frozenset[str]:
-    sentences = " ".join(" ".join(intent.sentences) for intent in _intents())
-    numbers = " ".join(repertoire().examples["rate"])
-    return frozenset(_WORD.findall(f"{sentences} {numbers}")) | _AROUND
+    sentences = (sentence for intent in _intents() for sentence in intent.sentences)
+    said = " ".join((*sentences, *repertoire().examples["rate"]))
+    return frozenset(_WORD.findall(said)) | _AROUND

@@ -23,7 +23,8 @@ _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", 
 
 def spell(slots: Slots, _occasion: Occasion) -> Slots:
     words = [word for each in _enumerated(slots["word"]) for word in each.split()]
-    return {"spelled": "; ".join(", ".join(_character(c) for c in word) for word in words)}
+    letters = ((_NAMED.get(letter, letter.upper()) for letter in word) for word in words)
+    return {"spelled": "; ".join(map(", ".join, letters))}
 
 
 def another_word(_before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
@@ -34,7 +35,7 @@ def count_letters(slots: Slots, _occasion: Occasion) -> Slots | None:
     word = _bare(slots["word"])
     if word.lower() in _LANGUAGES:
         return None
-    letters = sum(character.isalpha() for character in word)
+    letters = sum(map(str.isalpha, word))
     if not letters or len(word.split()) > 1:
         return None
     return {"word": word, "letters": f"{letters} letter{'' if letters == 1 else 's'}"}
@@ -65,7 +66,3 @@ def _enumerated(said: str) -> list[str]:
 
 def _bare(word: str) -> str:
     return _EDGES.sub("", without_courtesy(_EDGES.sub("", word)))
-
-
-def _character(character: str) -> str:
-    return _NAMED.get(character, character.upper())

@@ -8,16 +8,17 @@ import re
 from dataclasses import replace
 from itertools import takewhile
 
-from engine.text.formats import identifiers, rates, scripture
 from engine.text.rules import (
     abbreviations,
     dates,
     figures,
     groups,
+    identifiers,
     links,
     money,
     numbers,
     roman,
+    scripture,
     symbols,
     units,
 )
@@ -28,7 +29,7 @@ _NARROW: tuple[Rule, ...] = (
     *identifiers.RULES,
     *scripture.RULES,
     *dates.NAMED,
-    *rates.RULES,
+    *units.RATES,
     *links.RULES,
     *money.RULES,
     *dates.RULES,

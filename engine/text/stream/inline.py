@@ -8,8 +8,8 @@ import html
 import re
 import unicodedata
 
-from engine.text.formats import identifiers
 from engine.text.marks import TOKEN
+from engine.text.rules import identifiers
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream.piece import Piece
 

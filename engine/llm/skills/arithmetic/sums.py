@@ -29,16 +29,11 @@ _SHARE = (
 _PARTS = {"hal": 2, "qua": 4, "thi": 3}
 
 
-def _denominator(word: str) -> str:
-    return str(_PARTS.get(word[:3]) or re.sub(r"\D", "", word))
-
-
 def _share(match: re.Match[str]) -> str:
-    return f"({match[1] or 1}/{_denominator(match[2])})"
-
-
-def _mixed(match: re.Match[str]) -> str:
-    return f"({match[1]}+{match[2] or 1}/{_denominator(match[3])})"
+    """ "(2/3)" for two thirds, "(1+2/3)" where a whole number stands before them."""
+    *whole, count, word = match.groups()
+    denominator = _PARTS.get(word[:3]) or re.sub(r"\D", "", word)
+    return f"({''.join(f'{each}+' for each in whole)}{count or 1}/{denominator})"
 
 
 # In this order. Words that join two numbers come last, so that "square root of 2 times 3" is read
@@ -49,7 +44,7 @@ _REWRITES = tuple(
         (r"\bthe\b|\bequals?\b|\bmakes?\b|\bgives?\b|=\s*$", " "),
         (r"\ban? (?=\d+(?!\s?(?:st|nd|rd|th)))", " "),
         (r"(?<!/ )(?<![/\d.])\b(\d+) and (\d+) ?/ ?([1-9]\d*)\b", r"(\1+\2/\3)"),
-        (rf"\b(\d+) and {_SHARE}(?! of)", _mixed),
+        (rf"\b(\d+) and {_SHARE}(?! of)", _share),
         (rf"\b{_SHARE}", _share),
         (r"\b(\d+) ?/ ?([1-9]\d*) of (?=[\d(])", r"(\1/\2) of "),
         (r"\) of (?:an? )?(?=[\d(])", ")*"),
@@ -89,6 +84,7 @@ _NO_SUM = re.compile(
 # "50 plus 60 plus 10 percent": of what is not said.
 _PERCENT_ADDED = re.compile(r"[-+] ?\([\d.]+/100\)|[-+][^()]*\(([\d.]+) [-+] \1\*[\d.]+/100\)")
 _A_SHARE = re.compile(r"^\s*\(\d+/\d+\)\s*$")
+# Without a question they ask for nothing.
 _TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
@@ -130,7 +126,10 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     said, currency = without_currency(_words(slots))
     if len(said) > MAX_EXPRESSION_CHARS or currency is None:
         return None
-    if said in _SAYINGS or _NO_SUM.match(said) or ("bare" in slots and _is_alone(said)):
+    if said in _SAYINGS or _NO_SUM.match(said):
+        return None
+    two = _TWO_NUMBERS.match(said) if "bare" in slots else None
+    if two and (two[2] == "and" or float(two[1]) < float(two[3])):  # "3/4", "5 and 10"
         return None
     expression = _written(said)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
@@ -144,12 +143,6 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 def _words(slots: Slots) -> str:
     return slots.get("expression") or slots["bare"]
-
-
-def _is_alone(said: str) -> bool:
-    """Whether two numbers without a question ask for nothing: "3/4", "5 and 10"."""
-    match = _TWO_NUMBERS.match(said)
-    return match is not None and (match[2] == "and" or float(match[1]) < float(match[3]))
 
 
 def without_currency(said: str) -> tuple[str, str | None]:

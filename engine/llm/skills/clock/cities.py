@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from engine.llm.skills.clock.moments import clock_face, parse_moment
+from engine.llm.skills.clock.hours import clock_face, parse_moment
 from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
 from engine.resources import table

@@ -18,7 +18,7 @@ from engine.llm.skills.clock.days import (
     feast_named,
     month_named,
 )
-from engine.llm.skills.clock.moments import clock_face
+from engine.llm.skills.clock.hours import clock_face
 from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
 
 _AWAY = re.compile(r" (?:from|after|before|ago)\b")

@@ -37,12 +37,10 @@ def set_rate(slots: Slots, _occasion: Occasion) -> Answer:
     return Answer(f"Speaking at {figure(rate)} {unit} per second.", (ChangeRate(to=rate),))
 
 
-def speak_fastest(_slots: Slots, _occasion: Occasion) -> Answer:
-    return Answer("As fast as I can.", (ChangeRate(to=FASTEST),))
-
-
-def speak_slowest(_slots: Slots, _occasion: Occasion) -> Answer:
-    return Answer("As slowly as I can.", (ChangeRate(to=SLOWEST),))
+def speak_at_end(slots: Slots, _occasion: Occasion) -> Answer:
+    """At the `end` of the range: as "fast" or as "slowly" as can be."""
+    rate = FASTEST if slots["end"] == "fast" else SLOWEST
+    return Answer(f"As {slots['end']} as I can.", (ChangeRate(to=rate),))
 
 
 def scale_rate(slots: Slots, occasion: Occasion) -> Answer:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from engine.llm.base import Role, StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
+from engine.llm.skills.clock.hours import clock_face, moment_phrase, parse_moment
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
 from engine.llm.skills.matching.quantities import (
     duration,

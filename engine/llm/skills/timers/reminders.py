@@ -9,7 +9,7 @@ from datetime import datetime, time
 
 from engine.llm.base import StartTimer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.moments import moment_phrase, parse_moment
+from engine.llm.skills.clock.hours import moment_phrase, parse_moment
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration

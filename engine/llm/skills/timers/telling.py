@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from engine.llm.base import Timer
-from engine.llm.skills.clock.moments import moment_phrase
+from engine.llm.skills.clock.hours import moment_phrase
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import enumeration
 from engine.llm.skills.timers.alarms import alarms_at

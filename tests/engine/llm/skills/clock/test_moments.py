@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.skills.clock.moments import parse_moment
+from engine.llm.skills.clock.hours import parse_moment
 from engine.llm.skills.matching.canonical import canonical
 
 AFTERNOON = datetime(2026, 1, 5, 15, 45)
