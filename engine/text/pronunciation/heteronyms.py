@@ -6,11 +6,9 @@ depends on a few words before it in its sentence and on the next one, "" where a
 where it is not known; it never waits for more.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
-from engine.resources import table
 from engine.text.pronunciation.neighbours import (
     ADVERBS,
     AUXILIARIES,
@@ -29,15 +27,20 @@ from engine.text.pronunciation.neighbours import (
     Place,
     is_plural,
 )
+from engine.text.tables import section, words
 
-_METAL: Final = frozenset(
-    "pipe pipes paint paints poisoning acid acetate shot bullet bullets weight weights exposure "
-    "sheet sinkers solder batteries contamination dust ore pencils glass".split()
-)
-_MINUTE: Final = frozenset(
-    "detail details amount amounts quantities quantity traces particles differences changes "
-    "fraction variations crystals".split()
-)
+_METAL: Final = words("heteronyms", "metal")
+_MINUTE: Final = words("heteronyms", "minute")
+_NOUNS: Final = words("heteronyms", "nouns")
+_COMMANDS: Final = words("heteronyms", "commands")
+_AS: Final = section("heteronyms", "as")
+_NO_VERB_BEFORE: Final = {
+    word: said.split() for word, said in section("heteronyms", "no_verb_before").items()
+}
+_WORDS: Final = frozenset(
+    ("lives", *_NOUNS, *words("heteronyms", "adjectives"), *(f"{word}s" for word in _NOUNS))
+) | {key.partition(" ")[0] for key in _AS}
+"""All words that have several sounds."""
 
 
 def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
@@ -46,7 +49,7 @@ def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
     marks.
     """
     lower = word.lower()
-    if lower not in _words():
+    if lower not in _WORDS:
         return ""
     place = Place.of(before, after)
     sense = _special(word, place) or ("v" if _verb(lower, place) else "n")
@@ -55,16 +58,16 @@ def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
 
 def is_heteronym(word: str) -> bool:
     """Whether a word has several sounds, so that it is better known what follows it."""
-    return word.lower() in _words()
+    return word.lower() in _WORDS
 
 
 def _verb(word: str, place: Place) -> bool:
     """Whether a word is a verb here."""
-    if place.after in _no_verb_before().get(word, ()):
+    if place.after in _NO_VERB_BEFORE.get(word, ()):
         return False
     if place.clause:
         return _commands(word, place)
-    if word.endswith("s") and word[:-1] in _words():
+    if word.endswith("s") and word[:-1] in _WORDS:
         return _verb_with_s(word, place)
     if place.at(1) in ADVERBS:
         return _verb(word, place.earlier())
@@ -81,7 +84,7 @@ def _commands(word: str, place: Place) -> bool:
         return False
     if place.after in OBJECTS:
         return True
-    return word in _lists()["commands"]
+    return word in _COMMANDS
 
 
 def _verb_with_s(word: str, place: Place) -> bool:
@@ -107,12 +110,8 @@ def _verb_behind_noun(word: str, place: Place) -> bool:
         return False
     if is_plural(before):
         return place.after not in FINITE
-    return place.after in OBJECTS - {"that", "last", "one"} and not _described(place)
-
-
-def _described(place: Place) -> bool:
-    """Whether the word before belongs to it: "a new record the club set"."""
-    return place.at(2) in ("a", "an", "of")
+    described = place.at(2) in ("a", "an", "of")  # "a new record the club set"
+    return place.after in OBJECTS - {"that", "last", "one"} and not described
 
 
 # ------------------------------------------------------------------- senses of their own
@@ -127,7 +126,8 @@ def _special(word: str, place: Place) -> str:
         case "lead":
             return _lead(place)
         case "minute":
-            return _minute(place)
+            ends = place.after == "" and place.is_behind(BEING - {"'s"})
+            return "a" if ends or place.after in _MINUTE else "n"
         case "content":
             ends = place.after in ("", "with", "to", "and", "just")
             return "a" if ends and place.is_behind(BEING - {"more", "as"}) else ""
@@ -193,43 +193,11 @@ def _lead(place: Place) -> str:
     return "n" if metal or in_it or is_it else "v"
 
 
-def _minute(place: Place) -> str:
-    if place.after in _MINUTE:
-        return "a"
-    return "a" if place.after == "" and place.is_behind(BEING - {"'s"}) else "n"
-
-
-# --------------------------------------------------------------------------- the table
-
-
-def _table() -> Mapping[str, Any]:
-    return table("pronunciation", "heteronyms.toml")
-
-
-@cache
-def _lists() -> dict[str, frozenset[str]]:
-    return {name: frozenset(_table()[name].split()) for name in ("nouns", "adjectives", "commands")}
-
-
-@cache
-def _no_verb_before() -> dict[str, frozenset[str]]:
-    return {word: frozenset(said.split()) for word, said in _table()["no_verb_before"].items()}
-
-
-@cache
-def _words() -> frozenset[str]:
-    """All words that have several sounds."""
-    bases = _lists()["nouns"] | _lists()["adjectives"]
-    others = {key.partition(" ")[0] for key in _table()["as"]}
-    return bases | {f"{word}s" for word in _lists()["nouns"]} | {"lives"} | others
-
-
 def _said(word: str, sense: str) -> str:
     """What espeak says so."""
-    said: str = _table()["as"].get(f"{word} {sense}", "")
-    if said:
+    if said := _AS.get(f"{word} {sense}", ""):
         return said
     if sense != "v":
         return f"the {word}"
-    inflected = word.endswith("s") and word[:-1] in _words()
+    inflected = word.endswith("s") and word[:-1] in _WORDS
     return f"he {word}" if inflected else f"to {word}"

@@ -7,7 +7,7 @@ Invariant: takes canonical text; a text that is more than the name of a day give
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -188,30 +188,24 @@ def _in_year(
         beside = {"this year": 0, "next year": 1, "last year": -1}
         return of(today.year + beside[year] if year in beside else int(year))
     step = -1 if past else 1
-    for number in range(today.year, today.year + step * _YEARS_AHEAD, step):
-        day = of(number)
-        if day is not None and (day <= today if past else day >= today):
-            return day
-    return None
+    years = range(today.year, today.year + step * _YEARS_AHEAD, step)
+    return _nearest(map(of, years), today, past=past)
 
 
 def _day_of_month(name: str, today: date, *, past: bool) -> date | None:
     match = _OF_MONTH.match(name)
     if match is None:
         return None
-    for day in _in_months(re.sub(r"(?:st|nd|rd|th)$", "", match[1]), today, -1 if past else 1):
-        if day <= today if past else day >= today:
-            return day
-    return None
+    number = re.sub(r"(?:st|nd|rd|th)$", "", match[1])
+    step = -1 if past else 1
+    months = (today.replace(day=1) + relativedelta(months=step * away) for away in range(4))
+    days = (_date(month.year, month.month, number) for month in months)
+    return _nearest(days, today, past=past)
 
 
-def _in_months(number: str, today: date, step: int) -> Iterator[date]:
-    """That day in this month and the neighbouring ones, where it exists."""
-    for months in range(0, 4 * step, step):
-        month = today.replace(day=1) + relativedelta(months=months)
-        day = _date(month.year, month.month, number)
-        if day is not None:
-            yield day
+def _nearest(days: Iterable[date | None], today: date, *, past: bool) -> date | None:
+    """The first of the days that there is and that is still to come, or was if `past`."""
+    return next((day for day in days if day and (day <= today if past else day >= today)), None)
 
 
 def _date(year: int, month: int, day: str) -> date | None:
