@@ -117,7 +117,8 @@ class LlamaModel:
 
     def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         reserve = min(REPLY_TOKENS, self._budget // 2)
-        return trimmed(messages, lambda m: len(self._tokens(m)) <= self._budget - reserve)
+        fits = self._budget - reserve
+        return trimmed(messages, lambda m: len(self._tokenized(self._prompt(m))) <= fits)
 
     def _failure(self, error: Exception) -> LanguageModelError:
         return LanguageModelError(
@@ -170,18 +171,13 @@ class LlamaModel:
             for chunk in chunks:
                 yield chunk["choices"][0]["text"]
 
-    def _tokens(self, messages: list[ChatMessage]) -> list[int]:
-        return self._tokenized(self._prompt(messages))
-
     def _tokenized(self, prompt: str) -> list[int]:
         # Most templates write the beginning-of-text token themselves; tokenize() adds it only for
         # models that want one, and twice would spoil the reply.
         bos = _token_text(self._llama, self._llama.token_bos())
         missing = not (bos and prompt.startswith(bos))
-        tokens: list[int] = self._llama.tokenize(
-            whole(prompt).encode(), add_bos=missing, special=True
-        )
-        return tokens
+        encoded = whole(prompt).encode()
+        return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:
         templated = [_with_parsed_calls(message) for message in messages]
@@ -304,14 +300,8 @@ def _template_faults() -> tuple[type[Exception], ...]:
     """The errors that a chat template, a program by the model's maker, can raise."""
     import jinja2  # comes with llama-cpp-python, so it is optional too
 
-    return (
-        jinja2.TemplateError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    )
+    others = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+    return (jinja2.TemplateError, *others)
 
 
 def _token_text(llama: "Llama", token: int) -> str:
