@@ -19,6 +19,12 @@ def listed(file: str, name: str) -> list[str]:
     return text.split()
 
 
+def phrases(file: str, name: str) -> tuple[str, ...]:
+    """What stands between the commas of one text."""
+    text: str = _read(file)[name]
+    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+
+
 def section(file: str, name: str) -> dict[str, str]:
     """One section; nobody changes it."""
     found: dict[str, str] = _read(file)[name]

@@ -11,30 +11,20 @@ from engine.llm.skills.matching.intent import NotMeant
 
 MAX_NUMBER = 1e15  # beyond it, whole numbers lose their last digits as floats
 SECONDS_IN = {
-    "second": 1,
-    "sec": 1,
-    "s": 1,
-    "minute": 60,
-    "min": 60,
-    "m": 60,
-    "hour": 3600,
-    "hr": 3600,
-    "h": 3600,
-    "day": 86400,
-    "week": 7 * 86400,
-    "month": 30 * 86400,  # nobody counts these by the second
-    "year": 365 * 86400,
+    unit: size
+    for size, units in (
+        (1, "second sec s"),
+        (60, "minute min m"),
+        (3600, "hour hr h"),
+        (86400, "day"),
+        (7 * 86400, "week"),
+        (30 * 86400, "month"),  # nobody counts these by the second
+        (365 * 86400, "year"),
+    )
+    for unit in units.split()
 }
 
-_FRACTIONS = {
-    "half": 0.5,
-    "quarter": 0.25,
-    "third": 1 / 3,
-    "3rd": 1 / 3,
-    "1/2": 0.5,
-    "1/4": 0.25,
-    "3/4": 0.75,
-}
+_FRACTIONS = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "3rd": 1 / 3}
 _NUMBER = re.compile(r"^(minus |negative )?-?\s?\d+(?:\.\d+)?$")
 _RATIO = re.compile(r"^(?:(\d+) )?(\d+) ?/ ?([1-9]\d*)(?: of an?)?$")
 _SHARE = re.compile(r"^(?:(\d+) )?(half|quarter|third|3rd)s?(?: of)?(?: an?)?$")
