@@ -61,7 +61,7 @@ _POWERS = {
     "cubic": ("cu {}", "{}3", "{}^3", "{} ^ 3"),
 }
 UNITS = tuple(_unit(pint, entry) for pint, entry in table("text", "units.toml")["units"].items())
-READ_ONLY: Mapping[str, str] = tables.section("units", "read_only")
+READ_ONLY = tables.section("units", "read_only")
 """Signs that are read aloud only: "=" at the end says that the plural is the same."""
 _WRITTEN = {sign: unit.american for unit in UNITS for sign in unit.signs}
 SIGNS: Mapping[str, str] = _WRITTEN | READ_ONLY

@@ -67,7 +67,10 @@ class LlamaModel:
         self._skills = skills
         self._tools: Sequence[ToolSchema] | None = None  # of this completion; None = the skills'
         self._template, self._formatter = _chat_format(llama, name)
-        self._budget = min(llama.n_ctx(), _trained_context(llama) or llama.n_ctx())
+        architecture = llama.metadata.get("general.architecture", "")
+        trained = llama.metadata.get(f"{architecture}.context_length", "")  # may not be there
+        most = int(trained) if trained.isdecimal() else 0
+        self._budget = min(llama.n_ctx(), most or llama.n_ctx())
 
     @property
     def info(self) -> LanguageModelInfo:
@@ -308,13 +311,6 @@ def _token_text(llama: "Llama", token: int) -> str:
     if token < 0:  # the model has none
         return ""
     return bytes(llama.detokenize([token], special=True)).decode(errors="replace")
-
-
-def _trained_context(llama: "Llama") -> int:
-    """Tokens the model was trained for; 0 when the file does not say."""
-    architecture = llama.metadata.get("general.architecture", "")
-    length = llama.metadata.get(f"{architecture}.context_length", "0")
-    return int(length) if length.isdecimal() else 0
 
 
 def _common_prefix(cached: list[int], prompt: list[int]) -> int:

@@ -156,18 +156,12 @@ def _dollar(held: str, before: str) -> Verdict:
 def _closed_dollar(inner: str) -> Verdict:
     """What follows the closing dollar decides whether it closes."""
     content, following = inner[:-2], inner[-1]
-    if following.isdigit() or not _is_formula(content) or _ends_word(content):
-        return Verdict.NONE
-    if following.isalpha() and not _STRONG.search(content):
+    open_end = content.endswith(_OPEN_END) and len(content) > 1 and not _ESCAPED_END.search(content)
+    opened, closed = (content.count(f"{brace}") - content.count(f"\\{brace}") for brace in "{}")
+    glued = following.isdigit() or (following.isalpha() and not _STRONG.search(content))
+    if glued or open_end or opened != closed or _ends_word(content):
         return Verdict.NONE
     return Verdict.CLOSED_BEFORE
-
-
-def _is_formula(content: str) -> bool:
-    open_end = content.endswith(_OPEN_END) and len(content) > 1
-    if open_end and not _ESCAPED_END.search(content):
-        return False
-    return content.count("{") - content.count("\\{") == content.count("}") - content.count("\\}")
 
 
 def _is_text(inner: str) -> bool:

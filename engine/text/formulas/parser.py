@@ -56,11 +56,6 @@ class _Parser:
     def _peek(self) -> Token | None:
         return self._tokens[self._place] if self._place < len(self._tokens) else None
 
-    def _take(self) -> Token:
-        token = self._tokens[self._place]
-        self._place += 1
-        return token
-
     def _is_end(self, token: Token) -> bool:
         inner = self._closers[-1:]
         if inner and (token.kind, token.text) == (Kind.SIGN, "}"):
@@ -119,7 +114,8 @@ class _Parser:
 
     def _atom(self, before: Part | None) -> Part | None:
         """The next part without its scripts; None for what is not said."""
-        token = self._take()
+        token = self._tokens[self._place]
+        self._place += 1
         match token.kind:
             case Kind.COMMAND:
                 return self._command(token.text, before)

@@ -118,7 +118,11 @@ def _bounded(base: Part, name: str, scripts: Scripts) -> Part:
             replace(part, words=("approaches",)) if part.raw in _ARROWS else part
             for part in scripts.index
         ]
-        said = (*said, "as", *_from_side(index))
+        head, _, side = index[-1].raw.rpartition("^")
+        towards = parts.words(index)
+        if head and side in _SIDES:  # x approaches zero from above, for x → 0^+
+            towards = (*towards[:-1], *_SIDES[side].split())
+        said = (*said, "as", *towards)
     elif scripts.index and scripts.power:
         low, high = parts.words(scripts.index), parts.words(scripts.power)
         said = (*said, "from", *low, "to", *high)
@@ -133,14 +137,6 @@ def _places(scripts: Scripts) -> tuple[str, ...]:
     """ "from zero to one", "at x equals zero"."""
     low, high = parts.words(scripts.index), parts.words(scripts.power)
     return ("from", *low, "to", *high) if low and high else ("at", *low, *high)
-
-
-def _from_side(index: list[Part]) -> tuple[str, ...]:
-    """ "x approaches zero from above" for x → 0^+."""
-    head, _, side = index[-1].raw.rpartition("^")
-    if head and side in _SIDES:
-        return (*parts.words(index)[:-1], *_SIDES[side].split())
-    return parts.words(index)
 
 
 def _applied(base: Part, name: str, scripts: Scripts) -> Part:

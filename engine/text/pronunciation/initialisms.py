@@ -82,12 +82,11 @@ def _is_word(word: str, before: str, after: str) -> bool:
     """Whether one that is both is a word here."""
     if word == "AM" and before == "I":
         return True
-    return before not in _GOVERNORS and any(map(_is_emphasised, (before, after)))
-
-
-def _is_emphasised(word: str) -> bool:
-    """Whether it is a word in capitals, and no abbreviation."""
-    return len(word) > 1 and word.isalpha() and word.isupper() and _is_said(word)
+    emphasised = (  # words in capitals, and no abbreviations
+        len(beside) > 1 and beside.isalpha() and beside.isupper() and _is_said(beside)
+        for beside in (before, after)
+    )
+    return before not in _GOVERNORS and any(emphasised)
 
 
 def _is_said(capitals: str) -> bool:

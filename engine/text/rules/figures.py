@@ -32,7 +32,9 @@ def idiom(core: str, context: Context) -> Reading | None:
     words = _IDIOMS.get(core)
     if words is None:
         return None
-    if core == "101" and not _is_name(context.previous):  # "Physics 101", but "101 Dalmatians"
+    before = context.previous
+    is_named = before[:1].isupper() and before.lower() not in SENTENCE_STARTERS
+    if core == "101" and not is_named:  # "Physics 101", but "101 Dalmatians"
         return None
     return say(words)
 
@@ -172,10 +174,6 @@ def _size(size: str) -> str:
     if not (10 <= hundreds <= 99 and rest >= 10):
         return numbers.number(size)
     return f"{numbers.cardinal(hundreds)} {numbers.cardinal(rest)}"
-
-
-def _is_name(word: str) -> bool:
-    return word[:1].isupper() and word.lower() not in SENTENCE_STARTERS
 
 
 RULES: tuple[Rule, ...] = (

@@ -111,7 +111,9 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
     text = re.sub(r"[^\w)]+$", "", " ".join(run))
     if entire and _TYPED.fullmatch(text) and cued(context):
         return len(run)
-    return len(run) if entire and _is_known(text) else 0
+    # Does a country write its telephone numbers like this? What may be thousands does not count.
+    national = entire and _NATIONAL.fullmatch(text) and not re.fullmatch(_THOUSANDS, text)
+    return len(run) if national and any(_is_number_of(each, text) for each in _REGIONS) else 0
 
 
 def words_of(text: str) -> list[str]:
@@ -144,14 +146,6 @@ def _is_dialled(text: str, context: Context) -> bool:
     if text[0] == "+":
         return bool(international(text))
     return cued(context) or bool(_TRUNK.match(text))
-
-
-def _is_known(text: str) -> bool:
-    """Whether a country writes its telephone numbers like this; a text that may be thousands does
-    not count."""
-    if not _NATIONAL.fullmatch(text) or re.fullmatch(_THOUSANDS, text):
-        return False
-    return any(_is_number_of(region, text) for region in _REGIONS)
 
 
 def _is_number_of(region: str, text: str) -> bool:

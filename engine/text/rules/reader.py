@@ -7,6 +7,7 @@ the next one) or read up to its last word (whose mark depends on what follows); 
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from engine.text.pronunciation.scripts import is_foreign
@@ -129,7 +130,10 @@ class Reader:
         if not peeled.core:
             self._attach(peeled)
             return words
-        reading = None if groups.begins(entry.text) else self._try(peeled)
+        reading = None
+        if not groups.begins(entry.text):
+            with suppress(NeedNext):
+                reading = self._read(peeled, None)
         if reading is not None and not reading.words and peeled.core in DASHES:
             self._soft = ","
             return words
@@ -172,13 +176,6 @@ class Reader:
             del run[:size]
             entire = False
         return words
-
-    def _try(self, peeled: Peeled) -> Reading | None:
-        """None if the next token is needed."""
-        try:
-            return self._read(peeled, None)
-        except NeedNext:
-            return None
 
     def _read(self, peeled: Peeled, following: str | None) -> Reading:
         context = Context(self._past, peeled.tail, peeled.opened, self._currency, following)

@@ -7,7 +7,7 @@ Invariant: only digits, operators, parentheses and the two roots ever reach the 
 import ast
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
@@ -29,6 +29,9 @@ _SHARE = (
 _PARTS = {"hal": 2, "qua": 4, "thi": 3}
 
 
+Replacement = str | Callable[[re.Match[str]], str]
+
+
 def _share(match: re.Match[str]) -> str:
     """ "(2/3)" for two thirds, "(1+2/3)" where a whole number stands before them."""
     *whole, count, word = match.groups()
@@ -38,7 +41,7 @@ def _share(match: re.Match[str]) -> str:
 
 # In this order. Words that join two numbers come last, so that "square root of 2 times 3" is read
 # right.
-_REWRITES = tuple(
+_REWRITES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"\bthe\b|\bequals?\b|\bmakes?\b|\bgives?\b|=\s*$", " "),
@@ -131,7 +134,7 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     two = _TWO_NUMBERS.match(said) if "bare" in slots else None
     if two and (two[2] == "and" or float(two[1]) < float(two[3])):  # "3/4", "5 and 10"
         return None
-    expression = _written(said)
+    expression = _rewritten(said, _REWRITES)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
         return None
     if said.count("percent") == 1 and _PERCENT_ADDED.search(expression):
@@ -209,25 +212,19 @@ def work_out(expression: str, said: str = "", currency: str = "") -> Answer | No
     verb = "is" if math.isclose(rounded(value), value, rel_tol=1e-12) else "is about"
     result = f"{figure(value)} {currency}".strip()
     if _SIMPLE.match(expression) and not currency:
-        return Answer(f"{_aloud(expression)} {verb} {result}.")
+        return Answer(f"{_rewritten(expression, _SPOKEN)} {verb} {result}.")
     if _NAMED.match(said):
         return Answer(f"{said[0].upper()}{said[1:]} {verb} {result}.")
-    if verb == "is about" and _OF_SHARES.search(expression) and (exact := _fraction(value)):
+    exact = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
+    if verb == "is about" and _OF_SHARES.search(expression) and abs(exact - value) < 1e-12:
         return Answer(f"The answer is {exact}, about {result}.")
     return Answer(f"The answer {verb} {result}.")
 
 
-def _fraction(value: float) -> str:
-    """ "5/6"; empty for a fraction that people do not use."""
-    found = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
-    return str(found) if abs(found - value) < 1e-12 else ""
-
-
-def _written(said: str) -> str:
-    expression = said
-    for pattern, replacement in _REWRITES:
-        expression = pattern.sub(replacement, expression)
-    return re.sub(r"\s+", " ", expression).strip()
+def _rewritten(text: str, rewrites: Iterable[tuple[re.Pattern[str], Replacement]]) -> str:
+    for pattern, replacement in rewrites:
+        text = pattern.sub(replacement, text)
+    return re.sub(r"\s+", " ", text).strip()
 
 
 def _evaluate(expression: str) -> float | None:
@@ -252,9 +249,3 @@ def _power(base: float, exponent: float) -> float:
         raise OverflowError
     value = math.pow(base, exponent)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
-
-
-def _aloud(expression: str) -> str:
-    for symbol, word in _SPOKEN:
-        expression = symbol.sub(word, expression)
-    return re.sub(r"\s+", " ", expression).strip()

@@ -5,7 +5,7 @@ with one zone; anything else is left to a language model.
 """
 
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -46,7 +46,9 @@ def time_zone(slots: Slots, occasion: Occasion) -> Slots:
     there = occasion.now().astimezone(_zone(slots["place"].strip()))
     short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
     name = _titled(slots["place"].strip().removesuffix("'s"))
-    return {"where": name, "zone": f"{short}{_offset(there)}"}
+    seconds = (there.utcoffset() or timedelta()).total_seconds()
+    offset = f"UTC {'plus' if seconds > 0 else 'minus'} {duration_phrase(abs(seconds))}"
+    return {"where": name, "zone": short + (offset if seconds else "the same time as UTC")}
 
 
 def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
@@ -74,14 +76,6 @@ def tell_difference(slots: Slots, occasion: Occasion) -> Answer:
     length = duration_phrase(abs((left - right).total_seconds()))
     said = f"{_titled(ahead)} is {length} ahead of {_titled(behind)}."
     return Answer(said[:1].upper() + said[1:])
-
-
-def _offset(there: datetime) -> str:
-    """ "UTC plus 1 hour" """
-    seconds = (there.utcoffset() or timedelta()).total_seconds()
-    if not seconds:
-        return "the same time as UTC"
-    return f"UTC {'plus' if seconds > 0 else 'minus'} {duration_phrase(abs(seconds))}"
 
 
 def _zone(place: str) -> ZoneInfo:

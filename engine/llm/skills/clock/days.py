@@ -51,14 +51,20 @@ def _feasts() -> dict[str, Feast]:
     for name, (month, day) in days["fixed"].items():
         dates[name] = partial(date, month=month, day=day)
     for name, later in days["after_easter"].items():
-        dates[name] = lambda year, later=later: easter(year) + timedelta(days=later)
+        dates[name] = partial(_after_easter, later)
     for name, (month, *which) in days["weekday"].items():
-        first = partial(date, month=month, day=1)
-        place = relativedelta(weekday=weekday(*which))
-        dates[name] = lambda year, first=first, place=place: first(year) + place
+        dates[name] = partial(_on_weekday, month, weekday(*which))
     feasts = {name: Feast(name, of) for name, of in dates.items()}
     said = {name.lower().replace("'", ""): feast for name, feast in feasts.items()}
     return said | {other: feasts[name] for other, name in days["also"].items()}
+
+
+def _after_easter(days: int, year: int) -> date:
+    return easter(year) + timedelta(days=days)
+
+
+def _on_weekday(month: int, which: weekday, year: int) -> date:
+    return date(year, month, 1) + relativedelta(weekday=which)
 
 
 FEASTS = _feasts()

@@ -51,7 +51,15 @@ def parse_number(text: str) -> float | None:
         whole, share = parse_number(match[1]), parse_number(match[2])
         return None if whole is None or share is None else whole + share
     text = _ARTICLE.sub("", text)
-    return _plain(text) if _NUMBER.match(text) else _fraction(text)
+    if _NUMBER.match(text):
+        sign = -1.0 if text.startswith(("minus", "negative", "-")) else 1.0
+        value = sign * float(re.sub(r"[^\d.]", "", text))
+        return value if abs(value) <= MAX_NUMBER else None
+    if match := _RATIO.match(text):
+        return float(match[1] or 0) + float(match[2]) / float(match[3])
+    if match := _SHARE.match(text):
+        return float(match[1] or 1) * _FRACTIONS[match[2]]
+    return None
 
 
 def number(text: str) -> float:
@@ -72,7 +80,9 @@ def _meant(value: float | None) -> float:
 
 def parse_duration(text: str) -> float | None:
     """Seconds in "10 minutes", "1 hour and 30 minutes", "half an hour", "1 and a half hours"."""
-    rest = _TRAILING.sub(_with_unit, re.sub(r"\b([hm])(?=\d)", r"\1 ", text.strip()))
+    rest = re.sub(r"\b([hm])(?=\d)", r"\1 ", text.strip())
+    if match := _TRAILING.search(rest):
+        rest += " minutes" if match[1].startswith("h") else " seconds"
     total = 0.0
     while rest:
         match = _DURATION_PART.match(rest)
@@ -83,10 +93,6 @@ def parse_duration(text: str) -> float | None:
         total += (count + share) * SECONDS_IN[match["unit"]]
         rest = rest[match.end() :]
     return total if 0 < total <= MAX_NUMBER else None
-
-
-def _with_unit(match: re.Match[str]) -> str:
-    return f"{match[0]} {'minutes' if match[1].startswith('h') else 'seconds'}"
 
 
 def figure(value: float) -> str:
@@ -126,17 +132,3 @@ def enumeration(items: list[str] | tuple[str, ...], joint: str = "and") -> str:
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {joint} {items[-1]}"
-
-
-def _plain(text: str) -> float | None:
-    sign = -1.0 if text.startswith(("minus", "negative", "-")) else 1.0
-    value = sign * float(re.sub(r"[^\d.]", "", text))
-    return value if abs(value) <= MAX_NUMBER else None
-
-
-def _fraction(text: str) -> float | None:
-    if match := _RATIO.match(text):
-        return float(match[1] or 0) + float(match[2]) / float(match[3])
-    if match := _SHARE.match(text):
-        return float(match[1] or 1) * _FRACTIONS[match[2]]
-    return None
