@@ -42,7 +42,7 @@ _DASHED = tuple(
 )
 _TIMED = re.compile(r"[AP]\.?M|\d{1,2}(?::\d\d)?[ap]\.?m|\d{1,2}:\d\d(?::\d\d)?", re.IGNORECASE)
 _DAYS = section("dates", "days")
-_FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
+FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
 _DAY_RANGE = re.compile(r"(\d{1,2})(st|nd|rd|th)?[-–](\d{1,2})(?:st|nd|rd|th)?")
 _TIME = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?:([ap])\.?m)?", re.IGNORECASE)
 _HOUR = re.compile(r"(\d{1,2})([ap])\.?m", re.IGNORECASE)
@@ -225,7 +225,7 @@ def zone(core: str, context: Context) -> Reading | None:
 
 def full_name(word: str) -> str:
     """ "Monday" for "Mon" and "Monday", "March" for "Mar" and "March"; "" for anything else."""
-    return (_DAYS | _SHORT_MONTHS).get(word) or (word if word in _FULL_NAMES else "")
+    return (_DAYS | _SHORT_MONTHS).get(word) or (word if word in FULL_NAMES else "")
 
 
 def _half(letter: str) -> str:
