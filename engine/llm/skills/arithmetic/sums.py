@@ -14,12 +14,13 @@ from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
 from engine.llm.skills.matching.quantities import figure, parse_number, rounded
+from engine.resources import table
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
 LARGEST_DENOMINATOR = 100  # of a fraction that is still useful as one
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute
 
-_N = r"(-?\d+(?:\.\d+)?)"
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
 # "3 quarters", "a half", "1 3rd", "2 5 ths", as canonical text has them.
 _SHARE = (
     r"(?:(\d+) |an? )?"
@@ -27,7 +28,6 @@ _SHARE = (
     r"|(?<=\d )\d+ ?(?:rd|th)s?|(?<=a )\d+ ?(?:rd|th)|(?<=an )8th)\b"
 )
 _PARTS = {"hal": 2, "qua": 4, "thi": 3}
-
 
 Replacement = str | Callable[[re.Match[str]], str]
 
@@ -39,47 +39,16 @@ def _share(match: re.Match[str]) -> str:
     return f"({''.join(f'{each}+' for each in whole)}{count or 1}/{denominator})"
 
 
-# In this order. Words that join two numbers come last, so that "square root of 2 times 3" is read
-# right.
-_REWRITES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\bthe\b|\bequals?\b|\bmakes?\b|\bgives?\b|=\s*$", " "),
-        (r"\ban? (?=\d+(?!\s?(?:st|nd|rd|th)))", " "),
-        (r"(?<!/ )(?<![/\d.])\b(\d+) and (\d+) ?/ ?([1-9]\d*)\b", r"(\1+\2/\3)"),
-        (rf"\b(\d+) and {_SHARE}(?! of)", _share),
-        (rf"\b{_SHARE}", _share),
-        (r"\b(\d+) ?/ ?([1-9]\d*) of (?=[\d(])", r"(\1/\2) of "),
-        (r"\) of (?:an? )?(?=[\d(])", ")*"),
-        (r"\bopen (?:bracket|parenthesis)\b", "("),
-        (r"\bclose (?:bracket|parenthesis)\b", ")"),
-        (r"(?<=root of )(?:minus|negative) (?=\d)", "-"),
-        (rf"\bcube root of {_N}", r"cbrt(\1)"),
-        (rf"\bsquare root of {_N}", r"sqrt(\1)"),
-        (rf"\broot of {_N}", r"sqrt(\1)"),
-        (r"\bsquare root of \(", "sqrt("),
-        (rf"\bsqrt {_N}", r"sqrt(\1)"),
-        (rf"\b(?:twice|double) {_N}", r"(2*\1)"),
-        (rf"\btriple {_N}", r"(3*\1)"),
-        (rf"{_N} percent of {_N}", r"(\1/100*\2)"),
-        (rf"{_N} percent off(?: of)? {_N}", r"(\2*(1-\1/100))"),
-        (rf"{_N} (plus|minus|\+|-) {_N} percent", r"(\1 \2 \1*\3/100)"),
-        (rf"{_N} percent", r"(\1/100)"),
-        (rf"\bsquare of {_N}", r"(\1**2)"),
-        (r"\bsquared\b", "**2"),
-        (r"\bcubed\b", "**3"),
-        (r"\b(?:raised )?to\s+power\s+(?:of )?", "**"),
-        (r"\b(?:raised )?to\s+(\d+)(?:st|nd|rd|th)(?: power)?", r"**\1"),
-        (r"\^", "**"),
-        (r"\bmultiplied by\b|\btimes\b|(?<=[\d) ])x(?=[\d( ])", "*"),
-        (r"\bdivided by\b|\bover\b|:", "/"),
-        (r"\bplus\b|\badded to\b|\band\b", "+"),
-        (r"\bminus\b|\btake away\b|\bless\b|\bnegative\b", "-"),
-        (r"\bmodulo\b|\bmod\b", "%"),
-        (r"\ba (?=\d)", " "),
-        (r"\b(sqrt|cbrt) +\(", r"\1("),
-    )
-)
+def _rewrites(name: str) -> list[tuple[re.Pattern[str], Replacement]]:
+    """The patterns of one table, and what stands for what they match."""
+    found: list[tuple[re.Pattern[str], Replacement]] = []
+    for pattern, new in table("skills", "rewrites.toml")[name]:
+        pattern = pattern.replace("<number>", _NUMBER).replace("<share>", _SHARE)
+        found.append((re.compile(pattern), _share if new == "<share>" else new))
+    return found
+
+
+_REWRITES = _rewrites("sums")
 # A time of day, a share of nothing, a date, a telephone number.
 _NO_SUM = re.compile(
     r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
@@ -91,15 +60,7 @@ _A_SHARE = re.compile(r"^\s*\(\d+/\d+\)\s*$")
 _TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
-_SPOKEN = (
-    (re.compile(r"\s*\*\*\s*2(?![\d.])"), " squared"),
-    (re.compile(r"\s*\*\*\s*3(?![\d.])"), " cubed"),
-    (re.compile(r"\*\*"), " to the power of "),
-    (re.compile(r"\*"), " times "),
-    (re.compile(r"/"), " divided by "),
-    (re.compile(r"\+"), " plus "),
-    (re.compile(r"-"), " minus "),
-)
+_SPOKEN = _rewrites("aloud")
 _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of [\d.]+$")
 _OF_SHARES = re.compile(r"\d ?/ ?\d.*[+-]|[+-].*\d ?/ ?\d|\).*\d ?/ ?\d")
 # These do not mean a quotient.
@@ -183,7 +144,7 @@ def rooted(before: Slots, _now: Slots, _occasion: Occasion) -> Slots | None:
 
 def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     """ "And 30 percent?" after "20 percent of 80"."""
-    percent = rf"{_N} percent"
+    percent = rf"{_NUMBER} percent"
     expression = _words(before)
     if len(re.findall(percent, expression)) != 1 or parse_number(now["more"]) is None:
         return None
