@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 
 from engine.text.formulas import commands, parts
 from engine.text.formulas.parts import Part, Role
+from engine.text.tables import section
 
-_POWERS = {
-    "2": "squared", "3": "cubed", "T": "transpose", "\\top": "transpose",
-    "\\intercal": "transpose", "*": "star", "\\ast": "star", "\\star": "star",
-    "\\dagger": "dagger", "+": "plus", "-": "minus",
-}  # fmt: skip
+_POWERS = section("latex", "powers")
 _DEGREES = frozenset({"\\circ", "\\degree", "°"})
 _ORDINALS = frozenset({"th", "st", "nd", "rd"})
 _SIDES = {"+": "from above", "-": "from below"}

@@ -26,19 +26,9 @@ from engine.text.rules.context import Context, Past, Reading, Rule
 from engine.text.tables import section
 
 _NARROW: tuple[Rule, ...] = (
-    *identifiers.RULES,
-    *scripture.RULES,
-    *dates.NAMED,
-    *units.RATES,
-    *links.RULES,
-    *money.RULES,
-    *dates.RULES,
-    *groups.RULES,
-    *figures.RULES,
-    *units.RULES,
-    *roman.RULES,
-    *abbreviations.RULES,
-)
+    *identifiers.RULES, *scripture.RULES, *dates.NAMED, *units.RATES, *links.RULES, *money.RULES,
+    *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *roman.RULES, *abbreviations.RULES,
+)  # fmt: skip
 _WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that returns a reading wins; the last one always returns one."""
 
