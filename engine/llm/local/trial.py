@@ -83,7 +83,10 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
         with suppress(OSError):  # it has ended already: its status says how
             process.stdin.write(json.dumps({"limit_s": limit_s, **asdict(tried)}).encode())
             process.stdin.close()
-        while (status := _status(process)) is None:
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                status = process.wait(POLL_S)
+                break
             seconds = time.monotonic() - begun_at
             progress(f"Trying {path.name} in a process of its own, {seconds:.0f} s", None)
             if seconds > limit_s:
@@ -126,14 +129,6 @@ def _child() -> Iterator["subprocess.Popen[bytes]"]:
             yield process
         finally:
             process.kill()
-
-
-def _status(process: "subprocess.Popen[bytes]") -> int | None:
-    """Wait briefly for its exit status; None = it is still working."""
-    try:
-        return process.wait(POLL_S)
-    except subprocess.TimeoutExpired:
-        return None
 
 
 def _passes() -> list[Pass]:

@@ -95,9 +95,6 @@ class _Reader:
                 raise
             return
         self._data.clear()
-        yield from self._found(found)
-
-    def _found(self, found: object) -> Iterator[Event]:
         if isinstance(found, Mapping):
             found = {"error": found, **found} if self._is_error else found
             if not _SAYS.isdisjoint(found):

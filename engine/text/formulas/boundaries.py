@@ -185,12 +185,18 @@ def _ends_word(text: str) -> bool:
     return word in _SMALL_WORDS or len(word) > 2
 
 
-def _display(held: str) -> Verdict:
-    if len(held) > 4 and held.endswith("$$") and held[-3] != "\\":
+def _until(held: str, longest: int, *, closed: bool) -> Verdict:
+    """What its end closes: no paragraph ends within."""
+    if closed:
         return Verdict.CLOSED
-    if held == "$$$" or held.endswith("\n\n") or (len(held) > 3 and _is_text(held[2:])):
+    return Verdict.NONE if held.endswith("\n\n") else _limited(held, longest) or Verdict.OPEN
+
+
+def _display(held: str) -> Verdict:
+    closed = len(held) > 4 and held.endswith("$$") and held[-3] != "\\"
+    if not closed and (held == "$$$" or (len(held) > 3 and _is_text(held[2:]))):
         return Verdict.NONE
-    return _limited(held, LONGEST_DISPLAY) or Verdict.OPEN
+    return _until(held, LONGEST_DISPLAY, closed=closed)
 
 
 def _backslash(held: str, before: str) -> Verdict:
@@ -206,12 +212,8 @@ def _backslash(held: str, before: str) -> Verdict:
 
 
 def _bracketed(held: str, closing: str) -> Verdict:
-    if held.endswith(closing) and len(held) > 4:
-        return Verdict.CLOSED
     longest = LONGEST_INLINE if closing == "\\)" else LONGEST_DISPLAY
-    if held.endswith("\n\n"):
-        return Verdict.NONE
-    return _limited(held, longest) or Verdict.OPEN
+    return _until(held, longest, closed=held.endswith(closing) and len(held) > 4)
 
 
 def _environment(held: str) -> Verdict:
@@ -221,11 +223,8 @@ def _environment(held: str) -> Verdict:
     name = begin[1] if begin else ""
     if begin and held[begin.end(1) : begin.end(1) + 1] and name not in commands.ENVIRONMENTS:
         return Verdict.NONE
-    if held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held):
-        return Verdict.CLOSED
-    if held.endswith("\n\n"):
-        return Verdict.NONE
-    return _limited(held, LONGEST_DISPLAY) or Verdict.OPEN
+    ends = held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held)
+    return _until(held, LONGEST_DISPLAY, closed=bool(ends))
 
 
 def _bare(held: str) -> Verdict:

@@ -159,7 +159,10 @@ def _special(word: str, place: _Place) -> str:
         case "read":
             return _read(place)
         case "lead":
-            return _lead(place)
+            metal = place.after in _METAL or place.at(1) in ("of", "contains", "contain")
+            in_it = place.at(1) in ("with", "from") and place.after in ("", "in", "is", "and")
+            is_it = place.clause and place.after in ("is", "was")
+            return "n" if metal or in_it or is_it else "v"
         case "minute":
             ends = place.after == "" and place.is_behind(_BEING - {"'s"})
             return "a" if ends or place.after in _MINUTE else "n"
@@ -219,13 +222,6 @@ def _read_by_pronoun(place: _Place) -> str:
         return "p" if past else "v"
     usual = not _PRESENT.isdisjoint(place.before) or place.after in _HABITS
     return "v" if usual or subject == "you" else "p"
-
-
-def _lead(place: _Place) -> str:
-    metal = place.after in _METAL or place.at(1) in ("of", "contains", "contain")
-    in_it = place.at(1) in ("with", "from") and place.after in ("", "in", "is", "and")
-    is_it = place.clause and place.after in ("is", "was")
-    return "n" if metal or in_it or is_it else "v"
 
 
 def _said(word: str, sense: str) -> str:

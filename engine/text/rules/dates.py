@@ -152,7 +152,9 @@ def year(core: str, context: Context) -> Reading | None:
     if not _YEAR.fullmatch(core):
         return None
     value = int(core)
-    if _follows_date(context):
+    day_before = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
+    dated = _is_day(day_before) and is_month(context.before_previous)  # "March 3rd,", "3 March"
+    if dated or is_month(context.previous):
         return say(numbers.year(value))
     is_count = not context.tail and is_counted(context.after)
     if context.previous.lower() in _YEAR_CUES:
@@ -293,14 +295,6 @@ def _year_range(match: re.Match[str], context: Context) -> Reading | None:
         return None
     words = numbers.year(int(last)) if len(last) == 4 else _two_figures(last)
     return say(f"{numbers.year(first)} to {words}")
-
-
-def _follows_date(context: Context) -> bool:
-    """ "March 3rd," or "March" or "3 March" stands before."""
-    if is_month(context.previous):
-        return True
-    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
-    return _is_day(bare) and is_month(context.before_previous)
 
 
 def _is_day(text: str) -> bool:

@@ -112,7 +112,7 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
             return None  # 2x + 1
         return say(f"{numbers.number(sizes[0])} {'time' if sizes[0] == '1' else 'times'}")
     link = " times " if "×" in match[0] else " by "
-    return say(link.join(_size(size) for size in sizes))
+    return say(link.join(map(_size, sizes)))
 
 
 @matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")

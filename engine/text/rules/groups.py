@@ -10,6 +10,7 @@ range is never read as a telephone number.
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from engine.text.rules import numbers
 from engine.text.rules.context import (
@@ -129,14 +130,12 @@ def international(text: str) -> str:
     """A number with its country code, in the groups of that country; "" if it is not valid."""
     import phonenumbers
 
-    try:
+    with suppress(phonenumbers.NumberParseException):
         number = phonenumbers.parse(text, None)
-    except phonenumbers.NumberParseException:
-        return ""
-    if not phonenumbers.is_possible_number(number):
-        return ""
-    style = phonenumbers.PhoneNumberFormat.INTERNATIONAL
-    return phonenumbers.format_number(number, style)
+        if phonenumbers.is_possible_number(number):
+            style = phonenumbers.PhoneNumberFormat.INTERNATIONAL
+            return phonenumbers.format_number(number, style)
+    return ""
 
 
 def _is_dialled(text: str, context: Context) -> bool:

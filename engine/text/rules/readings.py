@@ -146,16 +146,15 @@ def _compound(core: str) -> Reading | None:
             parts[-1] += "-" + part
         else:
             parts.append(part)
-    return Reading(tuple(word for place, part in enumerate(parts) for word in _part(part, place)))
-
-
-def _part(part: str, place: int) -> tuple[str, ...]:
-    plural = _PLURAL.fullmatch(part)
-    if plural:  # "F-16s" are no seconds
-        return tuple(numbers.plural(numbers.code(plural[1])).split())
-    if place and _CODE.fullmatch(part):
-        return tuple(numbers.code(part).split())
-    return read(part, Context()).words
+    words: list[str] = []
+    for place, part in enumerate(parts):
+        if plural := _PLURAL.fullmatch(part):  # "F-16s" are no seconds
+            words += numbers.plural(numbers.code(plural[1])).split()
+        elif place and _CODE.fullmatch(part):
+            words += numbers.code(part).split()
+        else:
+            words += read(part, Context()).words
+    return Reading(tuple(words))
 
 
 def _has_figure(text: str) -> bool:

@@ -131,8 +131,11 @@ class Matcher:
         first.
         """
         since = [occasion]
-        while len(since) < MAX_BACK and (earlier := _before(since[-1])) is not None:
-            said = earlier.history[-1].text
+        before = occasion.history[:-1]
+        said_at = [at for at, message in enumerate(before) if message.role is Role.USER]
+        for at in said_at[:-MAX_BACK:-1]:
+            earlier = replace(occasion, history=before[: at + 1])
+            said = before[at].text
             if not _GOES_ON.match(said):
                 meant = self._alone(said, earlier, certain_only)
                 if meant is not None and not meant.intent.aside:
@@ -190,12 +193,3 @@ class Matcher:
 def matcher() -> Matcher:
     """The matcher of the built-in skills, made at the first call."""
     return Matcher(repertoire())
-
-
-def _before(occasion: Occasion) -> Occasion | None:
-    """The occasion of the previous sentence; None for the first one."""
-    history = occasion.history
-    for end in range(len(history) - 1, 0, -1):
-        if history[end - 1].role is Role.USER:
-            return replace(occasion, history=history[:end])
-    return None

@@ -5,7 +5,7 @@ Invariant: an alarm's label ends in ALARM and names its time.
 
 import re
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from engine.llm.base import Role, StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
@@ -36,7 +36,11 @@ _RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # how its text beg
 
 def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     moment = parse_moment(slots["moment"], occasion.now(), morning=EARLIEST)
-    moment = moment or _from_now(slots, occasion)
+    if moment is None:  # "in 20 minutes", "an alarm for an hour from now"
+        said = re.sub(r"^(?:in|after) | from$| from now$", "", slots["moment"].strip())
+        seconds = parse_duration(said)
+        if seconds is not None and seconds <= MAX_TIMER_S:
+            moment = occasion.now() + timedelta(seconds=seconds)
     if moment is None:
         known = _DAY_ALONE.match(slots["moment"].strip())
         return ask_alarm_time(slots, occasion) if known else None
@@ -47,15 +51,6 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
         f"Alarm set for {moment_phrase(moment, occasion.now())}.",
         (StartTimer(seconds, label, said, TimerKind.ALARM),),
     )
-
-
-def _from_now(slots: Slots, occasion: Occasion) -> datetime | None:
-    """ "An alarm for an hour from now", "in 20 minutes"."""
-    said = re.sub(r"^(?:in|after) | from$| from now$", "", slots["moment"].strip())
-    seconds = parse_duration(said)
-    if seconds is None or seconds > MAX_TIMER_S:
-        return None
-    return occasion.now() + timedelta(seconds=seconds)
 
 
 def wake(slots: Slots, occasion: Occasion) -> Answer | None:
