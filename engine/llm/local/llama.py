@@ -8,7 +8,7 @@ first tried in another process (trial.py), because llama.cpp aborts its process 
 
 import json
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -322,16 +322,11 @@ def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
     """Templates take a call's arguments as an object; the OpenAI format has them as text."""
     if "tool_calls" not in message:
         return message
-    calls = [
-        {**call, "function": {**call["function"], "arguments": _object(call["function"])}}
-        for call in message["tool_calls"]
-    ]
+    calls = []
+    for call in message["tool_calls"]:
+        arguments: object = None
+        with suppress(ValueError):
+            arguments = json.loads(call["function"]["arguments"])
+        arguments = arguments if isinstance(arguments, dict) else {}
+        calls.append({**call, "function": {**call["function"], "arguments": arguments}})
     return {**message, "tool_calls": calls}
-
-
-def _object(function: dict[str, Any]) -> dict[str, Any]:
-    try:
-        arguments = json.loads(function["arguments"])
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}

@@ -9,6 +9,7 @@ import re
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_change_of_subject, is_word, word_set
 from engine.llm.skills.matching.intent import Occasion, Slots
+from engine.llm.skills.matching.quantities import counted
 from engine.text.unit_table import UNITS
 
 MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
@@ -38,7 +39,7 @@ def count_letters(slots: Slots, _occasion: Occasion) -> Slots | None:
     letters = sum(map(str.isalpha, word))
     if not letters or len(word.split()) > 1:
         return None
-    return {"word": word, "letters": f"{letters} letter{'' if letters == 1 else 's'}"}
+    return {"word": word, "letters": counted(letters, "letter")}
 
 
 def count_letter(slots: Slots, _occasion: Occasion) -> Slots | None:
@@ -51,7 +52,7 @@ def count_letter(slots: Slots, _occasion: Occasion) -> Slots | None:
     if {letter.lower(), word.lower()} <= _UNITS:  # "how many m in km"
         return None
     count = word.casefold().count(letter.casefold())
-    return {"word": word, "letters": f"{count} {letter.upper()}{'' if count == 1 else 's'}"}
+    return {"word": word, "letters": counted(count, letter.upper())}
 
 
 def is_spelled(said: str) -> bool:

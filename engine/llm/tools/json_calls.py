@@ -43,7 +43,7 @@ def json_call(text: str, *, final: bool) -> JsonCall | More | object:
     if head.end() == len(text):
         may_be_call = any(key.startswith(head["key"]) for key in _KEYS)
     else:
-        quoted = head["brace"] and head["quote"] and head["closed"]
+        quoted = bool(head["brace"] and head["quote"] and head["closed"])
         may_be_call = quoted and head["key"] in _KEYS
     if not may_be_call:
         return NOT_A_CALL
@@ -76,8 +76,8 @@ def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
             return calls_in(value[wrapper], marked=marked)
     name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
     arguments = next((value[key] for key in _ARGUMENT_KEYS if key in value), None)
-    tools = (tool.name for tool in repertoire().tools)
-    known = marked or isinstance(arguments, Mapping) or name in tools
+    is_tool = any(tool.name == name for tool in repertoire().tools)
+    known = marked or isinstance(arguments, Mapping) or is_tool
     return [(name, {} if arguments is None else arguments)] if name and known else []
 
 

@@ -20,6 +20,7 @@ from engine.llm.skills.clock.days import (
 )
 from engine.llm.skills.clock.hours import clock_face
 from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
+from engine.llm.skills.matching.quantities import counted
 
 _AWAY = re.compile(r" (?:from|after|before|ago)\b")
 
@@ -38,8 +39,8 @@ def weeks_until(slots: Slots, occasion: Occasion) -> Answer | Slots:
     if day <= today:
         return days_until(slots, occasion)
     weeks, days = divmod((day - today).days, 7)
-    parts = [_count(weeks, "week")] if weeks else []
-    parts += [_count(days, "day")] if days else []
+    parts = [counted(weeks, "week")] if weeks else []
+    parts += [counted(days, "day")] if days else []
     return {"length": " and ".join(parts), "name": _name(slots["day"], day)}
 
 
@@ -59,7 +60,7 @@ def now_in_words(_slots: Slots, occasion: Occasion) -> Slots:
         "date": date_phrase(now.date()),
         "month": MONTHS[now.month - 1].capitalize(),
         "year": str(now.year),
-        "days_left": _count(days_left, "day"),  # not counting today
+        "days_left": counted(days_left, "day"),  # not counting today
     }
 
 
@@ -98,7 +99,7 @@ def days_until(slots: Slots, occasion: Occasion) -> Answer | Slots:
     days = (day - occasion.now().date()).days
     if days <= 0:
         return Answer("That's today." if days == 0 else "That has already been.")
-    return {"length": _count(days, "day"), "name": _name(slots["day"], day)}
+    return {"length": counted(days, "day"), "name": _name(slots["day"], day)}
 
 
 def days_since(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
@@ -106,12 +107,12 @@ def days_since(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
     days = (occasion.now().date() - day).days
     if days <= 0:
         return Answer("That's today.") if days == 0 else None
-    return {"days": _count(days, "day"), "name": _name(slots["day"], day)}
+    return {"days": counted(days, "day"), "name": _name(slots["day"], day)}
 
 
 def days_between(slots: Slots, occasion: Occasion) -> Slots:
     first, last = (_day(slots[name], occasion) for name in ("first", "last"))
-    return {"days": _count(abs((last - first).days), "day")}
+    return {"days": counted(abs((last - first).days), "day")}
 
 
 def month_length(slots: Slots, occasion: Occasion) -> Slots | None:
@@ -155,7 +156,3 @@ def _year(slots: Slots, occasion: Occasion) -> int:
 def _name(said: str, day: date) -> str:
     feast = feast_named(said)
     return feast.name if feast else date_phrase(day)
-
-
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}"

@@ -60,11 +60,12 @@ def _feasts() -> dict[str, Feast]:
 
 
 def _after_easter(days: int, year: int) -> date:
-    return easter(year) + timedelta(days=days)
+    return date.fromordinal(easter(year).toordinal() + days)
 
 
 def _on_weekday(month: int, which: weekday, year: int) -> date:
-    return date(year, month, 1) + relativedelta(weekday=which)
+    day: date = date(year, month, 1) + relativedelta(weekday=which)
+    return day
 
 
 FEASTS = _feasts()

@@ -116,6 +116,11 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+def counted(number: int, unit: str) -> str:
+    """ "1 day", "2 days" """
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
 def duration_phrase(seconds: float) -> str:
     """Seconds in words with figures: 5400 -> "1 hour and 30 minutes"."""
     rest = max(0, round(seconds))
@@ -123,7 +128,7 @@ def duration_phrase(seconds: float) -> str:
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, rest = divmod(rest, size)
         if count:
-            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
+            parts.append(counted(count, unit))
     return enumeration(parts) or "0 seconds"
 
 
