@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.characters import whole
 from engine.errors import LanguageModelError
-from engine.translatable import Translatable, mark
+from engine.translatable import Translatable
 
 if TYPE_CHECKING:
     import openai
@@ -25,22 +25,6 @@ _FIELDS = ("error", "message", "detail", "msg", "error_description", "title", "r
 _TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTALL | re.IGNORECASE)
 
 LOOK_THERE = Translatable("Look at the server's own messages, or choose another model.")
-_FAILED = mark("The language-model server at {address} failed with error {code}: {error}.")
-_AGAIN = mark("Ask again in a while.")
-_BY_STATUS = {
-    404: (
-        mark("The server at {address} does not know the model '{name}' or this address: {error}."),
-        mark("Check the model's name, and that the address ends in /v1."),
-    ),
-    429: (
-        mark("The language-model server at {address} takes no more questions now: {error}."),
-        _AGAIN,
-    ),
-    LOADING: (
-        mark("The language-model server at {address} is still loading or busy: {error}."),
-        _AGAIN,
-    ),
-}
 
 
 class ServerFaults:
@@ -100,9 +84,35 @@ class ServerFaults:
                 address=self._address,
                 place=place or Translatable("it does not say which"),
             )
-        message, hint = _BY_STATUS.get(code, (_FAILED, LOOK_THERE))
+        if code == 404:
+            return LanguageModelError(
+                "The server at {address} does not know the model '{name}' or this address: "
+                "{error}.",
+                hint="Check the model's name, and that the address ends in /v1.",
+                address=self._address,
+                name=model,
+                error=words,
+            )
+        if code == 429:
+            return LanguageModelError(
+                "The language-model server at {address} takes no more questions now: {error}.",
+                hint="Ask again in a while.",
+                address=self._address,
+                error=words,
+            )
+        if code == LOADING:
+            return LanguageModelError(
+                "The language-model server at {address} is still loading or busy: {error}.",
+                hint="Ask again in a while.",
+                address=self._address,
+                error=words,
+            )
         return LanguageModelError(
-            message, hint=hint, address=self._address, name=model, code=code, error=words
+            "The language-model server at {address} failed with error {code}: {error}.",
+            hint=LOOK_THERE,
+            address=self._address,
+            code=code,
+            error=words,
         )
 
     def reported(self, words: str) -> LanguageModelError:
