@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     )
     from engine.settings_file import default_path as settings_path
     from engine.tts.pick import choose as choose_synthesiser
-    from engine.tts.shelf import SENTENCE, Shelf
+    from engine.tts.voice_store import SENTENCE, VoiceStore
 
 
 class Engine:
@@ -153,11 +153,11 @@ def remove_telemetry() -> None:
     telemetry.remove_traces(settings_file.data_folder() / "telemetry-removed")
 
 
-def voices(settings: Settings) -> "Shelf":
+def voices(settings: Settings) -> "VoiceStore":
     """The voices there are for the synthesiser of the settings, which is not loaded."""
-    from engine.tts import roster, shelf
+    from engine.tts import voice_catalogue, voice_store
 
-    return shelf.Shelf(roster.usable(settings.speech))
+    return voice_store.VoiceStore(voice_catalogue.usable(settings.speech))
 
 
 # What else a host without a window asks for: each is the engine's own, does one thing on the
@@ -166,7 +166,7 @@ _LATER = {
     "Address": "engine.serve.server:Address",
     "Keep": "engine.runtime.host.dialogue:Keep",
     "ModelLibrary": "engine.models.library:ModelLibrary",
-    "SENTENCE": "engine.tts.shelf:SENTENCE",
+    "SENTENCE": "engine.tts.voice_store:SENTENCE",
     "Store": "engine.history.store:Store",
     "Watcher": "engine.serve.server:Watcher",
     "bench": "engine.bench.machine:bench",

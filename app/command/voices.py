@@ -14,7 +14,7 @@ from engine import api
 from engine.api import Manner, Mix, VoiceEntry
 
 if TYPE_CHECKING:
-    from engine.api import Shelf
+    from engine.api import VoiceStore
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -46,7 +46,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 
 def _list(options: argparse.Namespace) -> int:
     shelf = _shelf()
-    entries, removed = shelf.cards(), shelf.removed()
+    entries, removed = shelf.entries(), shelf.removed()
     if options.json:
         plain = [dataclasses.asdict(entry) for entry in entries]
         names = [entry.name for entry in entries if entry.usable]
@@ -151,5 +151,5 @@ def _done(options: argparse.Namespace, name: str, said: str, file: str | None = 
     return 0
 
 
-def _shelf() -> "Shelf":
+def _shelf() -> "VoiceStore":
     return api.voices(own_settings())

@@ -226,7 +226,7 @@ def _starter(*, wanted: bool) -> Finding:
     takes seconds.
     """
     from engine.tts import pick
-    from engine.tts.roster import of_settings
+    from engine.tts.voice_catalogue import of_settings
 
     try:
         roster = of_settings(SpeechSettings(engine=pick.BUILT_IN))

@@ -26,7 +26,7 @@ def _load_of(module: str, function: str = "load") -> Load:
 
 # Of the papers' systems: the module whose load() reads a pack for a device.
 _PACKS: Final = {
-    "voxtream": "engine.tts.voxtream.original.synthesiser",
+    "voxtream": "engine.tts.voxtream.voxtream1.synthesiser",
     "speakstream": "engine.tts.speakstream.synthesiser",
     "llmvox": "engine.tts.llmvox.synthesiser",
     "smlle": "engine.tts.smlle.synthesiser",

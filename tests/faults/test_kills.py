@@ -13,15 +13,15 @@ from typing import TypeVar
 
 import psutil
 import pytest
+from tests.engine.tts.test_shelf import GRANDMA, ROSTER, speech
 
 from engine import api
 from engine.audio.clips.take import Take
 from engine.tts import voices
-from engine.tts.shelf import Shelf
+from engine.tts.voice_store import VoiceStore
 from tests.engine.assets.hub import Hub
 from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
 from tests.engine.runtime.workers.test_model_manager import working
-from tests.engine.tts.test_shelf import GRANDMA, ROSTER, speech
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
@@ -146,7 +146,7 @@ STEPS = 12  # more than any change has
 
 
 def change(kind: str, folder: Path) -> None:
-    shelf = Shelf(ROSTER, folder)
+    shelf = VoiceStore(ROSTER, folder)
     match kind:
         case "rename":
             shelf.rename("Grandma", "Oma")
@@ -165,7 +165,7 @@ def changed(folders: list[Path], kind: str) -> list[int]:
 
 def made(folder: Path) -> set[str]:
     """The voices a person made, each whole with its recording."""
-    found = {card.name: card for card in Shelf(ROSTER, folder).cards() if not card.own}
+    found = {card.name: card for card in VoiceStore(ROSTER, folder).entries() if not card.own}
     assert all(card.clip_s == 2.0 and card.usable for card in found.values())
     return set(found)
 
@@ -177,13 +177,13 @@ def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
     folders = [tmp_path / f"{steps}" / "voices" for steps in range(STEPS)]
     for folder in folders:
         voices.save(GRANDMA, folder, speech())
-        Shelf(ROSTER, folder).export("Grandma", folder.parent / "out.safetensors")
+        VoiceStore(ROSTER, folder).export("Grandma", folder.parent / "out.safetensors")
     statuses = changed(folders, kind)
     kills = statuses.index(0)
     assert kills > 0
     assert statuses == [-signal.SIGKILL] * kills + [0] * (STEPS - kills)
     for folder in folders[:kills]:
-        shelf = Shelf(ROSTER, folder)
+        shelf = VoiceStore(ROSTER, folder)
         there = made(folder) | set(shelf.removed())
         assert there in ({"Grandma"}, {"Grandma", "Oma"}, {"Oma"})
         assert there >= {"Grandma"} or kind == "rename"

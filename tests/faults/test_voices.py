@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.engine.tts.test_shelf import speech
 
 from engine.api import (
     AddVoice,
@@ -52,7 +53,6 @@ from engine.audio.base import Pcm
 from engine.runtime.factories import standard_factories
 from engine.tts import voices
 from engine.tts.base import Voice
-from tests.engine.tts.test_shelf import speech
 from tests.fakes import RATE, FakeVoiceModel
 from tests.fakes_kokoro import write_kokoro
 from tests.faults.whole import Devices, Whole, whole

@@ -26,8 +26,8 @@ from engine.settings import Manner, Settings, SpeechSettings
 from engine.text.word import Word
 from engine.tts import pick
 from engine.tts.base import AudioFrame, Onset, TtsModel
-from engine.tts.casting import choose
 from engine.tts.registry import BUILT_IN
+from engine.tts.voice_lookup import choose
 
 log = logging.getLogger(__name__)
 

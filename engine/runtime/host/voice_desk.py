@@ -38,7 +38,7 @@ from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.translatable import Translatable
-from engine.tts.shelf import SENTENCE
+from engine.tts.voice_store import SENTENCE
 
 LONGEST_TEXT: Final = 1_000  # characters of a preview
 VOICE: Final = "speech.voice"

@@ -22,7 +22,7 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice_keeper import ShelfJob, VoiceKeeper
-from engine.tts.casting import Stretch
+from engine.tts.voice_lookup import Stretch
 
 DEVICE_LOOK_S = 1.0
 

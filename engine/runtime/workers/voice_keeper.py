@@ -24,8 +24,8 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.runtime.turn.facts import Fact, VoiceMoved
-from engine.tts.roster import Roster
-from engine.tts.shelf import Shelf
+from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.voice_store import VoiceStore
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class VoiceKeeper:
     def __init__(
         self,
         tell: Callable[[Fact | Event], None],
-        roster: Callable[[], Roster | None],
+        roster: Callable[[], VoiceCatalogue | None],
         remake: Callable[[str], None],
     ) -> None:
         self._tell = tell
@@ -71,15 +71,15 @@ class VoiceKeeper:
         roster = self._roster()
         if roster is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
-        shelf = Shelf(roster)
+        shelf = VoiceStore(roster)
         try:
             self._do(job, shelf)
         finally:
-            entries = shelf.cards()
+            entries = shelf.entries()
             here = tuple(each.name for each in entries if roster.voice_model in each.made_for)
             self._tell(VoicesListed(entries, shelf.removed(), here if roster.can_mix else ()))
 
-    def _do(self, job: ShelfJob, shelf: Shelf) -> None:
+    def _do(self, job: ShelfJob, shelf: VoiceStore) -> None:
         match job:
             case ListVoices():
                 pass  # done after every job

@@ -36,7 +36,7 @@ from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.packs import system_of
-from engine.tts.roster import of_settings
+from engine.tts.voice_catalogue import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.config import STARTER
 from engine.tts.voxtream.files.checkpoint import Target

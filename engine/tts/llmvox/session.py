@@ -20,7 +20,7 @@ _CPU: Final = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -34,22 +34,22 @@ class Machine:
 class OwnReplica:
     """The network as it speaks with one voice."""
 
-    def __init__(self, machine: Machine, speaker: Tensor, dice: torch.Generator) -> None:
+    def __init__(self, parts: ModelParts, speaker: Tensor, dice: torch.Generator) -> None:
         """`speaker`: the voice's vector [S]."""
-        self._machine = machine
+        self._parts = parts
         self._speaker = speaker[None]
         self._dice = dice
-        self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
+        self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
 
     @property
     def length(self) -> int:
         return self._cache.length
 
     def predict(self, unit: int, before: int) -> Predicted:
-        model = self._machine.model
-        keep = model.token.keep_masks((1, 1), self._machine.generation.dropout, self._dice)
+        model = self._parts.model
+        keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
-        return model.predict(model.step(x, self._machine.rotary, self._cache))
+        return model.predict(model.step(x, self._parts.rotary, self._cache))
 
     def restart(self) -> None:
         self._cache.restart()
@@ -58,17 +58,17 @@ class OwnReplica:
 class LlmVoxSession(ReplicaSession):
     """A TtsSession without control of the rate."""
 
-    def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
+    def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        model, dice = machine.model, torch.Generator().manual_seed(seed)
+        model, dice = parts.model, torch.Generator().manual_seed(seed)
         vectors = model.codebook.weight
         super().__init__(
             Parts(
-                machine.generation,
-                reader(model.shape.units, machine.espeak, machine.table),
-                (OwnReplica(machine, speaker, dice),),
+                parts.generation,
+                reader(model.shape.units, parts.espeak, parts.table),
+                (OwnReplica(parts, speaker, dice),),
                 torch.cat((vectors, speaker.expand(len(vectors), -1)), dim=1),
-                machine.vocoder.open(),
+                parts.vocoder.open(),
                 TOKEN_SAMPLES,
                 dice,
             )

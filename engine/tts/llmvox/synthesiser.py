@@ -19,7 +19,7 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, Voice
 from engine.tts.llmvox.config import ENTRY, NAME, read_pack_config
 from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.session import LlmVoxSession, Machine
+from engine.tts.llmvox.session import LlmVoxSession, ModelParts
 from engine.tts.pack_files import (
     PHONES_FILE,
     VOCODER_FILE,
@@ -38,17 +38,17 @@ class LlmVoxSynthesiser(VectorSynthesiser):
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         speaker: SpeakerEncoder,
         own_voices: tuple[Voice, ...],
         name: str = NAME,
     ) -> None:
         info = TtsInfo(name, SAMPLE_RATE, None, can_clone=True, making=MAKING)
-        super().__init__(info, own_voices, speaker, machine.model.shape.speaker_width)
-        self._machine = machine
+        super().__init__(info, own_voices, speaker, parts.model.shape.speaker_width)
+        self._parts = parts
 
     def open(self, voice: Voice, *, seed: int) -> LlmVoxSession:
-        return LlmVoxSession(self._machine, self._of(voice), seed)
+        return LlmVoxSession(self._parts, self._of(voice), seed)
 
 
 def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
@@ -57,7 +57,7 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
-    machine = Machine(
+    parts = ModelParts(
         config.generation,
         with_weights(LlmVoxModel(config.shape), folder / VOICE_FILE),
         load_vocoder(folder / VOCODER_FILE, ENTRY + config.shape.speaker_width),
@@ -67,4 +67,4 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
     )
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
-    return LlmVoxSynthesiser(machine, speaker, pack_voices, config.name)
+    return LlmVoxSynthesiser(parts, speaker, pack_voices, config.name)

@@ -35,7 +35,7 @@ _OTHER_DICE: Final = 1 << 32  # latents and dropout must not depend on how many 
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -53,20 +53,18 @@ class _Passage:
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         prompt: Prompt,
         first_word: int,
         decided: torch.Generator,
         dice: torch.Generator,
     ) -> None:
-        generation, shape = machine.generation, machine.transducer.shape
-        self.phonemizer = WordPhonemizer(machine.espeak)
-        self.script = Script(shape, machine.table, first_word)
-        self.decisions = Decisions(machine.transducer, machine.text_rotation, generation, decided)
+        generation, shape = parts.generation, parts.transducer.shape
+        self.phonemizer = WordPhonemizer(parts.espeak)
+        self.script = Script(shape, parts.table, first_word)
+        self.decisions = Decisions(parts.transducer, parts.text_rotation, generation, decided)
         self.aligned = Aligned(shape.begin, shape.end, generation.delete_bos)
-        self.columns = Columns(
-            machine.spectrum, machine.spectrum_rotation, generation, prompt, dice
-        )
+        self.columns = Columns(parts.spectrum, parts.spectrum_rotation, generation, prompt, dice)
         self.last_word = ""  # taken up
         self.place = -1  # of the unit read last
         self.waits = True  # a blank was drawn, so the next decision needs the next unit
@@ -85,15 +83,15 @@ class _Passage:
 class SmlleSession(Utterance):
     """A TtsSession."""
 
-    def __init__(self, machine: Machine, prompt: Prompt, seed: int) -> None:
+    def __init__(self, parts: ModelParts, prompt: Prompt, seed: int) -> None:
         super().__init__()
-        self._machine = machine
+        self._parts = parts
         self._prompt = prompt
         self._decided = torch.Generator().manual_seed(seed)
         self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
-        self._meter = RateMeter(machine.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
+        self._meter = RateMeter(parts.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
-        self._wave = machine.vocoder.open()
+        self._wave = parts.vocoder.open()
         self._ending = Ending(STEP_SAMPLES * 1000 // STEP_MS)
         self._passage: _Passage | None = None  # None = one has ended and the next has not begun
         self._next_word = 0  # number of the first word of the next passage
@@ -109,7 +107,7 @@ class SmlleSession(Utterance):
                     last = self._ending.sound()
                     return self._packet(last, (), None) if len(last) else Finished()
                 self._passage = _Passage(
-                    self._machine, self._prompt, self._next_word, self._decided, self._drawn
+                    self._parts, self._prompt, self._next_word, self._decided, self._drawn
                 )
             if not self._decide(self._passage):
                 return Starved()
@@ -154,12 +152,12 @@ class SmlleSession(Utterance):
 
     def _is_over(self, passage: _Passage) -> bool:
         """Whether the words taken up are a passage."""
-        long_enough = passage.steps >= self._machine.generation.passage_steps
+        long_enough = passage.steps >= self._parts.generation.passage_steps
         return long_enough and ends_sentence(passage.last_word)
 
     def _bias(self, passage: _Passage) -> float:
         """What to add to the blank's logit: above 0, the next phone comes sooner (ours)."""
-        generation = self._machine.generation
+        generation = self._parts.generation
         pace = self._paces[passage.script.word_at(passage.place)]
         if self.rate is None:
             return math.log(pace)

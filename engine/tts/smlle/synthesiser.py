@@ -29,7 +29,7 @@ from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.smlle.config import NAME, STEP_SAMPLES, Shape, read_pack_config
-from engine.tts.smlle.session import Machine, SmlleSession
+from engine.tts.smlle.session import ModelParts, SmlleSession
 from engine.tts.smlle.spectrum import Inputs, Prompt, Spectrum, before, prepared
 from engine.tts.smlle.transducer import Transducer
 from engine.tts.speaker import recording as recordings
@@ -72,7 +72,7 @@ class SmlleSynthesiser(Synthesiser[Prompt]):
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         own_voices: tuple[Voice, ...],
         cloner: Cloner | None = None,
         name: str = NAME,
@@ -83,19 +83,19 @@ class SmlleSynthesiser(Synthesiser[Prompt]):
         info = TtsInfo(
             name=name,
             sample_rate=SAMPLE_RATE,
-            rate_range=machine.generation.rates,
+            rate_range=parts.generation.rates,
             can_clone=cloner is not None,
             edition=edition,
             making=MAKING,
         )
-        super().__init__(info, own_voices, lambda voice: prompted(machine, voice))
-        self._machine = machine
+        super().__init__(info, own_voices, lambda voice: prompted(parts, voice))
+        self._parts = parts
         self._cloner = cloner
 
     @property
     def shape(self) -> Shape:
         """The shape of its networks."""
-        return self._machine.spectrum.shape
+        return self._parts.spectrum.shape
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not); its text stays
@@ -111,7 +111,7 @@ class SmlleSynthesiser(Synthesiser[Prompt]):
 
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> SmlleSession:
-        return SmlleSession(self._machine, self._of(voice), seed)
+        return SmlleSession(self._parts, self._of(voice), seed)
 
 
 def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
@@ -121,7 +121,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
     shape, cpu = config.shape, torch.device("cpu")
-    machine = Machine(
+    parts = ModelParts(
         config.generation,
         with_weights(Transducer(shape), folder / TRANSDUCER_FILE),
         with_weights(Spectrum(shape), folder / SPECTRUM_FILE),
@@ -138,12 +138,12 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
         shape.masked,
     )
     pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
-    return SmlleSynthesiser(machine, pack_voices, cloner, config.name)
+    return SmlleSynthesiser(parts, pack_voices, cloner, config.name)
 
 
-def prompted(machine: Machine, voice: Voice) -> Prompt:
+def prompted(parts: ModelParts, voice: Voice) -> Prompt:
     """The prompt a voice gives on the network. InvalidInput for a voice that does not fit."""
-    spectrum, generation = machine.spectrum, machine.generation
+    spectrum, generation = parts.spectrum, parts.generation
     shape = spectrum.shape
     tokens = _numbers(voice, "tokens", shape.tokens)
     phones = _numbers(voice, "phones", shape.masked + 1)
@@ -156,7 +156,7 @@ def prompted(machine: Machine, voice: Voice) -> Prompt:
         phones = delete_bos(phones, shape.begin, shape.end)
     columns = spectrum.normalised(mel).view(1, steps, shape.values)
     inputs = Inputs(torch.tensor([tokens]), torch.tensor([phones]), before(columns), speaker[None])
-    return prepared(spectrum, machine.spectrum_rotation, inputs, columns, generation.dropout)
+    return prepared(spectrum, parts.spectrum_rotation, inputs, columns, generation.dropout)
 
 
 def _numbers(voice: Voice, name: str, count: int) -> list[int]:

@@ -39,7 +39,7 @@ _CPU: Final = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -60,23 +60,23 @@ class Machine:
 class SpeakStreamSession(Utterance):
     """A TtsSession."""
 
-    def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
+    def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
         super().__init__()
-        self._machine = machine
+        self._parts = parts
         self._speaker = speaker[None]
-        self._phonemizer = WordPhonemizer(machine.espeak)
-        self._script = Script(machine.table)
+        self._phonemizer = WordPhonemizer(parts.espeak)
+        self._script = Script(parts.table)
         self._script_ended = False
         self._segment: Window | None = None  # the one being spoken; None = between two
         self._next = 0  # the word that the next segment begins with
-        self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
+        self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
         self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
         self._unheard: Tensor | None = None  # levels that sounded and are not yet in the cache
         self._segment_length = self._passage = 0  # positions so far
         self._going_on = 1.0  # how likely the segment is to be longer than it is
         self._tempo = Tempo()
-        self._wave = machine.vocoder.open()
+        self._wave = parts.vocoder.open()
         self._ending = Ending(COLUMN * COLUMN_RATE)
         self._begun: list[int] = []  # words that begin with the next sample
         self._syllables = self._own_syllables = 0  # that ended since the last column
@@ -106,7 +106,7 @@ class SpeakStreamSession(Utterance):
 
     def _next_window(self) -> Window | None:
         """The next window once its words are known; takes up as many words as that needs."""
-        script, generation = self._script, self._machine.generation
+        script, generation = self._script, self._parts.generation
         while True:
             known, ended = len(script.words), self._script_ended
             part = window(self._next, generation.window, generation.hop, known, ended=ended)
@@ -129,7 +129,7 @@ class SpeakStreamSession(Utterance):
             self._cache.restart()
             self._passage, opening = 0, SPEAKER
         ids = torch.tensor([block(words, part, opening=opening)])
-        self._hear(self._machine.model.read(ids, self._speaker))
+        self._hear(self._parts.model.read(ids, self._speaker))
         self._segment, self._segment_length, self._next = part, 0, part.spoken_end
         self._going_on = 1.0
         self._begun += range(words[part.first].first, words[part.spoken_end - 1].last + 1)
@@ -138,7 +138,7 @@ class SpeakStreamSession(Utterance):
         """Whether to start with an empty cache: over a long text a small network gets worse."""
         if not self._cache.length:
             return True
-        generation = self._machine.generation
+        generation = self._parts.generation
         sentence_ended = self._script.words[self._next - 1].ends_sentence
         return self._passage >= generation.longest_passage or (
             sentence_ended and self._passage >= generation.passage
@@ -150,13 +150,13 @@ class SpeakStreamSession(Utterance):
         """
         if self._unheard is None:
             return False
-        model, part = self._machine.model, self._segment
+        model, part = self._parts.model, self._segment
         assert part is not None
-        dropout = self._machine.generation.dropout
+        dropout = self._parts.generation.dropout
         keep = model.enter.keep_masks((1, 1), dropout, self._generator)
         self._hear(model.hear(self._unheard, keep))
         self._unheard = None
-        longest = self._machine.generation.longest_word * (part.spoken_end - part.first)
+        longest = self._parts.generation.longest_word * (part.spoken_end - part.first)
         self._going_on *= float(model.end(self._hidden).neg().sigmoid())
         if self._going_on > 1 / 2 and self._segment_length < longest:
             return False
@@ -169,22 +169,22 @@ class SpeakStreamSession(Utterance):
 
     def _hear(self, x: Tensor) -> None:
         """Append positions [1, T, D] to the sequence."""
-        machine = self._machine
-        self._hidden = machine.model.step(x, machine.rotary, self._cache)
+        parts = self._parts
+        self._hidden = parts.model.step(x, parts.rotary, self._cache)
 
     def _position(self) -> Tensor:
         """The next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
         network itself continues from levels that are drawn.
         """
-        machine = self._machine
-        logits = machine.model.predict(self._hidden[:, None]).levels  # [1, 1, C, BANDS, LEVELS]
+        parts = self._parts
+        logits = parts.model.predict(self._hidden[:, None]).levels  # [1, 1, C, BANDS, LEVELS]
         self._unheard = self._drawn(logits)
         self._segment_length += 1
         self._passage += 1
-        return machine.levels.expected(logits[0, 0])
+        return parts.levels.expected(logits[0, 0])
 
     def _drawn(self, logits: Tensor) -> Tensor:
-        temperature = self._machine.generation.temperature
+        temperature = self._parts.generation.temperature
         if not temperature:
             return logits.argmax(-1)
         chances = (logits / temperature).softmax(-1)
@@ -206,13 +206,13 @@ class SpeakStreamSession(Utterance):
         return self._frame(pcm, rate)
 
     def _tempo_step(self) -> float:
-        part, machine = self._segment, self._machine
+        part, parts = self._segment, self._parts
         assert part is not None
         pace = self._paces[self._script.words[part.first].last]
         if self.rate is None:
             return clamped(pace)
-        rate = machine.rates.nearest(self.rate)
-        return step_for(paced(rate, pace), machine.generation.pace, self._own_rate)
+        rate = parts.rates.nearest(self.rate)
+        return step_for(paced(rate, pace), parts.generation.pace, self._own_rate)
 
     def _last(self) -> AudioFrame | None:
         """The sound dies away, and the last words without a sound have their place; None when there

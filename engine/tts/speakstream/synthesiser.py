@@ -31,7 +31,7 @@ from engine.tts.speaker.recording import MAKING, SpeakerEncoder, VectorSynthesis
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.speakstream.config import NAME, read_pack_config
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.session import Machine, SpeakStreamSession
+from engine.tts.speakstream.session import ModelParts, SpeakStreamSession
 
 
 class SpeakStreamSynthesiser(VectorSynthesiser):
@@ -41,17 +41,17 @@ class SpeakStreamSynthesiser(VectorSynthesiser):
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         speaker: SpeakerEncoder,
         own_voices: tuple[Voice, ...],
         name: str = NAME,
     ) -> None:
-        info = TtsInfo(name, SAMPLE_RATE, machine.rates, can_clone=True, making=MAKING)
-        super().__init__(info, own_voices, speaker, machine.model.shape.speaker_width)
-        self._machine = machine
+        info = TtsInfo(name, SAMPLE_RATE, parts.rates, can_clone=True, making=MAKING)
+        super().__init__(info, own_voices, speaker, parts.model.shape.speaker_width)
+        self._parts = parts
 
     def open(self, voice: Voice, *, seed: int) -> SpeakStreamSession:
-        return SpeakStreamSession(self._machine, self._of(voice), seed)
+        return SpeakStreamSession(self._parts, self._of(voice), seed)
 
 
 def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
@@ -60,7 +60,7 @@ def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
-    machine = Machine(
+    parts = ModelParts(
         config.generation,
         with_weights(SpeakStreamModel(config.shape), folder / VOICE_FILE),
         config.levels,
@@ -71,4 +71,4 @@ def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
     )
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
-    return SpeakStreamSynthesiser(machine, speaker, pack_voices, config.name)
+    return SpeakStreamSynthesiser(parts, speaker, pack_voices, config.name)

@@ -41,7 +41,7 @@ OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -68,18 +68,18 @@ class VoxtreamSession(Utterance):
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         prompt: PreparedPrompt,
         fresh_frames: Callable[[], Frames],
         seed: int,
     ) -> None:
         """`fresh_frames` makes what makes the frames of a passage."""
         super().__init__()
-        window = machine.generation.rate_window_frames
-        self._machine = machine
+        window = parts.generation.rate_window_frames
+        self._parts = parts
         self._prompt = prompt
-        self._phonemizer = WordPhonemizer(machine.espeak)
-        self._script = Script(prompt, machine.table)
+        self._phonemizer = WordPhonemizer(parts.espeak)
+        self._script = Script(prompt, parts.table)
         self._cursor = self._fresh_cursor()
         self._durations = DurationState(len(DURATION_TOKENS), window)
         self._meter = RateMeter(window, FRAME_MS)
@@ -137,7 +137,7 @@ class VoxtreamSession(Utterance):
 
     def _read_ahead(self) -> bool:
         """Take up the words that the next frame is to know; False when it needs more of them."""
-        script, generation = self._script, self._machine.generation
+        script, generation = self._script, self._parts.generation
         wanted = max(generation.min_look_ahead, generation.look_ahead)
         while not script.closed and self._ahead() < wanted:
             if self._words and not self._is_passage_end():
@@ -159,12 +159,12 @@ class VoxtreamSession(Utterance):
 
     def _is_passage_end(self) -> bool:
         """Whether the words taken up are a passage."""
-        long_enough = self._passage >= self._machine.generation.passage_frames
+        long_enough = self._passage >= self._parts.generation.passage_frames
         return long_enough and ends_sentence(self._last_word)
 
     def _fresh_cursor(self) -> AlignmentCursor:
         start = self._prompt.length - 1
-        return AlignmentCursor(start, DURATION_TOKENS, self._machine.generation)
+        return AlignmentCursor(start, DURATION_TOKENS, self._parts.generation)
 
     def _begin_passage(self) -> None:
         """Go on from the prompt alone; the rate and what was measured of it stay."""
@@ -175,8 +175,8 @@ class VoxtreamSession(Utterance):
         self.frames.close()
         self.frames = self._fresh_frames()
         self._passage, self._last_word, self._span = 0, "", None
-        self._phonemizer = WordPhonemizer(self._machine.espeak)
-        self._script = Script(self._prompt, self._machine.table, self._script.spoken_words)
+        self._phonemizer = WordPhonemizer(self._parts.espeak)
+        self._script = Script(self._prompt, self._parts.table, self._script.spoken_words)
         self._cursor = self._fresh_cursor()
 
     def _wordless(self) -> AudioFrame | None:
@@ -231,13 +231,13 @@ class VoxtreamSession(Utterance):
 
     def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""
-        generation = self._machine.generation
+        generation = self._parts.generation
         guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
         pace = self._pace()
         rate = self._wanted(pace)
         if rate is not None:
             rate = min(max(rate, generation.lowest_rate), generation.highest_rate)
-            target = rate_target(rate, self._machine.rates)
+            target = rate_target(rate, self._parts.rates)
             if generation.stretches and self.rate != self._last_rate:
                 self._durations.expect(target)
             guidance = target.guidance
@@ -249,9 +249,9 @@ class VoxtreamSession(Utterance):
 
     def _wanted(self, pace: float) -> float | None:
         """The rate, moved by a word's pace; None = as the network likes."""
-        rate, rates = self.rate, self._machine.rates
+        rate, rates = self.rate, self._parts.rates
         if rate is None:
-            fixed = self._machine.generation.own_rate
+            fixed = self._parts.generation.own_rate
             rate = fixed or (self._own_rate if pace != PLAIN else None)
         if rate is None:
             return None
@@ -264,7 +264,7 @@ class VoxtreamSession(Utterance):
         only now.
         """
         wanted, spoken = self._wanted(self._spoken.pace), self._spoken.rate
-        if wanted is None or spoken is None or not self._machine.generation.stretches:
+        if wanted is None or spoken is None or not self._parts.generation.stretches:
             return 1.0
         return min(max(wanted / spoken, SLOWEST), FASTEST)
 

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.engine.tts.test_shelf import speech
 
 from app.__main__ import main
 from engine.tts import voices
 from engine.tts.base import Voice
-from tests.engine.tts.test_shelf import speech
 from tests.fakes_kokoro import write_kokoro
 
 Capture = pytest.CaptureFixture[str]

@@ -31,7 +31,7 @@ from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
 from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
 from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched, not_fetched
-from engine.tts.llmvox.published.session import Machine, PublishedSession
+from engine.tts.llmvox.published.session import ModelParts, PublishedSession
 from engine.tts.pack_files import STACK, check_numbers
 from engine.tts.synthesiser import Synthesiser, check_made_for
 
@@ -63,14 +63,14 @@ _LARGEST: Final = {"tokens": 65_536, "positions": 65_536, "entry": 4096, "text":
 class PublishedSynthesiser(Synthesiser[Voice]):
     """A TtsModel."""
 
-    def __init__(self, machine: Machine, name: str = NAME) -> None:
+    def __init__(self, parts: ModelParts, name: str = NAME) -> None:
         note = Translatable(
             "Its codec hears {ms} ms ahead: so much later its speech begins.", ms=AHEAD_MS
         )
-        device = machine.model.position.weight.device.type
+        device = parts.model.position.weight.device.type
         info = TtsInfo(name, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
         super().__init__(info, (Voice(VOICE, info.voice_model),), lambda voice: voice)
-        self._machine = machine
+        self._parts = parts
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """ModelError: it has one voice."""
@@ -81,7 +81,7 @@ class PublishedSynthesiser(Synthesiser[Voice]):
 
     def open(self, voice: Voice, *, seed: int) -> PublishedSession:
         check_made_for(voice, self.info)
-        return PublishedSession(self._machine)
+        return PublishedSession(self._parts)
 
 
 def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
@@ -119,8 +119,8 @@ def load_random(
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
     model.codebook.weight.data[-1] = 0
-    machine = ready(model, decoder, device or torch.device("cpu"), precision)
-    return PublishedSynthesiser(machine, RANDOM_NAME)
+    parts = ready(model, decoder, device or torch.device("cpu"), precision)
+    return PublishedSynthesiser(parts, RANDOM_NAME)
 
 
 def ready(
@@ -128,7 +128,7 @@ def ready(
     decoder: WavTokenizerDecoder,
     device: torch.device,
     precision: Precision,
-) -> Machine:
+) -> ModelParts:
     """The parts on the device, for inference only; low-bit products run on the processor alone."""
     threads = min(THREADS, os.cpu_count() or 1)
     torch.set_num_threads(threads)
@@ -137,7 +137,7 @@ def ready(
     if device.type == "cpu":
         model.pack(precision, threads=threads)
     return_freed_memory()
-    return Machine(GENERATION, model, WavTokenizer(decoder))
+    return ModelParts(GENERATION, model, WavTokenizer(decoder))
 
 
 def _model_of(text: str) -> PublishedModel:

@@ -36,7 +36,7 @@ from engine.tts.voxtream.config import (
 )
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.rate import RateTarget
-from engine.tts.voxtream.session import Machine
+from engine.tts.voxtream.session import ModelParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from engine.typed_values import WrongValue, build
 
@@ -62,10 +62,10 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     codec.tune(profile.codec)
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
-    machine = Machine(config.generation, model, codec, table, Espeak(), config.rates)
+    parts = ModelParts(config.generation, model, codec, table, Espeak(), config.rates)
     pack_voices = named_voices(folder / VOICES_FOLDER, f"{config.name} {edition}")
     return_freed_memory()
-    return VoxtreamSynthesiser(machine, speaker, pack_voices, config.name, edition=edition)
+    return VoxtreamSynthesiser(parts, speaker, pack_voices, config.name, edition=edition)
 
 
 def read_pack_config(file: Path) -> PackConfig:

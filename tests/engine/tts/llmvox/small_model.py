@@ -10,7 +10,7 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.llmvox.config import ENTRY, NAME, Generation, Shape, Units
 from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.session import Machine
+from engine.tts.llmvox.session import ModelParts
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
 from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
@@ -45,7 +45,7 @@ def small(
         torch.manual_seed(seed)
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
         speaker = SmallSpeaker(SmallSpeakerConfig(24, 16, SPEAKER_WIDTH)).eval()
-    machine = Machine(
+    parts = ModelParts(
         generation,
         random_network(units, seed),
         vocoder or Vocoder(decoder),
@@ -53,7 +53,7 @@ def small(
         Espeak(),
         RotaryTable(STACK.head_width, torch.device("cpu")),
     )
-    return LlmVoxSynthesiser(machine, speaker, (random_voice("Ada"), random_voice("Bruno")))
+    return LlmVoxSynthesiser(parts, speaker, (random_voice("Ada"), random_voice("Bruno")))
 
 
 def random_voice(name: str) -> Voice:

@@ -26,8 +26,8 @@ def short() -> VoxtreamSynthesiser:
 
 def passages_of(frames: int) -> VoxtreamSynthesiser:
     made = small()
-    generation = replace(made._machine.generation, passage_frames=frames)
-    made._machine = replace(made._machine, generation=generation)
+    generation = replace(made._parts.generation, passage_frames=frames)
+    made._parts = replace(made._parts, generation=generation)
     return made
 
 

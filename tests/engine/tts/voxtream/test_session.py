@@ -270,9 +270,9 @@ def test_the_global_generator_is_neither_read_nor_moved(
 def stretching() -> VoxtreamSynthesiser:
     """Its network is asked for 2.5 to 3 SPS; the rest is stretched."""
     plain = small()
-    generation = replace(plain._machine.generation, lowest_rate=2.5, highest_rate=3.0)
-    machine = replace(plain._machine, generation=generation)
-    return VoxtreamSynthesiser(machine, plain._speaker, plain.voices(), plain.info.name)
+    generation = replace(plain._parts.generation, lowest_rate=2.5, highest_rate=3.0)
+    parts = replace(plain._parts, generation=generation)
+    return VoxtreamSynthesiser(parts, plain._speaker, plain.voices(), plain.info.name)
 
 
 def said(model: VoxtreamSynthesiser, rate: float | None) -> list[AudioFrame]:
@@ -323,9 +323,9 @@ def test_a_new_rate_is_heard_in_the_same_step(stretching: VoxtreamSynthesiser) -
 
 
 def test_a_fixed_own_rate_is_what_that_rate_is(synthesiser: VoxtreamSynthesiser) -> None:
-    machine = synthesiser._machine
+    parts = synthesiser._parts
     fixed = VoxtreamSynthesiser(
-        replace(machine, generation=replace(machine.generation, own_rate=4.0)),
+        replace(parts, generation=replace(parts.generation, own_rate=4.0)),
         synthesiser._speaker,
         synthesiser.voices(),
         synthesiser.info.name,
@@ -335,11 +335,11 @@ def test_a_fixed_own_rate_is_what_that_rate_is(synthesiser: VoxtreamSynthesiser)
 
 def hearing(model: VoxtreamSynthesiser, frames: int, *, graphs: bool) -> VoxtreamSynthesiser:
     """The model with a codec that has heard so many frames of the prompt."""
-    generation = replace(model._machine.generation, frames_heard=frames)
-    model._machine.model.generation = generation
-    machine = replace(model._machine, generation=generation)
+    generation = replace(model._parts.generation, frames_heard=frames)
+    model._parts.model.generation = generation
+    parts = replace(model._parts, generation=generation)
     return VoxtreamSynthesiser(
-        machine, model._speaker, model.voices(), model.info.name, graphs=graphs
+        parts, model._speaker, model.voices(), model.info.name, graphs=graphs
     )
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from engine.tts.base import TtsModel
-from engine.tts.voxtream.original.synthesiser import VoxtreamSynthesiser
+from engine.tts.voxtream.voxtream1.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts import laws
-from tests.engine.tts.voxtream.original.small_original import small
+from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import small
 
 
 @pytest.fixture(scope="module")

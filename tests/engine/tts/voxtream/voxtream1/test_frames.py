@@ -12,11 +12,11 @@ from engine.tts.base import AudioFrame
 from engine.tts.phones import EOS, SILENCE, own_table
 from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
-from engine.tts.voxtream.original.config import Generation
-from engine.tts.voxtream.original.frames import choose
-from engine.tts.voxtream.original.script import Cursor, Script, Span
+from engine.tts.voxtream.voxtream1.config import Generation
+from engine.tts.voxtream.voxtream1.frames import choose
+from engine.tts.voxtream.voxtream1.script import Cursor, Script, Span
 from tests.engine.tts.laws import drain
-from tests.engine.tts.voxtream.original.small_original import SEED, SMALL, TARGET, small
+from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, TARGET, small
 
 DRAWS = 2000
 

@@ -32,7 +32,7 @@ _LARGEST_CONFIG: Final = 1_000_000  # bytes
 
 
 @dataclass(frozen=True)
-class Roster:
+class VoiceCatalogue:
     """`voice_model` is the synthesiser's TtsInfo.voice_model, `own` the names of its own voices,
     the default first; `about` their descriptions by name, where there are any.
     """
@@ -44,15 +44,15 @@ class Roster:
     about: Mapping[str, str] = field(default_factory=dict)
 
 
-def of_model(model: TtsModel) -> Roster:
-    """The roster of a loaded synthesiser."""
+def of_model(model: TtsModel) -> VoiceCatalogue:
+    """The catalogue of a loaded synthesiser."""
     info, own = model.info, model.voices()
     about = {each.name: each.metadata[ABOUT] for each in own if ABOUT in each.metadata}
     names = tuple(voice.name for voice in own)
-    return Roster(info.voice_model, names, info.can_clone, info.can_mix, about)
+    return VoiceCatalogue(info.voice_model, names, info.can_clone, info.can_mix, about)
 
 
-def usable(settings: SpeechSettings) -> Roster:
+def usable(settings: SpeechSettings) -> VoiceCatalogue:
     """As of_settings(), but where 'auto', or the synthesiser that comes with the program, is not
     whole, what needs no weights stands in for it. ModelError for another one.
     """
@@ -65,9 +65,9 @@ def usable(settings: SpeechSettings) -> Roster:
         return of_settings(replace(settings, engine=ESPEAK))
 
 
-def of_settings(settings: SpeechSettings) -> Roster:
-    """The roster of the synthesiser that these settings would load. ModelError when its files are
-    not whole.
+def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
+    """The catalogue of the synthesiser that these settings would load. ModelError when its files
+    are not whole.
     """
     settings = pick.resolve(settings)
     match settings.engine:
@@ -75,7 +75,7 @@ def of_settings(settings: SpeechSettings) -> Roster:
             from engine.tts.espeak.voices import VOICES
 
             about = {voice.name: voice.description for voice in VOICES}
-            return Roster(ESPEAK, tuple(about), can_clone=False, about=about)
+            return VoiceCatalogue(ESPEAK, tuple(about), can_clone=False, about=about)
         case "starter":
             return _of_pack(place.pack_folder())
         case "kokoro":
@@ -83,15 +83,15 @@ def of_settings(settings: SpeechSettings) -> Roster:
         case llmvox.NAME:
             if not llmvox.is_fetched():
                 raise llmvox.not_fetched()
-            return Roster(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
+            return VoiceCatalogue(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
         case name if system := systems.find(name):
             files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
-            return Roster(system.name, tuple(file.name for file in files), system.can_clone)
+            return VoiceCatalogue(system.name, tuple(file.name for file in files), system.can_clone)
         case edition:
             return _fetched(edition)
 
 
-def _kokoro() -> Roster:
+def _kokoro() -> VoiceCatalogue:
     from engine.tts.kokoro import voices as kokoro
     from engine.tts.kokoro.place import is_fetched
 
@@ -102,10 +102,10 @@ def _kokoro() -> Roster:
             name="Kokoro",
             command="rubato models get kokoro",
         )
-    return Roster(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
+    return VoiceCatalogue(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
 
 
-def _of_pack(folder: Path) -> Roster:
+def _of_pack(folder: Path) -> VoiceCatalogue:
     files = voices.saved_voices(folder / VOICES_FOLDER)
     try:
         with (folder / CONFIG_FILE).open("rb") as file:
@@ -117,14 +117,14 @@ def _of_pack(folder: Path) -> Roster:
         ) from error
     if not files:
         raise ModelError("The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder)
-    return Roster(f"{name} {edition}", tuple(file.name for file in files), can_clone=True)
+    return VoiceCatalogue(f"{name} {edition}", tuple(file.name for file in files), can_clone=True)
 
 
-def _fetched(edition: str) -> Roster:
+def _fetched(edition: str) -> VoiceCatalogue:
     if not (data_folder() / "models" / edition / "model.safetensors").is_file():
         raise ModelError(
             "The neural voice is not on this machine.",
             hint="Fetch it with: {command}",
             command=f"rubato models get {edition}",
         )
-    return Roster(edition, (VOXTREAM2_OWN,), can_clone=True)
+    return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=True)

@@ -11,14 +11,14 @@ from safetensors.numpy import save_file
 
 from engine.audio.clips.clip import Clip
 from engine.errors import InvalidInput, ModelError
-from engine.tts import shelf as shelf_file
 from engine.tts import voice_notes, voices
+from engine.tts import voice_store as store_file
 from engine.tts.base import Voice
-from engine.tts.roster import Roster
-from engine.tts.shelf import KEPT_DAYS, Shelf
+from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.voice_store import KEPT_DAYS, VoiceStore
 
-ROSTER = Roster("neural", ("Anton", "Clara"), can_clone=True)
-DEAF = Roster("espeak", ("Alan",), can_clone=False)
+ROSTER = VoiceCatalogue("neural", ("Anton", "Clara"), can_clone=True)
+DEAF = VoiceCatalogue("espeak", ("Alan",), can_clone=False)
 GRANDMA = Voice("Grandma", "neural", {"codes": np.arange(6, dtype=np.int16)}, {"making": "3"})
 DAY_S = 86_400
 
@@ -31,81 +31,85 @@ def speech(seconds: float = 2.0) -> Clip:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
+def store(tmp_path: Path) -> VoiceStore:
     voices.save(GRANDMA, tmp_path, speech())
-    return Shelf(ROSTER, tmp_path)
+    return VoiceStore(ROSTER, tmp_path)
 
 
-def names(shelf: Shelf) -> list[str]:
-    return [card.name for card in shelf.cards()]
+def names(store: VoiceStore) -> list[str]:
+    return [entry.name for entry in store.entries()]
 
 
-def test_a_row_says_what_a_voice_is_made_of(shelf: Shelf) -> None:
-    shelf.set_pace("grandma", 3.5)
-    shelf.spoke("Grandma", "2026-11-22")
-    anton, _, card = shelf.cards()
+def test_a_row_says_what_a_voice_is_made_of(store: VoiceStore) -> None:
+    store.set_pace("grandma", 3.5)
+    store.spoke("Grandma", "2026-11-22")
+    anton, _, entry = store.entries()
     assert (anton.own, anton.usable, anton.clip_s) == (True, True, None)
-    assert (card.clip_s, card.pace, card.used, card.made_for) == (
+    assert (entry.clip_s, entry.pace, entry.used, entry.made_for) == (
         2.0,
         3.5,
         "2026-11-22",
         ("neural",),
     )
-    assert card.snr_db is not None
-    assert 40 < card.snr_db < 60
-    assert card.usable
-    assert card.again
+    assert entry.snr_db is not None
+    assert 40 < entry.snr_db < 60
+    assert entry.usable
+    assert entry.again
 
 
-def test_a_voice_of_another_model_says_why_it_cannot_speak(shelf: Shelf, tmp_path: Path) -> None:
+def test_a_voice_of_another_model_says_why_it_cannot_speak(
+    store: VoiceStore, tmp_path: Path
+) -> None:
     voices.save(replace(GRANDMA, name="Bare", model="other"), tmp_path)
-    by_name = {card.name: card for card in shelf.cards()}
+    by_name = {entry.name: entry for entry in store.entries()}
     assert not by_name["Bare"].usable
     assert "no recording was kept" in by_name["Bare"].why_not
-    (_, _, deaf) = Shelf(DEAF, tmp_path).cards()
+    (_, _, deaf) = VoiceStore(DEAF, tmp_path).entries()
     assert not deaf.usable
     assert "cannot learn voices" in deaf.why_not
 
 
-def test_a_voice_of_two_models_is_one_row_and_renamed_whole(shelf: Shelf, tmp_path: Path) -> None:
+def test_a_voice_of_two_models_is_one_row_and_renamed_whole(
+    store: VoiceStore, tmp_path: Path
+) -> None:
     voices.save(replace(GRANDMA, model="older"), tmp_path, speech())
-    shelf.set_pace("Grandma", 2.0)
-    assert shelf.rename("grandma", " Oma ") == "Oma"
-    assert names(shelf) == ["Anton", "Clara", "Oma"]
+    store.set_pace("Grandma", 2.0)
+    assert store.rename("grandma", " Oma ") == "Oma"
+    assert names(store) == ["Anton", "Clara", "Oma"]
     assert {saved.model for saved in voices.saved_voices(tmp_path)} == {"neural", "older"}
-    assert shelf.pace("Oma") == 2.0
-    assert shelf.rename("Oma", "OMA") == "OMA"  # its own name in another case is free
-    assert names(shelf)[-1] == "OMA"
+    assert store.pace("Oma") == 2.0
+    assert store.rename("Oma", "OMA") == "OMA"  # its own name in another case is free
+    assert names(store)[-1] == "OMA"
 
 
 @pytest.mark.parametrize("new", ["anton", "", "a\nb", "x" * 81])
-def test_a_name_that_is_taken_or_none_is_refused(shelf: Shelf, new: str) -> None:
+def test_a_name_that_is_taken_or_none_is_refused(store: VoiceStore, new: str) -> None:
     with pytest.raises(InvalidInput):
-        shelf.rename("Grandma", new)
-    assert names(shelf) == ["Anton", "Clara", "Grandma"]
+        store.rename("Grandma", new)
+    assert names(store) == ["Anton", "Clara", "Grandma"]
 
 
-def test_what_comes_with_the_synthesiser_stays(shelf: Shelf) -> None:
+def test_what_comes_with_the_synthesiser_stays(store: VoiceStore) -> None:
     with pytest.raises(InvalidInput, match="comes with"):
-        shelf.remove("anton")
+        store.remove("anton")
     with pytest.raises(InvalidInput, match="no voice called"):
-        shelf.remove("Nobody")
+        store.remove("Nobody")
 
 
 def test_a_rename_that_is_broken_off_loses_nothing(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+    store: VoiceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(path: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shelf_file, "_delete", killed)
+    monkeypatch.setattr(store_file, "_delete", killed)
     with pytest.raises(KeyboardInterrupt):
-        shelf.rename("Grandma", "Oma")
-    assert names(shelf) == ["Anton", "Clara", "Grandma", "Oma"]
+        store.rename("Grandma", "Oma")
+    assert names(store) == ["Anton", "Clara", "Grandma", "Oma"]
 
 
 def test_a_full_disk_leaves_the_voice_as_it_was(
-    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: VoiceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -113,64 +117,66 @@ def test_a_full_disk_leaves_the_voice_as_it_was(
     before = sorted(tmp_path.iterdir())
     monkeypatch.setattr(os, "fsync", full)
     for change in (
-        lambda: shelf.rename("Grandma", "Oma"),
-        lambda: shelf.set_pace("Grandma", 3.0),
-        lambda: shelf.export("Grandma", tmp_path / "out"),
+        lambda: store.rename("Grandma", "Oma"),
+        lambda: store.set_pace("Grandma", 3.0),
+        lambda: store.export("Grandma", tmp_path / "out"),
     ):
         with pytest.raises(ModelError, match="No space left"):
             change()
     assert sorted(tmp_path.iterdir()) == before
-    assert shelf.pace("Grandma") is None
+    assert store.pace("Grandma") is None
 
 
-def test_what_is_removed_comes_back_as_it_was(shelf: Shelf, tmp_path: Path) -> None:
+def test_what_is_removed_comes_back_as_it_was(store: VoiceStore, tmp_path: Path) -> None:
     before = voices.load(path := voices.saved_voices(tmp_path)[0].path)
-    assert shelf.remove("grandma") == "Grandma"
-    assert (names(shelf), shelf.removed()) == (["Anton", "Clara"], ("Grandma",))
-    assert Shelf(ROSTER, tmp_path).removed() == ("Grandma",)  # also after the program was killed
-    assert shelf.restore("Grandma") == "Grandma"
-    assert (names(shelf)[-1], shelf.removed()) == ("Grandma", ())
+    assert store.remove("grandma") == "Grandma"
+    assert (names(store), store.removed()) == (["Anton", "Clara"], ("Grandma",))
+    assert VoiceStore(ROSTER, tmp_path).removed() == (
+        "Grandma",
+    )  # also after the program was killed
+    assert store.restore("Grandma") == "Grandma"
+    assert (names(store)[-1], store.removed()) == ("Grandma", ())
     assert voices.load(path).metadata == before.metadata
 
 
 def test_a_name_taken_meanwhile_keeps_the_removed_one_where_it_is(
-    shelf: Shelf, tmp_path: Path
+    store: VoiceStore, tmp_path: Path
 ) -> None:
-    shelf.remove("Grandma")
+    store.remove("Grandma")
     voices.save(GRANDMA, tmp_path)
     with pytest.raises(InvalidInput, match="already"):
-        shelf.restore("Grandma")
-    assert shelf.removed() == ("Grandma",)
+        store.restore("Grandma")
+    assert store.removed() == ("Grandma",)
 
 
 def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path: Path) -> None:
     now = [1_000_000_000.0]
-    shelf = Shelf(ROSTER, tmp_path, now=lambda: now[0])
+    store = VoiceStore(ROSTER, tmp_path, now=lambda: now[0])
     voices.save(GRANDMA, tmp_path)
-    shelf.remove("Grandma")
+    store.remove("Grandma")
     now[0] += (KEPT_DAYS - 0.1) * DAY_S
-    assert shelf.removed() == ("Grandma",)
+    assert store.removed() == ("Grandma",)
     now[0] += 0.2 * DAY_S
-    assert shelf.removed() == ()
+    assert store.removed() == ()
     voices.save(GRANDMA, tmp_path)
-    shelf.set_pace("Grandma", 5.0)
-    shelf.remove("Grandma")
-    shelf.discard("Grandma")
-    assert (shelf.removed(), shelf.pace("Grandma")) == ((), None)
+    store.set_pace("Grandma", 5.0)
+    store.remove("Grandma")
+    store.discard("Grandma")
+    assert (store.removed(), store.pace("Grandma")) == ((), None)
     with pytest.raises(InvalidInput, match="removed lately"):
-        shelf.discard("Grandma")
+        store.discard("Grandma")
 
 
 def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
-    shelf: Shelf, tmp_path: Path
+    store: VoiceStore, tmp_path: Path
 ) -> None:
-    shelf.set_pace("Grandma", 4.5)
-    path = shelf.export("grandma", tmp_path / "out" / "gift")
+    store.set_pace("Grandma", 4.5)
+    path = store.export("grandma", tmp_path / "out" / "gift")
     assert path.name == "gift" + voices.SUFFIX
-    other = Shelf(ROSTER, tmp_path / "elsewhere")
+    other = VoiceStore(ROSTER, tmp_path / "elsewhere")
     assert other.read_in(path, "") == "Grandma"
-    (card,) = [card for card in other.cards() if not card.own]
-    assert (card.clip_s, card.pace, card.usable) == (2.0, 4.5, True)
+    (entry,) = [entry for entry in other.entries() if not entry.own]
+    assert (entry.clip_s, entry.pace, entry.usable) == (2.0, 4.5, True)
     with pytest.raises(InvalidInput, match="already"):
         other.read_in(path, "")
     assert other.read_in(path, "Nana") == "Nana"
@@ -179,15 +185,15 @@ def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
 @pytest.mark.parametrize("name", ["../escape", "con", "a/b\\c:d*?"])
 def test_a_name_in_a_file_decides_no_path(tmp_path: Path, name: str) -> None:
     path = voices.save_as(replace(GRANDMA, name=name), tmp_path / "in.safetensors").path
-    shelf = Shelf(ROSTER, tmp_path / "shelf")
-    assert shelf.read_in(path, "") == name
-    assert {each.parent for each in (tmp_path / "shelf").rglob("*") if each.is_file()} == {
-        tmp_path / "shelf"
+    store = VoiceStore(ROSTER, tmp_path / "store")
+    assert store.read_in(path, "") == name
+    assert {each.parent for each in (tmp_path / "store").rglob("*") if each.is_file()} == {
+        tmp_path / "store"
     }
 
 
 def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    shelf, folder = Shelf(ROSTER, tmp_path / "shelf"), tmp_path / "hostile"
+    store, folder = VoiceStore(ROSTER, tmp_path / "store"), tmp_path / "hostile"
     folder.mkdir()
     told = {"rubato.name": "X", "rubato.model": "neural"}
     whole = voices.save_as(GRANDMA, folder / "cut.safetensors", speech()).path
@@ -203,56 +209,56 @@ def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path)
     os.mkfifo(folder / "pipe")
     for path in (*sorted(folder.iterdir()), folder / "gone", folder):
         with pytest.raises(InvalidInput):
-            shelf.read_in(path, "")
-    assert shelf.cards() == Shelf(ROSTER, tmp_path / "empty").cards()
+            store.read_in(path, "")
+    assert store.entries() == VoiceStore(ROSTER, tmp_path / "empty").entries()
 
 
 def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = voices.save_as(GRANDMA, tmp_path / "v.safetensors").path
     monkeypatch.setattr(voices, "LARGEST_BYTES", 50)
     with pytest.raises(InvalidInput, match="MB large"):
-        Shelf(ROSTER, tmp_path / "shelf").read_in(path, "")
+        VoiceStore(ROSTER, tmp_path / "store").read_in(path, "")
 
 
 @pytest.mark.parametrize("pace", [0.5, 7.5, float("nan")])
-def test_a_pace_beyond_the_slider_is_refused(shelf: Shelf, pace: float) -> None:
+def test_a_pace_beyond_the_slider_is_refused(store: VoiceStore, pace: float) -> None:
     with pytest.raises(InvalidInput, match="1 to 7"):
-        shelf.set_pace("Anton", pace)
+        store.set_pace("Anton", pace)
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"voices": [1]}', '{"voices": {"a": 3}}'])
 def test_damaged_notes_are_set_aside_and_new_ones_begun(
-    shelf: Shelf, tmp_path: Path, content: str
+    store: VoiceStore, tmp_path: Path, content: str
 ) -> None:
     (tmp_path / voice_notes.FILE).write_text(content)
-    assert shelf.pace("Anton") is None
-    shelf.set_pace("Anton", 3.0)
-    assert shelf.pace("anton") == 3.0
+    assert store.pace("Anton") is None
+    store.set_pace("Anton", 3.0)
+    assert store.pace("anton") == 3.0
     assert (tmp_path / "notes.damaged.json").read_text() == content
 
 
-def test_nonsense_in_notes_counts_as_nothing(shelf: Shelf, tmp_path: Path) -> None:
+def test_nonsense_in_notes_counts_as_nothing(store: VoiceStore, tmp_path: Path) -> None:
     text = '{"voices": {"anton": {"pace": "fast", "used": "\\u001b[2J"}, "clara": {"pace": 99}}}'
     (tmp_path / voice_notes.FILE).write_text(text)
-    anton, clara, _ = shelf.cards()
+    anton, clara, _ = store.entries()
     assert (anton.pace, anton.used, clara.pace) == (None, "", None)
 
 
-def test_nobody_else_may_read_what_is_kept(shelf: Shelf, tmp_path: Path) -> None:
-    shelf.set_pace("Grandma", 3.0)
+def test_nobody_else_may_read_what_is_kept(store: VoiceStore, tmp_path: Path) -> None:
+    store.set_pace("Grandma", 3.0)
     files = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert {each.stat().st_mode & 0o077 for each in files} == {0}
 
 
-def test_every_action_names_the_voice_as_it_is_written(shelf: Shelf, tmp_path: Path) -> None:
-    assert (shelf.find("GRANDMA"), shelf.find("anton")) == ("Grandma", "Anton")
-    path = shelf.export("grandma", tmp_path / "elsewhere" / "out")
-    assert shelf.rename("grandma", "Oma") == "Oma"
-    assert shelf.read_in(path, "") == "Grandma"
-    assert shelf.remove("OMA") == "Oma"
-    assert shelf.restore("oma") == "Oma"
-    assert shelf.discard(shelf.remove("oma")) == "Oma"
-    assert shelf.removed() == ()
-    assert [card.name for card in shelf.cards() if not card.own] == ["Grandma"]
+def test_every_action_names_the_voice_as_it_is_written(store: VoiceStore, tmp_path: Path) -> None:
+    assert (store.find("GRANDMA"), store.find("anton")) == ("Grandma", "Anton")
+    path = store.export("grandma", tmp_path / "elsewhere" / "out")
+    assert store.rename("grandma", "Oma") == "Oma"
+    assert store.read_in(path, "") == "Grandma"
+    assert store.remove("OMA") == "Oma"
+    assert store.restore("oma") == "Oma"
+    assert store.discard(store.remove("oma")) == "Oma"
+    assert store.removed() == ()
+    assert [entry.name for entry in store.entries() if not entry.own] == ["Grandma"]
     with pytest.raises(InvalidInput, match="no voice called"):
-        shelf.find("Oma")
+        store.find("Oma")

@@ -38,10 +38,10 @@ from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_wei
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
 from engine.tts.voxtream.files.place import NAME as STARTER
-from engine.tts.voxtream.original.config import FROZEN, NAME, PackConfig, read_pack_config
-from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
-from engine.tts.voxtream.original.session import Machine, VoxtreamSession
 from engine.tts.voxtream.prompt import rotary_tables
+from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, PackConfig, read_pack_config
+from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt, Prompt, prepare
+from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
 
 # Acoustic codes are drawn, which the packed depth transformer cannot: that one stays plain.
 PROFILE: Final = Profile(
@@ -53,12 +53,12 @@ AGAIN: Final = Translatable("Make the voice pack again.")
 class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
     """A TtsModel."""
 
-    def __init__(self, machine: Machine, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
-        device = machine.model.device.type
+    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+        device = parts.model.device.type
         info = TtsInfo(name, SAMPLE_RATE, rate_range=None, can_clone=False, device=device)
         super().__init__(info, own_voices, self._prompt)
-        self._machine = machine
-        self._tables = rotary_tables(machine.model)
+        self._parts = parts
+        self._tables = rotary_tables(parts.model)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """Always a ModelError: a prompt needs its text, aligned, which a recording lacks."""
@@ -69,10 +69,10 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
-        return VoxtreamSession(self._machine, self._of(voice), seed)
+        return VoxtreamSession(self._parts, self._of(voice), seed)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        model = self._machine.model
+        model = self._parts.model
         return prepare(model, self._tables, checked_prompt(voice, model.config))
 
 
@@ -94,10 +94,10 @@ def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesi
         model = load_weights(weights, shape, GENERATION, profile, place)
     codec = load_small(folder / CODEC_FILE, place.device)
     codec.tune(profile.codec)
-    machine = Machine(config.generation, model, codec, table, Espeak())
+    parts = ModelParts(config.generation, model, codec, table, Espeak())
     named = named_voices(folder / VOICES_FOLDER, config.name)
     return_freed_memory()
-    return VoxtreamSynthesiser(machine, named, config.name)
+    return VoxtreamSynthesiser(parts, named, config.name)
 
 
 def frozen_hash(file: Path) -> str:

@@ -10,7 +10,7 @@ import pytest
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts.registry import load
-from engine.tts.roster import of_model, of_settings, usable
+from engine.tts.voice_catalogue import of_model, of_settings, usable
 from engine.tts.voxtream.files import place
 from tests.engine.tts.voxtream.small_pack import write_pack
 from tests.fakes_kokoro import write_kokoro
@@ -34,10 +34,10 @@ def test_the_files_tell_what_the_model_does(engine: str) -> None:
 
 def test_kokoro_has_28_voices_with_descriptions() -> None:
     write_kokoro()
-    roster = of_settings(SpeechSettings(engine="kokoro"))
-    assert roster.own[:6] == ("Heart", "Michael", "Emma", "George", "Bella", "Fenrir")
-    assert (len(set(roster.own)), roster.can_mix) == (28, True)
-    assert all(roster.about[name].count(", ") == 2 for name in roster.own)
+    catalogue = of_settings(SpeechSettings(engine="kokoro"))
+    assert catalogue.own[:6] == ("Heart", "Michael", "Emma", "George", "Bella", "Fenrir")
+    assert (len(set(catalogue.own)), catalogue.can_mix) == (28, True)
+    assert all(catalogue.about[name].count(", ") == 2 for name in catalogue.own)
 
 
 @pytest.mark.parametrize("broken", ["config.json", "codec.safetensors", "speaker.safetensors"])
@@ -65,7 +65,7 @@ def test_listing_voices_imports_no_synthesiser(engine: str) -> None:
     listing = (
         "import sys; from engine.api import Settings, voices;"
         "from engine.settings import SpeechSettings;"
-        f"voices(Settings(speech=SpeechSettings(engine='{engine}'))).cards();"
+        f"voices(Settings(speech=SpeechSettings(engine='{engine}'))).entries();"
         "heavy = {'torch', 'moshi', 'onnx', 'onnxruntime', 'httpx', 'av'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -14,8 +14,8 @@ from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord, is_nucleus
 from engine.tts.phones import EOS, SILENCE, PhoneTable
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from engine.tts.voxtream.original.config import TOKENS, Generation
-from engine.tts.voxtream.original.prompt import PreparedPrompt
+from engine.tts.voxtream.voxtream1.config import TOKENS, Generation
+from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 
 
 @dataclass(frozen=True)

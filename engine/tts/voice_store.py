@@ -1,4 +1,4 @@
-"""The shelf of voices: those a synthesiser brings along and those the person made; renamed, removed
+"""The store of voices: those a synthesiser brings along and those the person made; renamed, removed
 and brought back, exported and imported.
 
 One voice can lie in several files, one for each model that made its own of it. What is removed lies
@@ -22,7 +22,7 @@ from engine.settings import FASTEST, SLOWEST
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.mixing import mixed
-from engine.tts.roster import KOKORO, Roster
+from engine.tts.voice_catalogue import KOKORO, VoiceCatalogue
 from engine.tts.voice_notes import note_of
 from engine.tts.voices import SavedVoice
 
@@ -32,35 +32,38 @@ KEPT_DAYS: Final = 7
 _DAY_S: Final = 86_400
 
 
-class Shelf:
+class VoiceStore:
     """The voices in a folder. Every call reads the folder again: another program may change it."""
 
     def __init__(
-        self, roster: Roster, within: Path | None = None, now: Callable[[], float] = time.time
+        self,
+        catalogue: VoiceCatalogue,
+        within: Path | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
-        """`roster`: of the synthesiser in use. `within` None: the person's data folder."""
-        self._roster = roster
+        """`catalogue`: of the synthesiser in use. `within` None: the person's data folder."""
+        self._catalogue = catalogue
         self._folder = voices.folder() if within is None else within
         self._bin = self._folder / REMOVED
         self._now = now
 
     # ------------------------------------------------------------------------- asking
 
-    def cards(self) -> tuple[VoiceEntry, ...]:
+    def entries(self) -> tuple[VoiceEntry, ...]:
         """The synthesiser's own voices, then the person's by name."""
         notes = voice_notes.read(self._folder)
         own = [
             VoiceEntry(
                 *(name, True),
-                made_for=(self._roster.voice_model,),
-                description=self._roster.about.get(name, ""),
+                made_for=(self._catalogue.voice_model,),
+                description=self._catalogue.about.get(name, ""),
             )
-            for name in self._roster.own
+            for name in self._catalogue.own
         ]
-        personal = [_card(files, self._roster) for files in self._by_name().values()]
-        own_names = {name.casefold() for name in self._roster.own}
-        cards = (*own, *(card for card in personal if card.name.casefold() not in own_names))
-        return tuple(_noted(card, note_of(notes, card.name)) for card in cards)
+        personal = [_entry(files, self._catalogue) for files in self._by_name().values()]
+        own_names = {name.casefold() for name in self._catalogue.own}
+        entries = (*own, *(entry for entry in personal if entry.name.casefold() not in own_names))
+        return tuple(_noted(entry, note_of(notes, entry.name)) for entry in entries)
 
     def removed(self) -> tuple[str, ...]:
         """Names of what can be brought back; what was removed KEPT_DAYS ago is deleted now."""
@@ -73,7 +76,7 @@ class Shelf:
 
     def find(self, name: str) -> str:
         """The name as it is written. InvalidInput when there is no such voice."""
-        if own_names := [own for own in self._roster.own if _same(own, name)]:
+        if own_names := [own for own in self._catalogue.own if _same(own, name)]:
             return own_names[0]
         return self._found(name)[0].name
 
@@ -146,7 +149,7 @@ class Shelf:
         name = name.strip()
         voices.check_name(name)
         self.check_free(name)
-        voices.save(mixed(mix, self._roster, self._folder, name), self._folder)
+        voices.save(mixed(mix, self._catalogue, self._folder, name), self._folder)
         return name
 
     # ------------------------------------------------------------------- out and in
@@ -154,7 +157,9 @@ class Shelf:
     def export(self, name: str, path: Path) -> Path:
         """Write a voice with its recording and its pace to one file; returns which."""
         files = self._found(name)
-        best = max(files, key=lambda file: (file.has_clip, file.model == self._roster.voice_model))
+        best = max(
+            files, key=lambda file: (file.has_clip, file.model == self._catalogue.voice_model)
+        )
         if path.suffix != ".safetensors":
             path = path.with_name(path.name + voices.SUFFIX)
         self._rewritten(best, path, best.name, pace=self.pace(name))
@@ -178,7 +183,7 @@ class Shelf:
 
     def check_free(self, name: str) -> None:
         """InvalidInput when there is a voice of this name."""
-        if self._called(name) or any(_same(own, name) for own in self._roster.own):
+        if self._called(name) or any(_same(own, name) for own in self._catalogue.own):
             raise InvalidInput(
                 "There is a voice called '{name}' already.", hint="Choose another name.", name=name
             )
@@ -205,7 +210,7 @@ class Shelf:
         files = self._called(name)
         if files:
             return files
-        if any(_same(own, name) for own in self._roster.own):
+        if any(_same(own, name) for own in self._catalogue.own):
             raise InvalidInput(
                 "{name} comes with the synthesiser.",
                 hint="Only voices you made can be changed.",
@@ -231,15 +236,15 @@ class Shelf:
         return files
 
 
-def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
+def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry:
     """One voice of the person's."""
-    fits = [file for file in files if file.model == roster.voice_model]
+    fits = [file for file in files if file.model == catalogue.voice_model]
     clips = [file for file in files if file.has_clip]
     clip_s, snr = _facts(clips[0]) if clips else (None, None)
-    again = roster.can_clone and bool(clips)
+    again = catalogue.can_clone and bool(clips)
     usable = bool(fits) or again
     made_for = tuple(file.model for file in files)
-    why_not = "" if usable else _why_not(made_for, roster, has_clip=bool(clips))
+    why_not = "" if usable else _why_not(made_for, catalogue, has_clip=bool(clips))
     return VoiceEntry(
         files[0].name,
         clip_s=clip_s,
@@ -249,17 +254,17 @@ def _card(files: Sequence[SavedVoice], roster: Roster) -> VoiceEntry:
         why_not=why_not,
         again=again,
         description=(fits or files)[0].about,
-        resembles=roster.voice_model == KOKORO,
+        resembles=catalogue.voice_model == KOKORO,
     )
 
 
-def _why_not(made_for: tuple[str, ...], roster: Roster, *, has_clip: bool) -> str:
+def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: bool) -> str:
     reason = Translatable(
         "It was made for {names}, not for {model}, which cannot learn voices."
         if has_clip
         else "It was made for {names}, not for {model}, and no recording was kept with it.",
         names=", ".join(made_for),
-        model=roster.voice_model,
+        model=catalogue.voice_model,
     )
     advice = Translatable(
         "Choose a synthesiser that can." if has_clip else "Use the synthesiser it was made for."
@@ -278,8 +283,8 @@ def _facts(file: SavedVoice) -> tuple[float | None, float | None]:
     return clip.seconds, snr_db(clip)
 
 
-def _noted(card: VoiceEntry, note: voice_notes.Note) -> VoiceEntry:
-    return replace(card, pace=note.pace, used=note.used)
+def _noted(entry: VoiceEntry, note: voice_notes.Note) -> VoiceEntry:
+    return replace(entry, pace=note.pace, used=note.used)
 
 
 def _moved(files: Sequence[SavedVoice], into: Path) -> None:

@@ -10,7 +10,7 @@ import soundfile
 from engine.errors import InvalidInput, ModelError, UnreadableClip
 from engine.tts import voices
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.casting import adopt, choose, voice_names
+from engine.tts.voice_lookup import adopt, choose, voice_names
 from tests.fakes_tts import FakeTts
 
 GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})

@@ -21,14 +21,14 @@ from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
 from engine.tts.utterance import Utterance
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.original.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
-from engine.tts.voxtream.original.frames import Frames
-from engine.tts.voxtream.original.prompt import PreparedPrompt
-from engine.tts.voxtream.original.script import Cursor, Script, Span
+from engine.tts.voxtream.voxtream1.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
+from engine.tts.voxtream.voxtream1.frames import Frames
+from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
+from engine.tts.voxtream.voxtream1.script import Cursor, Script, Span
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -41,9 +41,9 @@ class Machine:
 class VoxtreamSession(Utterance):
     """A TtsSession without control of the rate."""
 
-    def __init__(self, machine: Machine, prompt: PreparedPrompt, seed: int) -> None:
+    def __init__(self, parts: ModelParts, prompt: PreparedPrompt, seed: int) -> None:
         super().__init__()
-        self._machine = machine
+        self._parts = parts
         self._prompt = prompt
         self._meter = RateMeter(METER_FRAMES, FRAME_MS)
         self._generator = torch.Generator().manual_seed(seed)
@@ -106,21 +106,21 @@ class VoxtreamSession(Utterance):
     def _needs_a_word(self) -> bool:
         """Whether the next frame sees further than the words taken up."""
         ahead = self._script.end - self._cursor.last - 1
-        most = self._machine.generation.look_ahead
+        most = self._parts.generation.look_ahead
         return ahead < MIN_LOOK_AHEAD or (ahead < most and self._taken <= self._made)
 
     def _is_passage_end(self) -> bool:
         """Whether the passage ends with the words taken up."""
-        long_enough = self._made >= self._machine.generation.passage_frames
+        long_enough = self._made >= self._parts.generation.passage_frames
         return long_enough and ends_sentence(self._last_word)
 
     def _begin_passage(self, first_word: int) -> None:
         """Go on from the prompt alone."""
-        machine, prompt = self._machine, self._prompt
-        self._phonemizer = WordPhonemizer(machine.espeak)
-        self._script = Script(prompt, machine.table, first_word)
-        self._cursor = Cursor(prompt.last_phone, machine.generation)
-        self._frames = Frames(prompt, machine.mimi, machine.generation)
+        parts, prompt = self._parts, self._prompt
+        self._phonemizer = WordPhonemizer(parts.espeak)
+        self._script = Script(prompt, parts.table, first_word)
+        self._cursor = Cursor(prompt.last_phone, parts.generation)
+        self._frames = Frames(prompt, parts.mimi, parts.generation)
         self._span = None
         self._taken = self._made = 0  # words and frames of the passage
         self._last_word = ""
