@@ -19,7 +19,6 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.audio.ending import Ending
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.vocoder import WaveStream
 from engine.nn.sampling import race_noise
@@ -27,7 +26,7 @@ from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.llmvox.config import NOTHING, TEXT_END, Generation
 from engine.tts.llmvox.model import Predicted
 from engine.tts.llmvox.units import UnitReader
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import FadingUtterance
 
 
 class Replica(Protocol):
@@ -97,11 +96,11 @@ class Parts:
     most_tokens: int | None = None  # None = only generation limits them
 
 
-class ReplicaSession(Utterance):
+class ReplicaSession(FadingUtterance):
     """A TtsSession without control of the rate."""
 
     def __init__(self, parts: Parts) -> None:
-        super().__init__()
+        super().__init__(SAMPLE_RATE)
         self._parts = parts
         self._no_token = len(parts.vectors) - 1
         first = parts.generation.first_chunk
@@ -111,7 +110,6 @@ class ReplicaSession(Utterance):
         self._taken = 0  # words taken up
         self._reader_ended = False
         self._begin = 0  # sample of the sentence that is heard
-        self._ending = Ending(SAMPLE_RATE)
 
     @torch.inference_mode()
     def step(self) -> Step:
@@ -127,7 +125,10 @@ class ReplicaSession(Utterance):
                 self._advance_behind(lane)
             elif self._reader_ended:
                 self._finished = True
-                frame = self._last()
+                words = self._lanes[self._filled].words  # the last ones, without a sound
+                onsets = tuple(Onset(word, self._sample) for word in words)
+                chunk = self._parts.generation.first_chunk * self._parts.token_samples
+                return self._fading(onsets, chunk) or Finished()
             elif not self._read():
                 return Starved()
             if frame is not None:
@@ -237,23 +238,11 @@ class ReplicaSession(Utterance):
             return torch.zeros(0)
         return self._parts.wave.decode(self._parts.vectors[tokens]).cpu()
 
-    def _last(self) -> AudioFrame | None:
-        """The sound dies away, and the last words without a sound have their place; None when there
-        was neither.
-        """
-        lane = self._lanes[self._filled]
-        chunk = self._parts.generation.first_chunk * self._parts.token_samples
-        pcm = self._ending.sound(chunk if lane.words else 0)
-        while lane.words:
-            lane.begin_word(0)
-        return self._frame(lane, torch.from_numpy(pcm))
-
     def _frame(self, lane: Lane, samples: Tensor) -> AudioFrame | None:
         """The next samples, with the onsets that fall into them; None when there are none."""
         if not len(samples):
             return None
         pcm = samples.clamp(-1, 1).numpy()
-        self._ending.hear(pcm)
         onsets = []
         while lane.onsets and self._sample_of(lane) < self._sample + len(pcm):
             sample = self._sample_of(lane)

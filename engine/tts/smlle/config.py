@@ -70,7 +70,6 @@ class Generation:
     dropout: float = 0.5  # of the pre-net, also when speaking (SMLLE, 3.3)
     latents: bool = True  # False: their means, nothing is drawn (SMLLE, 2.2.2)
     delete_bos: bool = True  # SMLLE, 2.2.1
-    prompt_delete_bos: bool = False  # SMLLE, 4.3: it harms
     most_tokens: int = 30  # of one phone, 1.2 s; then the next phone is forced (ours)
     most_unspoken: int = 4  # phones in a row without a token; then one is forced (ours)
     passage_steps: int = NEVER  # after so many, a new passage begins with the next sentence (ours)

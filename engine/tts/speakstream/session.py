@@ -11,7 +11,6 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from engine.audio.ending import Ending
 from engine.codec.mel import COLUMN, COLUMN_RATE, Levels
 from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
@@ -32,7 +31,7 @@ from engine.tts.speakstream.tempo import (
     clamped,
     step_for,
 )
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import FadingUtterance
 
 METER_COLUMNS: Final = 3 * COLUMN_RATE
 _CPU: Final = torch.device("cpu")
@@ -57,17 +56,16 @@ class ModelParts:
         return RateRange(SLOWEST_RATE * pace, FASTEST_RATE * pace)
 
 
-class SpeakStreamSession(Utterance):
+class SpeakStreamSession(FadingUtterance):
     """A TtsSession."""
 
     def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        super().__init__()
+        super().__init__(COLUMN * COLUMN_RATE)
         self._parts = parts
         self._speaker = speaker[None]
         self._phonemizer = WordPhonemizer(parts.espeak)
         self._script = Script(parts.table)
-        self._script_ended = False
         self._segment: Window | None = None  # the one being spoken; None = between two
         self._next = 0  # the word that the next segment begins with
         self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
@@ -77,7 +75,6 @@ class SpeakStreamSession(Utterance):
         self._going_on = 1.0  # how likely the segment is to be longer than it is
         self._tempo = Tempo()
         self._wave = parts.vocoder.open()
-        self._ending = Ending(COLUMN * COLUMN_RATE)
         self._begun: list[int] = []  # words that begin with the next sample
         self._syllables = self._own_syllables = 0  # that ended since the last column
         self._meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)
@@ -92,12 +89,12 @@ class SpeakStreamSession(Utterance):
                 part = self._next_window()
                 if part is not None:
                     self._begin(part)
-                elif not self._script_ended:
+                elif not self._script.closed:
                     return Starved()
                 else:
                     self._finished = True
-                    if (last := self._last()) is not None:
-                        return last
+                    self._begun += self._script.trailing
+                    return self._fading(self._onsets(), COLUMNS * COLUMN) or Finished()
             elif not self._ends_here():
                 frame = self._sounding(self._position())
                 if frame is not None:
@@ -108,19 +105,10 @@ class SpeakStreamSession(Utterance):
         """The next window once its words are known; takes up as many words as that needs."""
         script, generation = self._script, self._parts.generation
         while True:
-            known, ended = len(script.words), self._script_ended
+            known, ended = len(script.words), script.closed
             part = window(self._next, generation.window, generation.hop, known, ended=ended)
-            if part is not None or ended:
+            if part is not None or ended or not self._read_word(self._phonemizer, script):
                 return part
-            if self._words:
-                ready = self._phonemizer.push(self._words.popleft())
-            elif self._ended:
-                ready = self._phonemizer.finish()
-                self._script_ended = True
-            else:
-                return None
-            for word in ready:
-                script.add(word)
 
     def _begin(self, part: Window) -> None:
         """Read a window's words."""
@@ -203,7 +191,7 @@ class SpeakStreamSession(Utterance):
         for _ in due:
             rate = self._meter.observe(self._syllables)
             self._syllables = 0
-        return self._frame(pcm, rate)
+        return self._packet(pcm.numpy(), self._onsets(), rate)
 
     def _tempo_step(self) -> float:
         part, parts = self._segment, self._parts
@@ -214,19 +202,10 @@ class SpeakStreamSession(Utterance):
         rate = parts.rates.nearest(self.rate)
         return step_for(paced(rate, pace), parts.generation.pace, self._own_rate)
 
-    def _last(self) -> AudioFrame | None:
-        """The sound dies away, and the last words without a sound have their place; None when there
-        was neither.
-        """
-        self._begun += self._script.trailing
-        pcm = self._ending.sound(COLUMNS * COLUMN if self._begun else 0)
-        return self._frame(torch.from_numpy(pcm), None) if len(pcm) else None
-
-    def _frame(self, pcm: Tensor, rate: float | None) -> AudioFrame:
-        self._ending.hear(pcm.numpy())
-        onsets = tuple(Onset(word, self._sample) for word in self._begun)
-        self._begun = []
-        return self._packet(pcm.numpy(), onsets, rate)
+    def _onsets(self) -> tuple[Onset, ...]:
+        """Of the words that begin with the next sample."""
+        words, self._begun = self._begun, []
+        return tuple(Onset(word, self._sample) for word in words)
 
     def close(self) -> None:
         super().close()

@@ -5,14 +5,16 @@ counts) and sequence positions (what the phone transformer counts) differ.
 Invariant: rows depend on the words added so far, not on how they were grouped.
 """
 
+import math
 from collections import deque
 
 import torch
 from torch import Tensor
 
 from engine.codec.mimi import NOTHING
-from engine.text.phonemes import PhonedWord, is_nucleus
+from engine.text.phonemes import PhonedWord
 from engine.tts.phones import PhoneTable
+from engine.tts.system.word_places import WordPlaces
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
@@ -35,14 +37,7 @@ class Script:
         self._positions: deque[int] = deque()  # of phone indices self._first..
         self._ids: deque[int] = deque()  # of the same phones
         self._first = prompt.length
-        self._nuclei: deque[int] = deque()  # phone indices that carry a syllable
-        self._starts: deque[int] = deque()  # phone index at which each unspoken word begins
-        self._first_word = self._spoken_words = first_word
-
-    @property
-    def spoken_words(self) -> int:
-        """Words of the utterance that words_begun() has given."""
-        return self._spoken_words
+        self.places = WordPlaces(first_word)
 
     @property
     def has_phones(self) -> bool:
@@ -50,14 +45,9 @@ class Script:
 
     def add(self, word: PhonedWord) -> None:
         """The next word."""
-        self._starts.append(self.phone_count)
-        for phone in word.phones:
-            numbers = self._table.ids(phone)
-            if numbers and is_nucleus(phone):
-                self._nuclei.append(self.phone_count)
-            for number in numbers:
-                self._append_phone(number)
-                self.phone_count += 1
+        for number in self.places.add(word, self.phone_count, self._table):
+            self._append_phone(number)
+            self.phone_count += 1
         if word.mark in self._table.special.marks:
             self._append(self._table.special.marks[word.mark])
 
@@ -109,19 +99,8 @@ class Script:
 
     def words_begun(self, span: Span) -> list[tuple[int, bool]]:
         """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
-        words = []
-        while self._starts and (span.ended or self._starts[0] <= span.last):
-            start = self._starts.popleft()
-            words.append((self._spoken_words, span.first < start == span.last))
-            self._spoken_words += 1
-        return words
-
-    def word_at(self, span: Span) -> int:
-        """Number of the last word that has begun in a frame whose words_begun() is still to be
-        asked; the first word while the prompt is lingered on.
-        """
-        count = sum(start <= span.last for start in self._starts)
-        return max(self._first_word, self._spoken_words + count - 1)
+        begun = self.places.begun(math.inf if span.ended else span.last)
+        return [(word, span.first < start == span.last) for word, start in begun]
 
     def is_inside_word(self, phone: int) -> bool:
         """Whether the word of this phone goes on behind it; words_begun() may still be to be
@@ -130,15 +109,11 @@ class Script:
         following = phone + 1
         if phone < self._prompt.length or (self.closed and following >= self.phone_count):
             return False
-        return following not in self._starts
+        return not self.places.begins_at(following)
 
     def syllables_ended(self, span: Span) -> int:
         """How many syllables are over when a frame begins, each counted once."""
-        ended = 0
-        while self._nuclei and (span.ended or self._nuclei[0] < span.first):
-            self._nuclei.popleft()
-            ended += 1
-        return ended
+        return self.places.syllables_ended(math.inf if span.ended else span.first)
 
     def _position(self, phone: int) -> int:
         if phone < self._prompt.length:

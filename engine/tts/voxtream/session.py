@@ -22,12 +22,11 @@ from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.phones import PhoneTable
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import PassageUtterance
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
@@ -61,7 +60,7 @@ class Drawn:
     rate: float | None = None
 
 
-class VoxtreamSession(Utterance):
+class VoxtreamSession(PassageUtterance):
     """A TtsSession. At the model's own pace, where that is not fixed, a word's pace moves the rate
     measured of this utterance's plain words, so it needs a second of those first.
     """
@@ -95,9 +94,7 @@ class VoxtreamSession(Utterance):
         self.frames = fresh_frames()  # of the passage
         self._passage = 0  # frames since the passage began
         self._passage_over = False
-        self._last_word = ""  # taken up
         self._plain = False  # whether the frame due is at the model's own pace
-        self._taken = 0  # words taken up
         self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._made = 0  # samples before they were stretched
@@ -139,28 +136,15 @@ class VoxtreamSession(Utterance):
         """Take up the words that the next frame is to know; False when it needs more of them."""
         script, generation = self._script, self._parts.generation
         wanted = max(generation.min_look_ahead, generation.look_ahead)
+        full = self._passage >= generation.passage_frames
         while not script.closed and self._ahead() < wanted:
-            if self._words and not self._is_passage_end():
-                self._last_word = self._words.popleft()
-                self._taken += 1
-                for word in self._phonemizer.push(self._last_word):
-                    script.add(word)
-            elif self._ended or self._is_passage_end():
-                for word in self._phonemizer.finish():
-                    script.add(word)
-                script.close()
-            else:
+            if not self._read_word(self._phonemizer, script, passage_full=full):
                 return self._ahead() >= generation.min_look_ahead
         return True
 
     def _ahead(self) -> int:
         """Phones known behind the one that is spoken."""
         return self._script.phone_count - self._cursor.last - 1
-
-    def _is_passage_end(self) -> bool:
-        """Whether the words taken up are a passage."""
-        long_enough = self._passage >= self._parts.generation.passage_frames
-        return long_enough and ends_sentence(self._last_word)
 
     def _fresh_cursor(self) -> AlignmentCursor:
         start = self._prompt.length - 1
@@ -174,9 +158,9 @@ class VoxtreamSession(Utterance):
             return
         self.frames.close()
         self.frames = self._fresh_frames()
-        self._passage, self._last_word, self._span = 0, "", None
+        self._passage, self._span = 0, None
         self._phonemizer = WordPhonemizer(self._parts.espeak)
-        self._script = Script(self._prompt, self._parts.table, self._script.spoken_words)
+        self._script = Script(self._prompt, self._parts.table, self._script.places.begun_words)
         self._cursor = self._fresh_cursor()
 
     def _wordless(self) -> AudioFrame | None:
@@ -270,8 +254,8 @@ class VoxtreamSession(Utterance):
 
     def _pace(self) -> float:
         """Of the word that the frame to be made speaks."""
-        script, span = self._script, self._span
-        word = script.spoken_words if span is None else script.word_at(span)
+        places, span = self._script.places, self._span
+        word = places.begun_words if span is None else places.word_at(span.last)
         return self._paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:

@@ -12,26 +12,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
-from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import PhoneTable, own_table
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import (
-    SpeakerEncoder,
-    checked_speaker,
-    making,
-    resampled,
-    tensor_of,
-)
+from engine.tts.speaker.recording import SpeakerEncoder, making, resampled
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
+from engine.tts.system.voice_tensors import prompt_codes, real_numbers
 from engine.tts.voxtream.batch import SlotBatch
 from engine.tts.voxtream.config import INT8, UNBOUNDED, VOXTREAM2_SHAPE, ModelConfig, Profile
 from engine.tts.voxtream.edition import TIMELESS, Edition
@@ -156,8 +149,10 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
         model = self._parts.model
-        codes = checked_codes(voice, model.config)
-        speaker = checked_speaker(voice, model.config.speaker_width)
+        shape = model.config
+        # A column more than frames, and one to speak in.
+        codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.audio_window - 2)
+        speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
         return prepare(model, self._tables, codes, speaker, self._parts.table.special)
 
 
@@ -258,23 +253,3 @@ def encode(
         "speaker": recording.speaker(speaker),
     }
     return Voice(recording.name, model, tensors, recording.about)
-
-
-def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
-    """The voice's codes [K, T], after checking that they are a prompt for a model of that shape."""
-    codes = tensor_of(voice.tensors, "codes")
-    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
-    good = codes.ndim == 2 and codes.shape[0] >= shape.codebooks and 2 <= codes.shape[1] <= longest
-    integers = np.issubdtype(codes.dtype, np.integer)
-    if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
-        raise InvalidInput(
-            "The voice '{name}' holds codes of shape {shape}, expected {rows} rows of 2 "
-            "to {longest} codes from 0 to {last}.",
-            hint="Make the voice again from its recording.",
-            name=voice.name,
-            shape=list(codes.shape),
-            rows=shape.codebooks,
-            longest=longest,
-            last=shape.codes - 1,
-        )
-    return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))

@@ -6,6 +6,7 @@ asks for them by name in the environment, and then the model's name says so.
 """
 
 import os
+from dataclasses import dataclass
 from typing import Final
 
 import torch
@@ -33,7 +34,7 @@ from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
 from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched, not_fetched
 from engine.tts.llmvox.published.session import ModelParts, PublishedSession
 from engine.tts.pack_files import STACK, check_numbers
-from engine.tts.synthesiser import Synthesiser, check_made_for
+from engine.tts.system.synthesiser import SystemSynthesiser
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
 RANDOM_NAME: Final = f"{NAME} with RANDOM weights (noise, not speech)"
@@ -60,7 +61,24 @@ THREADS: Final = 2  # the window and the audio devices need the other cores
 _LARGEST: Final = {"tokens": 65_536, "positions": 65_536, "entry": 4096, "text": 4096}
 
 
-class PublishedSynthesiser(Synthesiser[Voice]):
+@dataclass(frozen=True)
+class OneVoice:
+    """A voice that is in the weights."""
+
+    own: tuple[Voice]
+
+    def prepared(self, voice: Voice) -> None:
+        """Nothing."""
+
+    def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
+        """Always a ModelError."""
+        raise ModelError(
+            "LLMVoX has one voice and learns no other.",
+            hint="Choose a neural voice to speak like a recording.",
+        )
+
+
+class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
     """A TtsModel."""
 
     def __init__(self, parts: ModelParts, name: str = NAME) -> None:
@@ -69,19 +87,8 @@ class PublishedSynthesiser(Synthesiser[Voice]):
         )
         device = parts.model.position.weight.device.type
         info = TtsInfo(name, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
-        super().__init__(info, (Voice(VOICE, info.voice_model),), lambda voice: voice)
-        self._parts = parts
-
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """ModelError: it has one voice."""
-        raise ModelError(
-            "LLMVoX has one voice and learns no other.",
-            hint="Choose a neural voice to speak like a recording.",
-        )
-
-    def open(self, voice: Voice, *, seed: int) -> PublishedSession:
-        check_made_for(voice, self.info)
-        return PublishedSession(self._parts)
+        voices = OneVoice((Voice(VOICE, info.voice_model),))
+        super().__init__(info, parts, lambda parts, voice, seed: PublishedSession(parts), voices)
 
 
 def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:

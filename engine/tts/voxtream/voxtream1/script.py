@@ -4,15 +4,16 @@ There is no punctuation: VoXtream's text has none, so a phone's index is its pla
 Invariant: rows depend on the words added so far, not on how they were grouped.
 """
 
-from collections import deque
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from engine.codec.mimi import NOTHING
-from engine.text.phonemes import PhonedWord, is_nucleus
+from engine.text.phonemes import PhonedWord
 from engine.tts.phones import EOS, SILENCE, PhoneTable
+from engine.tts.system.word_places import WordPlaces
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.voxtream1.config import TOKENS, Generation
 from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
@@ -34,13 +35,10 @@ class Script:
         self.rows: PhoneRows = prompt.rows  # all rows, as far as the text is known
         self.closed = False
         self.end = prompt.phones  # position behind the last phone
-        self.words = 0  # added, sounds or not
-        self.spoken_words = first_word  # that begun() has given
+        self.places = WordPlaces(first_word)
         self._prompt = prompt
         self._table = table
         self._ids: list[int] = []  # of the text's phones, then of silence and end mark
-        self._nuclei: deque[int] = deque()  # positions that carry a syllable
-        self._starts: deque[int] = deque()  # where each unspoken word begins
 
     @property
     def has_phones(self) -> bool:
@@ -48,13 +46,9 @@ class Script:
 
     def add(self, word: PhonedWord) -> None:
         """The next word."""
-        self._starts.append(self.end)
-        for phone in word.phones:
-            numbers = self._table.ids(phone)
-            if numbers and is_nucleus(phone):
-                self._nuclei.append(self.end)
-            self._ids += numbers
-            self.end += len(numbers)
+        numbers = self.places.add(word, self.end, self._table)
+        self._ids += numbers
+        self.end += len(numbers)
 
     def close(self) -> None:
         """The text is over: silence and the end mark stand behind the last phone."""
@@ -82,21 +76,9 @@ class Script:
 
     def begun(self, span: Span) -> list[tuple[int, bool]]:
         """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
-        words = []
         over = self.closed and span.first >= self.end
-        while self._starts and (over or self._starts[0] <= span.last):
-            start = self._starts.popleft()
-            words.append((self.spoken_words, span.first < start == span.last))
-            self.spoken_words += 1
-        return words
-
-    def syllables_ended(self, span: Span) -> int:
-        """How many syllables are over when a frame begins, each counted once."""
-        ended = 0
-        while self._nuclei and self._nuclei[0] < span.first:
-            self._nuclei.popleft()
-            ended += 1
-        return ended
+        begun = self.places.begun(math.inf if over else span.last)
+        return [(word, span.first < start == span.last) for word, start in begun]
 
     def _id(self, position: int) -> int:
         own = position - self._prompt.phones

@@ -15,11 +15,10 @@ import torch
 from engine.audio.ending import faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import PassageUtterance
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.voxtream1.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
 from engine.tts.voxtream.voxtream1.frames import Frames
@@ -38,7 +37,7 @@ class ModelParts:
     espeak: Espeak
 
 
-class VoxtreamSession(Utterance):
+class VoxtreamSession(PassageUtterance):
     """A TtsSession without control of the rate."""
 
     def __init__(self, parts: ModelParts, prompt: PreparedPrompt, seed: int) -> None:
@@ -81,7 +80,7 @@ class VoxtreamSession(Utterance):
     def _next_passage(self) -> bool:
         """Begin the next passage, or finish; False when more text is needed to know which."""
         if self._words:
-            self._begin_passage(self._script.spoken_words)
+            self._begin_passage(self._script.places.begun_words)
         else:
             self._finished = self._ended
         return bool(self._words) or self._finished
@@ -89,17 +88,9 @@ class VoxtreamSession(Utterance):
     def _read(self) -> bool:
         """Take up the words of the next frame; False when more text is needed first."""
         script = self._script
+        full = self._made >= self._parts.generation.passage_frames
         while not script.closed and self._needs_a_word():
-            if self._words and not self._is_passage_end():
-                self._last_word = self._words.popleft()
-                self._taken += 1
-                for word in self._phonemizer.push(self._last_word):
-                    script.add(word)
-            elif self._ended or self._is_passage_end():
-                for word in self._phonemizer.finish():
-                    script.add(word)
-                script.close()
-            else:
+            if not self._read_word(self._phonemizer, script, passage_full=full):
                 return False
         return True
 
@@ -108,11 +99,6 @@ class VoxtreamSession(Utterance):
         ahead = self._script.end - self._cursor.last - 1
         most = self._parts.generation.look_ahead
         return ahead < MIN_LOOK_AHEAD or (ahead < most and self._taken <= self._made)
-
-    def _is_passage_end(self) -> bool:
-        """Whether the passage ends with the words taken up."""
-        long_enough = self._made >= self._parts.generation.passage_frames
-        return long_enough and ends_sentence(self._last_word)
 
     def _begin_passage(self, first_word: int) -> None:
         """Go on from the prompt alone."""
@@ -123,7 +109,6 @@ class VoxtreamSession(Utterance):
         self._frames = Frames(prompt, parts.mimi, parts.generation)
         self._span = None
         self._taken = self._made = 0  # words and frames of the passage
-        self._last_word = ""
         self._passage_over = False
 
     def _frame(self, span: Span) -> AudioFrame:
@@ -131,7 +116,7 @@ class VoxtreamSession(Utterance):
         script = self._script
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
         onsets = self._onsets(span)
-        rate = self._meter.observe(script.syllables_ended(span))
+        rate = self._meter.observe(script.places.syllables_ended(span.first))
         self._made += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1

@@ -14,6 +14,7 @@ from engine.tts.llmvox.session import ModelParts
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
 from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
+from engine.tts.system.synthesiser import VectorVoices
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
 GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
@@ -53,7 +54,8 @@ def small(
         Espeak(),
         RotaryTable(STACK.head_width, torch.device("cpu")),
     )
-    return LlmVoxSynthesiser(parts, speaker, (random_voice("Ada"), random_voice("Bruno")))
+    own = (random_voice("Ada"), random_voice("Bruno"))
+    return LlmVoxSynthesiser(parts, VectorVoices(own, speaker, SPEAKER_WIDTH))
 
 
 def random_voice(name: str) -> Voice:

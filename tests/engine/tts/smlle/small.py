@@ -1,5 +1,7 @@
 """An SMLLE of tiny random weights, with every part real but the vocoder."""
 
+from typing import Any, cast
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -11,7 +13,7 @@ from engine.tts.phones import own_ids, own_table
 from engine.tts.smlle.config import Generation, Shape
 from engine.tts.smlle.session import ModelParts
 from engine.tts.smlle.spectrum import Spectrum
-from engine.tts.smlle.synthesiser import SmlleSynthesiser
+from engine.tts.smlle.synthesiser import PromptVoices, SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
 
 _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
@@ -90,4 +92,6 @@ def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
 
 
 def small(generation: Generation = GENERATION) -> SmlleSynthesiser:
-    return SmlleSynthesiser(small_parts(generation), (small_voice(0), small_voice(1)))
+    parts, nobody = small_parts(generation), cast(Any, None)  # no recording becomes a voice
+    own = (small_voice(0), small_voice(1))
+    return SmlleSynthesiser(parts, PromptVoices(own, parts, nobody, nobody, nobody))

@@ -14,7 +14,6 @@ from tests.engine.tts.smlle.small import GENERATION, small
 SWITCHED = {
     "plain": GENERATION,
     "no-mechanism": replace(GENERATION, delete_bos=False),
-    "prompt-mechanism": replace(GENERATION, prompt_delete_bos=True),
     "no-latents": replace(GENERATION, latents=False),
     "short-passages": replace(GENERATION, passage_steps=20),
 }

@@ -17,6 +17,7 @@ from engine.tts.speakstream.config import NAME, Generation, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import ModelParts
 from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
+from engine.tts.system.synthesiser import VectorVoices
 
 SHAPE = Shape(
     TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4, prenet=24
@@ -54,7 +55,8 @@ def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynt
         Espeak(),
         rotary,
     )
-    return SpeakStreamSynthesiser(parts, speaker, (random_voice("Ada"), random_voice("Bruno")))
+    own = (random_voice("Ada"), random_voice("Bruno"))
+    return SpeakStreamSynthesiser(parts, VectorVoices(own, speaker, 192))
 
 
 def random_voice(name: str) -> Voice:

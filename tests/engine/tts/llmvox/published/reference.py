@@ -53,7 +53,7 @@ def loaded(size: Size, profile: str = "full") -> Iterator[PublishedSynthesiser]:
 def said(size: Size) -> Said:
     """STEPS steps, and all of their tokens as one window."""
     with loaded(size) as synthesiser:
-        parts = synthesiser._parts
+        parts = synthesiser.parts
         replica, reader = PublishedReplica(parts.model), SentenceBytes(STEPS)
         units = [unit for word in WORDS for each in reader.push(word) for unit in each.units]
         units = [*units, TEXT_END, *[NOTHING] * STEPS][:STEPS]

@@ -29,6 +29,6 @@ SHORT = replace(GENERATION, longest_unit=2, most_repeats=5)
 def small(
     generation: Generation = SHORT, codec: WavTokenizer | None = None, shape: Shape = SHAPE
 ) -> PublishedSynthesiser:
-    made = load_random(1, shape=shape, codec=CODEC)._parts
+    made = load_random(1, shape=shape, codec=CODEC).parts
     torch.set_num_threads(1)
     return PublishedSynthesiser(ModelParts(generation, made.model, codec or made.codec))

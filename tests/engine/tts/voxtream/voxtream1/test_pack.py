@@ -52,7 +52,7 @@ def write_config(folder: Path, shape: ModelConfig, frozen: str) -> None:
 
 
 def test_what_is_frozen_is_the_built_in_voice_s(pack: Path) -> None:
-    model = load_pack(pack, FULL, TARGET)._parts.model
+    model = load_pack(pack, FULL, TARGET).parts.model
     there = load_file(BUILT_IN / VOICE_FILE)
     assert torch.equal(model.audio_embeddings.weight, there["audio_embeddings.weight"].float())
     head = model.acoustic_heads[2].get_parameter("weight")
