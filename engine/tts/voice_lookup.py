@@ -1,8 +1,10 @@
-"""Which voice a name or a file means, and how a recording becomes one that is kept.
+"""Which voice a name or a file means, how a recording becomes one that is kept, and what lies
+between two of them.
 
 A voice serves the model that made it. One that another model made, or that was made in another way,
 is made again from the recording kept with it.
-Invariant: the answer is a voice of the given model, or an error that says what there is or to do.
+Invariant: the answer is a voice of the given model, or an error that says what there is or to do;
+no synthesiser is loaded for it.
 """
 
 import logging
@@ -12,9 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from engine.audio.clips.clip import Clip, printable, read_clip
-from engine.errors import EngineError, InvalidInput
+from engine.errors import EngineError, InvalidInput, ModelError
+from engine.messages.voices import Mix
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
+from engine.tts.kokoro.place import voices_folder
+from engine.tts.kokoro.voices import blend, read_voices
+from engine.tts.voice_catalogue import VoiceCatalogue
 
 log = logging.getLogger(__name__)
 
@@ -112,6 +118,41 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
             "The recording of '{name}' was not kept.", hint="Add the recording again.", name=name
         )
     raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
+
+
+def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> Voice:
+    """The mixture of two voices of `catalogue` or of the folder `within`.
+
+    ModelError for a synthesiser that cannot mix and for a damaged file, InvalidInput for a voice
+    that is not there and for a share outside 0 to 1.
+    """
+    if not catalogue.can_mix:
+        raise ModelError(
+            "The voices of {model} cannot be mixed.",
+            hint="Choose Kokoro as the synthesiser.",
+            model=catalogue.voice_model,
+        )
+    if not 0 <= mix.share <= 1:
+        raise InvalidInput(
+            "A share cannot be {share}.", hint="Give a number from 0 to 1.", share=f"{mix.share:g}"
+        )
+    saved = [each for each in voices.saved_voices(within) if each.model == catalogue.voice_model]
+    known: dict[str, Voice | Path] = {file.name.casefold(): file.path for file in saved}
+    known |= {voice.name.casefold(): voice for voice in read_voices(voices_folder())}
+    parts = []
+    for each, share in ((mix.one, mix.share), (mix.other, 1 - mix.share)):
+        found = known.get(each.casefold())
+        if found is None:
+            raise InvalidInput(
+                "There is no voice called '{name}'.",
+                hint="There are: {names}.",
+                name=each,
+                names=", ".join((*catalogue.own, *(file.name for file in saved))),
+            )
+        parts.append((voices.load(found) if isinstance(found, Path) else found, share))
+    shares = ", ".join(f"{100 * share:.0f} % {voice.name}" for voice, share in parts)
+    about = {voices.ABOUT: f"mixed of {shares}", voices.MIXED: shares}
+    return blend(name, tuple(parts), **about)
 
 
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:

@@ -21,8 +21,8 @@ from engine.messages.voices import Mix, VoiceEntry
 from engine.settings import FASTEST, SLOWEST
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
-from engine.tts.mixing import mixed
 from engine.tts.voice_catalogue import KOKORO, VoiceCatalogue
+from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import note_of
 from engine.tts.voices import SavedVoice
 

@@ -11,10 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
-from engine.nn.packed.gpt_graph import GptGraph
 from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
-from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, LlamaGraph
+from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, GptGraph, LlamaGraph
 from engine.nn.pending import Pending
 from engine.nn.slot_cache import SlotCache
 from engine.nn.transformer import Block, Rotation, TransformerConfig

@@ -7,13 +7,10 @@ are found by the same rule, so consecutive cuts neither lose nor repeat a sound.
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from engine.text.phonemes import is_nucleus
 from engine.tts.espeak.joining import Span
 from engine.tts.espeak.library import PhoneMark, Speech
 from engine.tts.espeak.phrasing import Context
-
-# Vowels of espeak's English in IPA; a syllable is a vowel or a consonant marked syllabic.
-_VOWELS = frozenset("aeiouæɐɑɒɔəɚɛɜɝɪɨʊʉʌᵻ")  # noqa: RUF001  IPA
-_SYLLABIC = "\u0329"
 
 
 @dataclass(frozen=True)
@@ -94,10 +91,5 @@ def _syllables(phones: tuple[PhoneMark, ...], start: int, end: int) -> tuple[int
     return tuple(
         min(following.sample, end) - start
         for phone, following in pairwise(phones)
-        if start <= phone.sample < end and is_syllable(phone.ipa)
+        if start <= phone.sample < end and is_nucleus(phone.ipa)
     )
-
-
-def is_syllable(ipa: str) -> bool:
-    """Whether a phone carries a syllable: a vowel, or a consonant marked as syllabic."""
-    return _SYLLABIC in ipa or not _VOWELS.isdisjoint(ipa)

@@ -15,7 +15,7 @@ from engine.codec.wavtokenizer import WavTokenizer
 from engine.tts.base import AudioFrame
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.model import TOKEN_SAMPLES, PublishedModel, PublishedReplica
-from engine.tts.llmvox.replicas import Lane, Parts, ReplicaSession
+from engine.tts.llmvox.session import Lane, Parts, ReplicaSession
 from engine.tts.llmvox.units import ByteUnits, UnitWord
 
 REPLICAS: Final = 2

@@ -33,7 +33,6 @@ from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, conve
 from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
 from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched, not_fetched
 from engine.tts.llmvox.published.session import ModelParts, PublishedSession
-from engine.tts.pack_files import STACK, check_numbers
 from engine.tts.system.synthesiser import SystemSynthesiser
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
@@ -58,7 +57,6 @@ PRECISIONS: Final = {
 }
 FEWEST_POSITIONS: Final = 256  # room for the longest word
 THREADS: Final = 2  # the window and the audio devices need the other cores
-_LARGEST: Final = {"tokens": 65_536, "positions": 65_536, "entry": 4096, "text": 4096}
 
 
 @dataclass(frozen=True)
@@ -149,8 +147,7 @@ def ready(
 
 def _model_of(text: str) -> PublishedModel:
     """ValueError for a shape that cannot be built."""
-    shape = read_shape(Shape, text, _LARGEST)
-    check_numbers(shape, STACK)
+    shape = read_shape(Shape, text)
     if shape.positions < FEWEST_POSITIONS:
         raise ValueError(f"a shape of {shape}")
     return PublishedModel(shape)

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from engine.errors import ModelError
 from engine.nn import stored_weights
-from engine.nn.finite import not_finite
 from engine.nn.packed.modules import PackedLinear, PackedTransformer
 from engine.nn.packed.quantise import Precision
 from engine.nn.packed.short_stack import ShortStack
 from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
+from engine.nn.weights_file import not_finite
 from engine.translatable import Translatable
 from engine.tts.voxtream.config import Generation, ModelConfig, Profile
 from engine.tts.voxtream.network.acoustic import PackedAcoustics

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from engine.assets.pickle_file import read_pickle
 from engine.errors import ModelError
-from engine.nn.finite import not_finite
+from engine.nn.weights_file import not_finite
 from engine.translatable import Translatable
 from engine.tts.speaker.redimnet import (
     FFT,

@@ -10,8 +10,7 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.llmvox.config import ENTRY, NAME, Generation, Shape, Units
 from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.session import ModelParts
-from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
+from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, ModelParts
 from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.system.synthesiser import VectorVoices

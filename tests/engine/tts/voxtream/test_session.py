@@ -1,7 +1,6 @@
 """Laws of an utterance, on a small model with random weights."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import torch
 from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Starved, Voice
 from engine.tts.voxtream.config import INT8
-from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import (
     SMALL,
     rest,
@@ -27,44 +26,6 @@ def samples(frames: list[AudioFrame]) -> np.ndarray:
     return np.concatenate([frame.pcm for frame in frames])
 
 
-def test_word_by_word_gives_the_samples_of_all_at_once(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        whole = speak(session, WORDS)
-    with synthesiser.open(voice, seed=3) as session:
-        pieces = speak_by_word(session, WORDS)
-    assert np.array_equal(samples(whole), samples(pieces))
-    assert [frame.onsets for frame in whole] == [frame.onsets for frame in pieces]
-    assert [frame.rate for frame in whole] == [frame.rate for frame in pieces]
-
-
-def test_sessions_stepped_in_turn_say_what_each_says_alone(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    other = random_voice(SMALL, seed=9, frames=14)
-    alone = []
-    for one, seed in ((voice, 3), (other, 4)):
-        with synthesiser.open(one, seed=seed) as session:
-            alone.append(samples(speak(session, WORDS)))
-    sessions = [synthesiser.open(voice, seed=3), synthesiser.open(other, seed=4)]
-    said: list[list[np.ndarray]] = [[], []]
-    for session in sessions:
-        for word in WORDS:
-            session.push_word(word)
-        session.end_input()
-    open_ones = {0, 1}
-    while open_ones:
-        for number in sorted(open_ones):
-            step = sessions[number].step()
-            if isinstance(step, AudioFrame):
-                said[number].append(step.pcm)
-            else:
-                open_ones.discard(number)
-    for number in (0, 1):
-        assert np.array_equal(np.concatenate(said[number]), alone[number])
-
-
 def test_the_seed_decides_the_samples(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
     said = []
     for seed in (1, 1, 2):
@@ -72,19 +33,6 @@ def test_the_seed_decides_the_samples(synthesiser: VoxtreamSynthesiser, voice: V
             said.append(samples(speak(session, WORDS[:4])))
     assert np.array_equal(said[0], said[1])
     assert not np.array_equal(said[0][: 1920 * 3], said[2][: 1920 * 3])
-
-
-def test_an_abandoned_session_leaves_nothing_behind(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    with synthesiser.open(voice, seed=1) as session:
-        expected = samples(speak(session, WORDS[:4]))
-    with synthesiser.open(voice, seed=5) as abandoned:
-        abandoned.push_word("Internationally")
-        assert isinstance(abandoned.step(), AudioFrame)
-    assert isinstance(abandoned.step(), Finished)
-    with synthesiser.open(voice, seed=1) as session:
-        assert np.array_equal(samples(speak(session, WORDS[:4])), expected)
 
 
 def test_it_starves_without_words_and_goes_on_when_they_come(
@@ -101,49 +49,6 @@ def test_it_starves_without_words_and_goes_on_when_they_come(
         session.end_input()
         assert rest(session)
         assert isinstance(session.step(), Finished)
-
-
-def test_every_word_gets_one_onset_in_order_inside_its_frame(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    words = [*WORDS, "—", "end", "..."]
-    with synthesiser.open(voice, seed=3) as session:
-        frames = speak(session, words)
-    onsets = [(onset, frame) for frame in frames for onset in frame.onsets]
-    assert [onset.word for onset, _ in onsets] == list(range(len(words)))
-    for onset, frame in onsets:
-        assert frame.sample <= onset.sample < frame.sample + len(frame.pcm)
-    assert all(a.sample <= b.sample for (a, _), (b, _) in pairwise(onsets))
-
-
-def test_frames_follow_each_other_without_gaps(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        frames = speak(session, WORDS)
-    assert [frame.sample for frame in frames] == [1920 * n for n in range(len(frames))]
-    assert all(frame.pcm.dtype == np.float32 and len(frame.pcm) == 1920 for frame in frames)
-    assert np.isfinite(samples(frames)).all()
-
-
-def test_a_new_rate_takes_effect_at_the_next_frame_and_not_before(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    def run(change_at: int, rate: float) -> list[np.ndarray]:
-        with synthesiser.open(voice, seed=6) as session:
-            for word in WORDS * 2:
-                session.push_word(word)
-            session.end_input()
-            said = []
-            while isinstance(step := session.step(), AudioFrame):
-                said.append(step.pcm)
-                if len(said) == change_at:
-                    session.rate = rate
-            return said
-
-    slow, fast = run(5, 1.0), run(5, 7.0)
-    assert all(np.array_equal(a, b) for a, b in zip(slow[:5], fast[:5], strict=True))
-    assert any(not np.array_equal(a, b) for a, b in zip(slow[5:9], fast[5:9], strict=True))
 
 
 def test_a_higher_rate_is_spoken_in_fewer_frames(
@@ -206,11 +111,6 @@ def test_text_without_a_sound_is_one_silent_frame(
         (frame,) = speak(session, ["—", "?!"])
     assert not frame.pcm.any()
     assert [onset.word for onset in frame.onsets] == [0, 1]
-
-
-def test_no_text_is_no_frame(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        assert speak(session, []) == []
 
 
 def test_bad_words_and_rates_are_refused(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
