@@ -109,6 +109,39 @@ def load_network(
     return network.eval().requires_grad_(requires_grad=False)
 
 
+def check_shapes(
+    file: Path,
+    expected: Mapping[str, Sequence[int]],
+    found: Mapping[str, Sequence[int]],
+    hint: Translatable,
+) -> None:
+    """ModelError naming the first tensor of a file that is missing, has another shape, or is not
+    expected.
+    """
+    for key, shape in expected.items():
+        if key not in found:
+            raise ModelError(
+                "{file} lacks '{key}', expected {shape}.",
+                hint=hint,
+                file=file,
+                key=key,
+                shape=list(shape),
+            )
+        if list(found[key]) != list(shape):
+            raise ModelError(
+                "{file}: '{key}' has shape {shape}, expected {expected}.",
+                hint=hint,
+                file=file,
+                key=key,
+                shape=list(found[key]),
+                expected=list(shape),
+            )
+    for key in sorted(set(found) - set(expected)):
+        raise ModelError(
+            "{file} holds '{key}', which is not expected.", hint=hint, file=file, key=key
+        )
+
+
 def not_finite(tensors: Iterable[tuple[str, Tensor]]) -> str:
     """The name of the first tensor that holds NaN or infinity; empty when none does. One NaN in a
     file would turn all speech into silence or noise, without any error.

@@ -232,55 +232,34 @@ def read_config(file: Path) -> ModelConfig:
         config = build(_PublishedConfig, read_object(file), ignore_unknown=True)
     except WrongValue as error:
         raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
-    return _shaped(config, file)
-
-
-def _check_partners(config: _PublishedConfig, file: Path) -> None:
-    """That the codec, the speaker encoder and the rules of duration that go with it fit."""
-    for key, expected in (
-        ("num_phone_states", len(DURATION_TOKENS)),
-        ("audio_vocab_size", VOXTREAM2_SHAPE.audio_vocabulary),
-        ("spk_embedding_dim", VOXTREAM2_SHAPE.speaker_width),
-    ):
-        value = getattr(config, key)
-        if value != expected:
-            raise ModelError(
-                "{file}: '{key}' is {value}, expected {expected}.",
-                hint="This checkpoint needs a newer version of the program.",
-                file=file,
-                key=key,
-                value=value,
-                expected=expected,
-            )
-
-
-def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
-    stacks = (config.phone_former, config.temp_former, config.dep_former)
-    for name in stacks:
-        if name not in STACKS:
-            raise ModelError(
-                "{file} asks for a transformer '{name}', known are {names}.",
-                hint="This checkpoint needs a newer version of the program.",
-                file=file,
-                name=name,
-                names=", ".join(STACKS),
-            )
-    temporal = STACKS[config.temp_former]
-    if config.embedding_dim != temporal.width or config.audio_pad_size != 0:
-        raise ModelError(
-            "{file} describes a model of width {width} with {count} padding codes, "
-            "expected {expected} and {other}.",
-            hint="This checkpoint needs a newer version of the program.",
-            file=file,
-            width=config.embedding_dim,
-            count=config.audio_pad_size,
-            expected=temporal.width,
-            other="0",
-        )
+    known = ", ".join(STACKS)
+    for key in ("phone_former", "temp_former", "dep_former"):
+        if getattr(config, key) not in STACKS:
+            raise _other(file, key, getattr(config, key), known)
     shape = config.shape()
     try:
         check_numbers(shape)
     except ValueError as error:
         raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
-    _check_partners(config, file)
+    # What the code, the codec and the speaker encoder are made for.
+    for key, expected in (
+        ("embedding_dim", shape.width),
+        ("audio_pad_size", 0),
+        ("num_phone_states", len(DURATION_TOKENS)),
+        ("audio_vocab_size", VOXTREAM2_SHAPE.audio_vocabulary),
+        ("spk_embedding_dim", VOXTREAM2_SHAPE.speaker_width),
+    ):
+        if getattr(config, key) != expected:
+            raise _other(file, key, getattr(config, key), expected)
     return shape
+
+
+def _other(file: Path, key: str, value: object, expected: object) -> ModelError:
+    return ModelError(
+        "{file}: '{key}' is {value}, expected {expected}.",
+        hint="This checkpoint needs a newer version of the program.",
+        file=file,
+        key=key,
+        value=value,
+        expected=expected,
+    )
