@@ -15,8 +15,8 @@ class System:
     """`name` is that of the synthesiser, of its recipe in `engine/training/recipes` and of its
     pack's folder. `core_hours` is how long one core trains its networks (SpeakStream's and SMLLE's
     are estimates from the time of a step); the corpus, its codes and its vocoder take more.
-    `module` has the load() that reads its pack. `headline` is the result its paper gives, `expected` what of it should also be seen here,
-    `ours` what differs from the paper.
+    `headline` is the result its paper gives, `expected` what of it should also be seen here,
+    `ours` what differs from the paper. `module` has the load() that reads its pack.
     """
 
     name: str

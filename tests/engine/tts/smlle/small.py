@@ -92,6 +92,9 @@ def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
 
 
 def small(generation: Generation = GENERATION) -> SmlleSynthesiser:
-    parts, nobody = small_parts(generation), cast(Any, None)  # no recording becomes a voice
-    own = (small_voice(0), small_voice(1))
+    return speaking(small_parts(generation), small_voice(0), small_voice(1))
+
+
+def speaking(parts: ModelParts, *own: Voice) -> SmlleSynthesiser:
+    nobody = cast(Any, None)  # no recording becomes a voice
     return SmlleSynthesiser(parts, PromptVoices(own, parts, nobody, nobody, nobody))

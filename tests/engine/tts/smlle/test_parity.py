@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from engine.tts.base import AudioFrame, Finished
-from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from tests.engine.tts.smlle import slow
-from tests.engine.tts.smlle.small import GENERATION, small_parts, small_voice
+from tests.engine.tts.smlle.small import GENERATION, small_parts, small_voice, speaking
 
 WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
 
@@ -33,7 +32,7 @@ def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
     kept, voice = Kept([]), small_voice(3)
     unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
     parts = replace(small_parts(unguarded), vocoder=kept)
-    model = SmlleSynthesiser(parts, (voice,))
+    model = speaking(parts, voice)
     with model.open(voice, seed=seed) as session:
         for word in WORDS:
             session.push_word(word)
