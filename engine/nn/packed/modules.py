@@ -66,7 +66,11 @@ class PackedTransformer(nn.Module):
     ) -> Tensor:
         """As Transformer.forward, for CPU tensors."""
         if isinstance(cache, SlotCache):
-            past, bias = cache.stored[:, :, : len(x)], _slot_bias(cache.past(len(x)))
+            past = cache.stored[:, :, : len(x)]
+            hidden = np.where(cache.past(len(x)).numpy(), np.float32(0), np.float32(HIDDEN_SCORE))
+            bias = np.pad(
+                hidden, ((0, 0), (0, 0), (0, 0), (0, 1))
+            )  # every row may read its new one
         else:
             past, bias = cache.stored, _bias(cache, x.shape[1], mask)
         return _store(self._stack.run(x, rotation, past, bias), cache)
@@ -104,9 +108,3 @@ def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:
         bias[:, : cache.length][mask[:, : cache.length].numpy()] = 0
         bias[:, past:][mask[:, cache.length :].numpy()] = 0
     return bias
-
-
-def _slot_bias(past: Tensor) -> Array:
-    """[B, 1, 1, S + 1] for SlotCache.past() and the new position, which every row may read."""
-    bias = np.where(past.numpy(), np.float32(0), np.float32(HIDDEN_SCORE))
-    return np.pad(bias, ((0, 0), (0, 0), (0, 0), (0, 1)))

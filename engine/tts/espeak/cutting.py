@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from engine.text.phonemes import is_nucleus
 from engine.tts.espeak.joining import Span
-from engine.tts.espeak.library import PhoneMark, Speech
+from engine.tts.espeak.library import Speech
 from engine.tts.espeak.phrasing import Context
 
 
@@ -27,7 +27,12 @@ def cut(speech: Speech, context: Context) -> Cut | None:
     start, end = onsets[context.target], onsets[context.target + 1]
     if end <= start:
         return None
-    return Cut(Span(speech.pcm, start, end), _syllables(speech.phones, start, end))
+    syllables = tuple(
+        min(following.sample, end) - start
+        for phone, following in pairwise(speech.phones)
+        if start <= phone.sample < end and is_nucleus(phone.ipa)
+    )
+    return Cut(Span(speech.pcm, start, end), syllables)
 
 
 def _last_sound(speech: Speech) -> int:
@@ -85,11 +90,3 @@ def _divide(
         onsets[place] = max(
             onsets[place - 1], min(boundaries, key=lambda sample: abs(sample - target))
         )
-
-
-def _syllables(phones: tuple[PhoneMark, ...], start: int, end: int) -> tuple[int, ...]:
-    return tuple(
-        min(following.sample, end) - start
-        for phone, following in pairwise(phones)
-        if start <= phone.sample < end and is_nucleus(phone.ipa)
-    )

@@ -87,12 +87,14 @@ def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording
     speech = _cut(excerpt, parts, sample_rate)
     # Noise suppression gets the pauses too, because they show it the room.
     clean = _cut(denoised(excerpt, sample_rate), parts, sample_rate) if denoising else speech
+    # Everything but the clip and the model that decides what the voice is.
+    options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
     about = {
         "clip_sha256": clip,
         "clip_rate": str(sample_rate),
         "making": making(loudness),
         "denoising": denoising or "none",
-        "options_sha256": _options_hash(denoising, loudness),
+        "options_sha256": hashlib.sha256(json.dumps(options).encode()).hexdigest(),
         "seconds": f"{len(speech) / sample_rate:.2f}",
     }
     return Recording(speech, clean, sample_rate, about)
@@ -113,12 +115,6 @@ def _check(pcm: Pcm, sample_rate: int) -> None:
             hint="Give at least one second of speech; three to ten are best.",
             seconds=f"{len(pcm) / sample_rate:.1f}",
         )
-
-
-def _options_hash(denoising: str, loudness: float | None) -> str:
-    """Of everything but the clip and the model that decides what the voice is."""
-    options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
-    return hashlib.sha256(json.dumps(options).encode()).hexdigest()
 
 
 def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:

@@ -66,9 +66,11 @@ class Script:
             rows = self._prompt.rows(look_ahead).dropped_before(self._needed)
             self._fresh = self._tokens.copy()
         if self._fresh:
-            rows = extend(
-                rows, self._embedded(), self._prompt.model.phone, self._prompt.tables.phone
-            )
+            model = self._prompt.model
+            # The unconditional row does not know the text.
+            ids = [self._fresh, [self._table.special.unknown] * len(self._fresh)]
+            embedded = model.phone_embeddings(torch.tensor(ids, device=model.device))
+            rows = extend(rows, embedded, model.phone, self._prompt.tables.phone)
             self._fresh = []
         if look_ahead == config.max_look_ahead:
             self._tokens = []
@@ -132,10 +134,3 @@ class Script:
         self._tokens.append(number)
         self._fresh.append(number)
         self._count += 1
-
-    def _embedded(self) -> Tensor:
-        """[B, fresh, D]; the unconditional row does not know the text."""
-        rows = [self._fresh, [self._table.special.unknown] * len(self._fresh)]
-        model = self._prompt.model
-        embedded: Tensor = model.phone_embeddings(torch.tensor(rows, device=model.device))
-        return embedded

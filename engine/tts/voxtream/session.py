@@ -270,20 +270,16 @@ class VoxtreamSession(PassageUtterance):
             token, script.phone_count, closed=script.closed, inside_word=inside_word
         )
 
-    def _note_own_rate(self, syllables: int) -> None:
-        """A frame was spoken at the model's own pace."""
-        own_rate = self._plain_meter.observe(syllables)
-        self._plain_ms += FRAME_MS
-        if self._plain_ms >= OWN_PACE_MS:
-            self._own_rate = own_rate
-
     def _heard(self, pcm: Tensor, span: Span) -> AudioFrame | None:
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
         rate = self._meter.observe(syllables, speed)
         if self._plain:
-            self._note_own_rate(syllables)
+            own_rate = self._plain_meter.observe(syllables)
+            self._plain_ms += FRAME_MS
+            if self._plain_ms >= OWN_PACE_MS:
+                self._own_rate = own_rate
         return self._sound(pcm, speed, marks, rate)
 
     def _marks(self, span: Span) -> list[int]:

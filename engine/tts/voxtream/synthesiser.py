@@ -141,7 +141,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
             self._graphs = False
             note = Translatable(
                 "The voice speaks in plain steps, slower than this graphics card could: {error}",
-                error=_first_line(error),
+                error=str(error).partition("\n")[0] or type(error).__name__,  # torch adds lines
             )
             self.info = replace(self.info, note=note)
         else:
@@ -154,11 +154,6 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.audio_window - 2)
         speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
         return prepare(model, self._tables, codes, speaker, self._parts.table.special)
-
-
-def _first_line(error: RuntimeError) -> str:
-    """torch adds lines on how to debug CUDA."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 @dataclass(frozen=True)

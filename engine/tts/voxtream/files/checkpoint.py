@@ -103,17 +103,16 @@ def load_weights(
     fill.stack(model, "phone", profile.phone)
     fill.stack(model, "temporal", profile.temporal)
     if profile.depth is Precision.FLOAT:
-        _fill_heads(model, source.take("audio_head"), fill)
+        # The published heads are one tensor [K - 1, D, V]; each becomes a product of its own.
+        heads = source.take("audio_head")
+        model.acoustic_heads = nn.ModuleList(
+            fill.linear(head.t(), Precision.FLOAT) for head in heads
+        )
         fill.stack(model, "depth", profile.depth)
     else:
         model.acoustic_heads = nn.ModuleList()
         model.depth = fill.acoustics(model, profile)
     return model.eval().requires_grad_(False)
-
-
-def _fill_heads(model: VoxtreamModel, heads: Tensor, fill: "_Filler") -> None:
-    """The published heads are one tensor [K - 1, D, V]; each becomes a product of its own."""
-    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in heads)
 
 
 class _Filler:
