@@ -44,6 +44,14 @@ def warmed(make: Make) -> TtsModel:
     return model
 
 
+def in_passages() -> TtsModel:
+    """VoXtream2 that begins anew from the prompt after every sentence."""
+    model = voxtream2.small()
+    generation = replace(model._parts.generation, passage_frames=5)
+    model._parts = replace(model._parts, generation=generation)
+    return model
+
+
 def windowed(window: int, hop: int) -> Make:
     """SpeakStream with a window of the paper's figure, and a hop beyond one."""
     drawn = replace(speakstream.GENERATION, window=window, hop=hop, temperature=0.8)
@@ -65,6 +73,7 @@ MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     "espeak": (espeak, (*ALL, *laws.LAWS_OF_SPEECH)),
     "kokoro": (kokoro.small, ALL),
     "voxtream2": (partial(warmed, voxtream2.small), ALL),
+    "voxtream2, passages": (in_passages, TWO),
     GRAPH: (partial(warmed, voxtream2.in_place), ALL),
     "voxtream": (partial(warmed, voxtream1.small), SYSTEM),
     "llmvox": (llmvox.small, SYSTEM),

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 
-import pytest
 import torch
 from torch import Tensor
 
@@ -140,12 +139,6 @@ def test_a_sentence_never_has_more_positions_than_the_weights() -> None:
         while isinstance(session.step(), AudioFrame):
             lengths.append(session._lanes[0].replica.length)
     assert max(lengths) < model.parts.model.shape.positions
-
-
-@pytest.mark.parametrize("words", [FIRST, [*FIRST, "—", "...", *SECOND, "—"]])
-def test_word_by_word_equals_all_at_once_with_both_replicas(words: list[str]) -> None:
-    model = small()
-    laws.assert_same(laws.say(model, [[word] for word in words]), laws.say(model, (words,)))
 
 
 def test_low_bit_products_obey_it_too() -> None:
