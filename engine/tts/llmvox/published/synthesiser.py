@@ -31,8 +31,9 @@ from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
 from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
-from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched, not_fetched
+from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched
 from engine.tts.llmvox.published.session import ModelParts, PublishedSession
+from engine.tts.packs import not_fetched
 from engine.tts.system.synthesiser import SystemSynthesiser
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
@@ -99,7 +100,7 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
         progress(f"Loading {RANDOM_NAME}", None)
         return load_random(device=device, precision=precision)
     if not is_fetched():
-        raise not_fetched()
+        raise not_fetched(VOICE, NAME)
     network, codec = converted_network(progress), converted_codec(progress)
     progress("Loading LLMVoX", None)
     model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)
