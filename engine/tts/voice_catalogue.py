@@ -84,8 +84,13 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
 
             if not kokoro.is_fetched():
                 raise packs.not_fetched("Kokoro", KOKORO)
-            names, about = kokoro_voices.NAMES, kokoro_voices.ABOUT
-            return VoiceCatalogue(KOKORO, names, can_clone=True, can_mix=True, about=about)
+            return VoiceCatalogue(
+                KOKORO,
+                kokoro_voices.NAMES,
+                can_clone=True,
+                can_mix=True,
+                about=kokoro_voices.ABOUT,
+            )
         case llmvox.NAME:
             if not llmvox.is_fetched():
                 raise packs.not_fetched(llmvox.VOICE, llmvox.NAME)
