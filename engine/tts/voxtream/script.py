@@ -6,6 +6,7 @@ Invariant: rows depend on the words added so far, not on how they were grouped.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections import deque
 
 import torch
@@ -20,15 +21,53 @@ from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
 
 
-class Script:
-    """Phones of one utterance, word by word."""
+class PhoneScript(ABC):
+    """Phones of one passage, word by word, counted on from the prompt's."""
+
+    def __init__(self, prompt_phones: int, table: PhoneTable, first_word: int) -> None:
+        """`first_word` = how many words of the utterance came before."""
+        self.phone_count = prompt_phones  # real phones, the prompt's included
+        self.closed = False
+        self.places = WordPlaces(first_word)
+        self._prompt_phones = prompt_phones
+        self._table = table
+
+    @abstractmethod
+    def _append_phone(self, number: int) -> None:
+        """The id of the next phone, of the silence or of the end mark."""
+
+    @property
+    def has_phones(self) -> bool:
+        return self.phone_count > self._prompt_phones
+
+    def add(self, word: PhonedWord) -> None:
+        """The next word."""
+        for number in self.places.add(word, self.phone_count, self._table):
+            self._append_phone(number)
+            self.phone_count += 1
+
+    def close(self) -> None:
+        """The text is over: silence and the end mark stand behind the last phone."""
+        self.closed = True
+        self._append_phone(self._table.special.silence)
+        self._append_phone(self._table.special.eos)
+
+    def words_begun(self, span: Span) -> list[tuple[int, bool]]:
+        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
+        begun = self.places.begun(math.inf if span.ended else span.last)
+        return [(word, span.first < start == span.last) for word, start in begun]
+
+    def syllables_ended(self, span: Span) -> int:
+        """How many syllables are over when a frame begins, each counted once."""
+        return self.places.syllables_ended(math.inf if span.ended else span.first)
+
+
+class Script(PhoneScript):
+    """VoXtream2's: with punctuation, and rows that look as far ahead as the text allows."""
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
-        """`first_word` = how many words of the utterance came before."""
+        super().__init__(prompt.length, table, first_word)
         self._prompt = prompt
-        self._table = table
-        self.phone_count = prompt.length  # real phones, the prompt's included
-        self.closed = False
         self._tokens: list[int] = []  # text side; dropped once the look-ahead stays the same
         self._count = 0  # text-side tokens ever
         self._fresh: list[int] = []  # not yet encoded
@@ -37,25 +76,12 @@ class Script:
         self._positions: deque[int] = deque()  # of phone indices self._first..
         self._ids: deque[int] = deque()  # of the same phones
         self._first = prompt.length
-        self.places = WordPlaces(first_word)
-
-    @property
-    def has_phones(self) -> bool:
-        return self.phone_count > self._prompt.length
 
     def add(self, word: PhonedWord) -> None:
-        """The next word."""
-        for number in self.places.add(word, self.phone_count, self._table):
-            self._append_phone(number)
-            self.phone_count += 1
+        """The next word, and the mark behind it."""
+        super().add(word)
         if word.mark in self._table.special.marks:
             self._append(self._table.special.marks[word.mark])
-
-    def close(self) -> None:
-        """The text is over: silence and the end mark stand behind the last phone."""
-        self.closed = True
-        self._append_phone(self._table.special.silence)
-        self._append_phone(self._table.special.eos)
 
     def rows(self) -> PhoneRows:
         """All rows encoded under the look-ahead that so much text allows."""
@@ -99,11 +125,6 @@ class Script:
             self._needed = self._positions[0]
             self._rows = self._rows.dropped_before(self._needed)
 
-    def words_begun(self, span: Span) -> list[tuple[int, bool]]:
-        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
-        begun = self.places.begun(math.inf if span.ended else span.last)
-        return [(word, span.first < start == span.last) for word, start in begun]
-
     def is_inside_word(self, phone: int) -> bool:
         """Whether the word of this phone goes on behind it; words_begun() may still be to be
         asked. No word holds a phone of the prompt.
@@ -112,10 +133,6 @@ class Script:
         if phone < self._prompt.length or (self.closed and following >= self.phone_count):
             return False
         return not self.places.begins_at(following)
-
-    def syllables_ended(self, span: Span) -> int:
-        """How many syllables are over when a frame begins, each counted once."""
-        return self.places.syllables_ended(math.inf if span.ended else span.first)
 
     def _position(self, phone: int) -> int:
         if phone < self._prompt.length:

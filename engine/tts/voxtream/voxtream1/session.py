@@ -19,11 +19,12 @@ from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
 from engine.tts.system.session import PassageUtterance
+from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.voxtream1.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
 from engine.tts.voxtream.voxtream1.frames import Frames
 from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
-from engine.tts.voxtream.voxtream1.script import Cursor, Script, Span
+from engine.tts.voxtream.voxtream1.script import Cursor, Script
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ class VoxtreamSession(PassageUtterance):
             self._span = self._cursor.advance(token, self._script)
             return None
         self._passage_over = True
-        onsets = self._onsets(Span(self._script.end, self._script.end))
+        end = self._script.phone_count
+        onsets = self._onsets(Span(end, end, ended=True))
         return self._packet(np.zeros(FRAME_SAMPLES, np.float32), onsets) if onsets else None
 
     def _next_passage(self) -> bool:
@@ -96,7 +98,7 @@ class VoxtreamSession(PassageUtterance):
 
     def _needs_a_word(self) -> bool:
         """Whether the next frame sees further than the words taken up."""
-        ahead = self._script.end - self._cursor.last - 1
+        ahead = self._script.phone_count - self._cursor.last - 1
         most = self._parts.generation.look_ahead
         return ahead < MIN_LOOK_AHEAD or (ahead < most and self._taken <= self._made)
 
@@ -116,7 +118,7 @@ class VoxtreamSession(PassageUtterance):
         script = self._script
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
         onsets = self._onsets(span)
-        rate = self._meter.observe(script.places.syllables_ended(span.first))
+        rate = self._meter.observe(script.syllables_ended(span))
         self._made += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
@@ -130,5 +132,5 @@ class VoxtreamSession(PassageUtterance):
     def _onsets(self, span: Span) -> tuple[Onset, ...]:
         half = FRAME_SAMPLES // 2
         return tuple(
-            Onset(word, self._sample + late * half) for word, late in self._script.begun(span)
+            Onset(word, self._sample + late * half) for word, late in self._script.words_begun(span)
         )
