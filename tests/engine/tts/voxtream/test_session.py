@@ -8,6 +8,7 @@ import torch
 
 from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Starved, Voice
+from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import INT8
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import (
@@ -252,3 +253,18 @@ def test_the_codec_begins_behind_the_prompt() -> None:
     assert not np.allclose(warm[:1920], cold[:1920], atol=1e-4)
     in_place = samples(said(hearing(small(), 6, graphs=True), 4.0))
     assert np.allclose(warm, in_place, atol=1e-5)
+
+
+def test_an_utterance_may_linger_on_the_last_phone_of_the_prompt(
+    synthesiser: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    with synthesiser.open(voice, seed=1) as session:
+        script, last = session._script, session._prompt.length - 1
+        for text in WORDS:
+            for word in session._phonemizer.push(text):
+                script.add(word)
+        script.close()
+        lingering = Span(last, last)
+        before = script.vector(lingering)
+        script.forget_before(last)
+        assert torch.equal(script.vector(lingering), before)
