@@ -34,7 +34,8 @@ def real_numbers(voice: Voice, name: str, shape: tuple[int, ...]) -> Tensor:
     """Finite numbers, fp32."""
     values = array_of(voice, name)
     if values.shape != shape or not np.isfinite(values).all():
-        raise unfit(voice, f"'{name}' of shape {list(values.shape)}, not {list(shape)}")
+        found = f"'{name}' of shape {list(values.shape)}"
+        raise unfit(voice, f"{found}, not finite numbers of shape {list(shape)}")
     return torch.from_numpy(values.astype(np.float32))
 
 

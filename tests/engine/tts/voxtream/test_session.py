@@ -114,19 +114,11 @@ def test_text_without_a_sound_is_one_silent_frame(
     assert [onset.word for onset in frame.onsets] == [0, 1]
 
 
-def test_bad_words_and_rates_are_refused(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        with pytest.raises(InvalidInput, match="more than one word"):
-            session.push_word("two words")
-        session.push_word("something")
-        with pytest.raises(InvalidInput, match="rate"):
-            session.rate = float("nan")
-        session.rate = 400.0  # clamped to what the voice can do
-        assert isinstance(session.step(), AudioFrame)
-        session.end_input()
-        session.end_input()
-        with pytest.raises(InvalidInput, match="end of an utterance"):
-            session.push_word("more")
+def test_a_rate_that_is_no_number_is_refused(
+    synthesiser: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    with synthesiser.open(voice, seed=3) as session, pytest.raises(InvalidInput, match="rate"):
+        session.rate = float("nan")
 
 
 def test_a_voice_of_another_model_or_of_broken_numbers_is_refused(
@@ -137,10 +129,10 @@ def test_a_voice_of_another_model_or_of_broken_numbers_is_refused(
     codes = np.full((4, 5), 2048, np.int16)
     with pytest.raises(InvalidInput, match="codes"):
         synthesiser.open(replace(voice, tensors={**voice.tensors, "codes": codes}), seed=0)
-    with pytest.raises(InvalidInput, match="lacks 'speaker'"):
+    with pytest.raises(InvalidInput, match="holds no 'speaker'"):
         synthesiser.open(replace(voice, tensors={"codes": voice.tensors["codes"]}), seed=0)
     speaker = np.full(192, np.nan, np.float32)
-    with pytest.raises(InvalidInput, match="speaker vector"):
+    with pytest.raises(InvalidInput, match="'speaker' of shape"):
         synthesiser.open(replace(voice, tensors={**voice.tensors, "speaker": speaker}), seed=0)
 
 
