@@ -2,7 +2,7 @@
 all can be trained on this machine.
 
 The one table of them. A row here makes a system known to settings, window, `rubato models`,
-`doctor`, `bench` and `compare`; its loader is named in `engine/tts/registry.py`.
+`doctor`, `bench` and `compare`; its code is one folder, `engine/tts/<name>`.
 Invariant: imports nothing of the program, so that every part of it can use this table.
 """
 
@@ -16,7 +16,7 @@ class System:
     pack's folder. `core_hours` is how long one core trains its networks (SpeakStream's and SMLLE's
     are estimates from the time of a step); the corpus, its codes and its vocoder take more.
     `headline` is the result its paper gives, `expected` what of it should also be seen here,
-    `ours` what differs from the paper.
+    `ours` what differs from the paper. `module` has the load() that reads its pack.
     """
 
     name: str
@@ -27,6 +27,11 @@ class System:
     ours: str
     rate: str = ""  # how it follows the speaking rate; empty = it has no control of it
     can_clone: bool = False
+    other_module: str = ""  # than that of its folder
+
+    @property
+    def module(self) -> str:
+        return self.other_module or f"engine.tts.{self.name}.synthesiser"
 
     @property
     def command(self) -> str:
@@ -48,6 +53,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
         "of the words wrong word by word, 2.99 % with all text known; no rate control",
         expected="the earliest sound of all; word by word costs at most a tenth more words wrong",
         ours="the small codec, its decoder of pulses and the small speaker encoder",
+        other_module="engine.tts.voxtream.voxtream1.synthesiser",
     ),
     System(
         "speakstream",

@@ -6,12 +6,13 @@ Invariant: a column needs no sample after its own 20 ms.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import torch
 from torch import Tensor, nn
 
 from engine.codec.small_parts import HOP, Frames, mel_filters
+from engine.settings.rules import Range
 
 BANDS: Final = 80
 COLUMN: Final = 2 * HOP  # samples of one column, 20 ms
@@ -41,8 +42,8 @@ class MelSpectrum(nn.Module):
 class Levels:
     """LEVELS even steps from `lowest` to `highest`, both log magnitudes."""
 
-    lowest: float
-    highest: float
+    lowest: Annotated[float, Range(-100, 100)]
+    highest: Annotated[float, Range(-100, 100)]
 
     @property
     def step(self) -> float:

@@ -20,8 +20,8 @@ from torch import Tensor, nn
 
 from engine.codec.products import ENCODING, quicken, tabled
 from engine.errors import ModelError
-from engine.nn.finite import not_finite
 from engine.nn.packed.quantise import Precision
+from engine.nn.weights_file import not_finite
 
 SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920

@@ -79,9 +79,11 @@ class PackedMimiTransformer(StreamingModule[HeardColumns]):
     def forward(self, x: Tensor) -> Tensor:
         """The stream's next columns [B, T, D] -> [B, T, D]."""
         state = self._streaming_state or self._init_streaming_state(x.shape[0])
-        output = self._stack.run(
-            x, self._rotation(state, x.shape[1]), state.stored, self._bias(state, x.shape[1])
-        )
+        end = state.length + x.shape[1]
+        steps = torch.arange(state.length, end, dtype=torch.float32)
+        angles = steps[:, None] * self._frequencies
+        rotation = Rotation(angles.cos(), angles.sin())
+        output = self._stack.run(x, rotation, state.stored, self._bias(state, x.shape[1]))
         state.keep(output.stored)
         return output.hidden
 
@@ -90,11 +92,6 @@ class PackedMimiTransformer(StreamingModule[HeardColumns]):
         heads = (batch_size, config.heads, self._context, config.head_width)
         stored = torch.zeros(config.layers, 2, *heads)
         return HeardColumns(batch_size, torch.device("cpu"), stored)
-
-    def _rotation(self, state: HeardColumns, columns: int) -> Rotation:
-        steps = torch.arange(state.length, state.length + columns, dtype=torch.float32)
-        angles = steps[:, None] * self._frequencies
-        return Rotation(angles.cos(), angles.sin())
 
     def _bias(self, state: HeardColumns, columns: int) -> Array:
         """[T, context + T]: a column may read itself and the context - 1 before it."""

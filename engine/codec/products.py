@@ -31,15 +31,9 @@ class ProductConv(nn.Conv1d):
         columns = (x.shape[2] - reach) // self.stride[0] + 1
         if columns > FEW:
             return super().forward(x)
-        rows = _pieces(x, self)
+        pieces = x.unfold(2, reach, self.stride[0])[..., :: self.dilation[0]]  # [B, C, T, k]
+        rows = pieces.transpose(1, 2).flatten(2)  # what each column is computed from [B, T, C k]
         return functional.linear(rows, self.weight.flatten(1), self.bias).transpose(1, 2)
-
-
-def _pieces(x: Tensor, conv: nn.Conv1d) -> Tensor:
-    """The inputs that each output column is computed from: [B, C, S] -> [B, T, C k]."""
-    reach = (conv.kernel_size[0] - 1) * conv.dilation[0] + 1
-    pieces = x.unfold(2, reach, conv.stride[0])[..., :: conv.dilation[0]]  # [B, C, T, k]
-    return pieces.transpose(1, 2).flatten(2)
 
 
 class ProductConvTranspose(nn.ConvTranspose1d):

@@ -7,28 +7,28 @@ Invariant: the file carries its own shape, and either every tensor fits it or a 
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import torch
 from torch import Tensor, nn
 
 from engine.codec.small_parts import SpectralEncoder
 from engine.nn.weights_file import load_network, read_shape
+from engine.settings.rules import Range
 from engine.translatable import Translatable
 
 TOKEN_SAMPLES: Final = 960  # 25 tokens a second
 TOKEN_RATE: Final = 25
 AGAIN: Final = Translatable("Make the pack again.")
-_LARGEST: Final = {"tokens": 4096, "width": 2048, "blocks": 32}
 
 
 @dataclass(frozen=True)
 class SemanticConfig:
     """Shape of one tokeniser; `blocks` ConvNeXt blocks of `width`."""
 
-    tokens: int = 512
-    width: int = 192
-    blocks: int = 4
+    tokens: Annotated[int, Range(1, 4096)] = 512
+    width: Annotated[int, Range(1, 2048)] = 192
+    blocks: Annotated[int, Range(1, 32)] = 4
 
 
 class SemanticTokeniser(nn.Module):
@@ -65,7 +65,7 @@ def load_semantic(file: Path) -> SemanticTokeniser:
     """Read a tokeniser that training exported. ModelError names what is wrong with the file."""
     return load_network(
         file,
-        lambda text: SemanticTokeniser(read_shape(SemanticConfig, text, _LARGEST)),
+        lambda text: SemanticTokeniser(read_shape(SemanticConfig, text)),
         Translatable("The tokeniser"),
         AGAIN,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import torch
 from torch import nn
@@ -20,20 +20,13 @@ from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 from engine.nn.weights_file import load_network, read_shape
+from engine.settings.rules import Range
 from engine.translatable import Translatable
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
 SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
 AGAIN: Final = Translatable("Install the program again.")
-LARGEST_PHONES: Final = 1024
-_LARGEST: Final = {
-    "codebooks": 32,
-    "codes": 2048,
-    "width": 2048,
-    "blocks": 32,
-    "layers": 16,
-}
 
 
 class Decoder(Enum):
@@ -50,14 +43,16 @@ class SmallCodecConfig:
     transformer."""
 
     decoder: Decoder
-    codebooks: int
-    codes: int
-    width: int
-    blocks: int
-    layers: int
-    phones: int = 0  # that the decoder is told; 0 = it hears codes alone
-    decoder_blocks: int = 0  # and its transformer's layers; 0 = as many as the encoder's
-    decoder_layers: int = 0
+    codebooks: Annotated[int, Range(1, 32)]
+    codes: Annotated[int, Range(1, 2048)]
+    width: Annotated[int, Range(1, 2048)]
+    blocks: Annotated[int, Range(1, 32)]
+    layers: Annotated[int, Range(1, 16)]
+    # that the decoder is told; 0 = it hears codes alone
+    phones: Annotated[int, Range(0, 1024)] = 0
+    # and its transformer's layers; 0 = as many as the encoder's
+    decoder_blocks: Annotated[int, Range(0, 32)] = 0
+    decoder_layers: Annotated[int, Range(0, 16)] = 0
     encodes: bool = True  # False: it is a decoder alone, for voices that no recording can make
 
 
@@ -117,22 +112,11 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 def read_config(text: str, file: Path) -> SmallCodecConfig:
     """The shape a file carries. ModelError when it is missing or not one of ours."""
     try:
-        return _bounded(read_shape(SmallCodecConfig, text, _LARGEST))
+        return read_shape(SmallCodecConfig, text)
     except ValueError as error:
         raise ModelError(
             "{file} is no codec of this program: {error}.", hint=AGAIN, file=file, error=error
         ) from error
-
-
-def _bounded(config: SmallCodecConfig) -> SmallCodecConfig:
-    if not 0 <= config.phones <= LARGEST_PHONES:
-        raise ValueError(f"it is told {config.phones} phones")
-    if not (
-        0 <= config.decoder_blocks <= _LARGEST["blocks"]
-        and 0 <= config.decoder_layers <= _LARGEST["layers"]
-    ):
-        raise ValueError(f"a decoder of {config.decoder_blocks}, {config.decoder_layers}")
-    return config
 
 
 def _decoder(config: SmallCodecConfig) -> nn.Module:

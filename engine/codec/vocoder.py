@@ -8,7 +8,7 @@ Invariant: a stream is a value of its own; a vocoder holds no state between two 
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 import torch
 from torch import Tensor
@@ -18,20 +18,20 @@ from engine.codec.products import quicken
 from engine.codec.source import SourceDecoder
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import load_network, read_shape
+from engine.settings.rules import Range
 from engine.translatable import Translatable
 
 FACTOR: Final = 2  # columns of the decoder, at 100 Hz, for each that enters
 AGAIN: Final = Translatable("Make the pack again.")
-_LARGEST: Final = {"entry": 2048, "width": 2048, "blocks": 32}
 
 
 @dataclass(frozen=True)
 class VocoderConfig:
     """`entry` values a column; `blocks` ConvNeXt blocks of `width`."""
 
-    entry: int
-    width: int = 256
-    blocks: int = 6
+    entry: Annotated[int, Range(1, 2048)]
+    width: Annotated[int, Range(1, 2048)] = 256
+    blocks: Annotated[int, Range(1, 32)] = 6
 
 
 class WaveStream(Protocol):
@@ -91,7 +91,7 @@ def load_vocoder(file: Path, entry: int) -> Vocoder:
     """
 
     def decoder_of(text: str) -> SourceDecoder:
-        config = read_shape(VocoderConfig, text, _LARGEST)
+        config = read_shape(VocoderConfig, text)
         if config.entry != entry:
             raise ValueError(f"it is for columns of {config.entry} values, not {entry}")
         return fresh_decoder(config)

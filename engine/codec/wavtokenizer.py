@@ -12,7 +12,7 @@ module.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,7 @@ from torch.nn import functional
 from engine.audio.ending import Ending
 from engine.codec.small_parts import KERNEL, SAMPLE_RATE, ConvNext
 from engine.nn.weights_file import load_network, read_shape
+from engine.settings.rules import Range
 from engine.translatable import Translatable
 
 HOP: Final = 320  # samples of a token
@@ -34,16 +35,15 @@ _GROUPS: Final = 32
 _NORM_EPS: Final = 1e-6
 _LARGEST_MAGNITUDE: Final = 100.0
 _CROPPED: Final = (FFT - HOP) // 2  # at both ends, so that a token has HOP samples
-_LARGEST: Final = {"entry": 4096, "width": 4096, "blocks": 64}
 
 
 @dataclass(frozen=True)
 class WavTokenizerConfig:
     """`entry` numbers a vector; `blocks` ConvNeXt blocks of `width`."""
 
-    entry: int = 512
-    width: int = 768
-    blocks: int = 12
+    entry: Annotated[int, Range(1, 4096)] = 512
+    width: Annotated[int, Range(1, 4096)] = 768
+    blocks: Annotated[int, Range(1, 64)] = 12
 
 
 class WavTokenizerDecoder(nn.Module):
@@ -191,7 +191,7 @@ def load_wavtokenizer(file: Path, entry: int, hint: str) -> WavTokenizerDecoder:
     """Read a converted decoder, for vectors of `entry` numbers. ModelError says what is wrong."""
 
     def decoder_of(text: str) -> WavTokenizerDecoder:
-        config = read_shape(WavTokenizerConfig, text, _LARGEST)
+        config = read_shape(WavTokenizerConfig, text)
         if config.entry != entry or config.width % _GROUPS:
             raise ValueError(f"a decoder of {config} for vectors of {entry} numbers")
         return WavTokenizerDecoder(config)

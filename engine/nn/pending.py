@@ -15,25 +15,16 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def _nothing() -> None:
-    """Nothing is being computed: there is nothing to wait for."""
-
-
-def _always() -> bool:
-    """Nobody else computes it."""
-    return True
-
-
 @dataclass(frozen=True)
 class Pending(Generic[T]):
     """`wait()`, called once, returns the result. A caller that no longer wants it calls `settle()`
     instead, which returns once the computation is over. `done()`: whether neither would wait for
-    another thread.
+    another thread. By default nobody else computes it.
     """
 
     wait: Callable[[], T]
-    settle: Callable[[], None] = _nothing
-    done: Callable[[], bool] = _always
+    settle: Callable[[], None] = lambda: None
+    done: Callable[[], bool] = lambda: True
 
     def then(self, change: Callable[[T], U]) -> "Pending[U]":
         """The result passed through a function, which runs on the waiting thread."""

@@ -8,11 +8,13 @@ R = H / G query heads that share a key/value head, E head width.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from engine.settings.rules import Range
 
 ROPE_BASE = 500_000.0
 # Llama 3.1 frequency scaling (public Llama 3.1/3.2 arithmetic): long waves are stretched 32 times,
@@ -29,11 +31,11 @@ NORM_EPS = 1e-5
 class TransformerConfig:
     """Shape of one stack. `width` = heads x head width; `hidden` is the width inside the MLP."""
 
-    layers: int
-    width: int
-    heads: int
-    kv_heads: int
-    hidden: int
+    layers: Annotated[int, Range(1, 64)]
+    width: Annotated[int, Range(2, 16_384)]
+    heads: Annotated[int, Range(1, 256)]
+    kv_heads: Annotated[int, Range(1, 256)]
+    hidden: Annotated[int, Range(1, 65_536)]
 
     @property
     def head_width(self) -> int:

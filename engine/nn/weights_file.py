@@ -4,18 +4,20 @@ Invariant: every tensor fits the network and is finite, or a ModelError names th
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_type_hints
 
+import torch
 from torch import Tensor, nn
 from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from engine.errors import ModelError
 from engine.nn import stored_weights
-from engine.nn.finite import not_finite
+from engine.nn.transformer import TransformerConfig
+from engine.settings.rules import Range
 from engine.translatable import Translatable
 from engine.typed_values import build, json_object
 
@@ -32,18 +34,40 @@ def shape_metadata(shape: Any) -> dict[str, str]:
     return {SHAPE_KEY: json.dumps(asdict(shape), default=lambda member: member.value)}
 
 
-def read_shape(
-    kind: type[_Shape], text: str, largest: Mapping[str, int], *, ignore_unknown: bool = False
-) -> _Shape:
-    """The shape a file carries, each size above 0 and at most its `largest`. ValueError when it is
-    missing or cannot be built.
+def read_shape(kind: type[_Shape], text: str, *, ignore_unknown: bool = False) -> _Shape:
+    """The shape a file carries, each size within its Range. ValueError when it is missing or cannot
+    be built.
     """
     if not text:
         raise ValueError("it does not say its shape")
     shape = build(kind, json_object(text), ignore_unknown=ignore_unknown)
-    if any(not 0 < getattr(shape, name) <= most for name, most in largest.items()):
-        raise ValueError(f"a shape of {shape}")
+    check_numbers(shape)
     return shape
+
+
+def check_numbers(config: Any) -> None:
+    """ValueError naming the first value of a dataclass, or of one inside it, that is beyond the
+    Range it is annotated with, or saying that a transformer does not fit together.
+    """
+    hints = get_type_hints(type(config), include_extras=True)
+    for name, value in vars(config).items():
+        inner = value.values() if isinstance(value, Mapping) else (value,)
+        for each in filter(is_dataclass, inner):
+            check_numbers(each)
+        for allowed in getattr(hints[name], "__metadata__", ()):
+            for number in value if isinstance(value, tuple) else (value,):
+                check_number(name, number, allowed)
+    if isinstance(config, TransformerConfig) and (
+        config.width % (2 * config.heads) or config.heads % config.kv_heads
+    ):
+        raise ValueError("a transformer of it does not fit together")
+
+
+def check_number(name: str, value: float, allowed: Range) -> None:
+    """ValueError when a value of that name makes no sense."""
+    if not allowed.allows(value):
+        low, high = allowed.lowest, allowed.highest
+        raise ValueError(f"'{name}' is {value!r}, expected {low:g} to {high:g}")
 
 
 def load_network(
@@ -83,6 +107,52 @@ def load_network(
             key=key,
         )
     return network.eval().requires_grad_(requires_grad=False)
+
+
+def check_shapes(
+    file: Path,
+    expected: Mapping[str, Sequence[int]],
+    found: Mapping[str, Sequence[int]],
+    hint: Translatable,
+) -> None:
+    """ModelError naming the first tensor of a file that is missing, has another shape, or is not
+    expected.
+    """
+    for key, shape in expected.items():
+        if key not in found:
+            raise ModelError(
+                "{file} lacks '{key}', expected {shape}.",
+                hint=hint,
+                file=file,
+                key=key,
+                shape=list(shape),
+            )
+        if list(found[key]) != list(shape):
+            raise ModelError(
+                "{file}: '{key}' has shape {shape}, expected {expected}.",
+                hint=hint,
+                file=file,
+                key=key,
+                shape=list(found[key]),
+                expected=list(shape),
+            )
+    for key in sorted(set(found) - set(expected)):
+        raise ModelError(
+            "{file} holds '{key}', which is not expected.", hint=hint, file=file, key=key
+        )
+
+
+def not_finite(tensors: Iterable[tuple[str, Tensor]]) -> str:
+    """The name of the first tensor that holds NaN or infinity; empty when none does. One NaN in a
+    file would turn all speech into silence or noise, without any error.
+    """
+    for name, tensor in tensors:
+        if not tensor.is_floating_point() or not tensor.numel():
+            continue
+        # Both ends are NaN when one element is; thirty times faster than isfinite().
+        if not torch.stack(tensor.aminmax()).isfinite().all():
+            return name
+    return ""
 
 
 class Unset(TorchFunctionMode):

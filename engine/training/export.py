@@ -51,9 +51,9 @@ from engine.tts.voxtream.config import FULL, Generation
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.original import config as original
-from engine.tts.voxtream.original.synthesiser import frozen_hash
-from engine.tts.voxtream.original.synthesiser import load_pack as load_original
+from engine.tts.voxtream.voxtream1 import config as original
+from engine.tts.voxtream.voxtream1.synthesiser import frozen_hash
+from engine.tts.voxtream.voxtream1.synthesiser import load_pack as load_original
 
 PROMPT_SECONDS: Final = 8.0
 PROMPT_FRAMES: Final = 100  # 8 s; the paper takes 10 s at most

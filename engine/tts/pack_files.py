@@ -5,16 +5,15 @@ that names it.
 """
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from torch import nn
 
 from engine.errors import InvalidInput, ModelError
-from engine.nn.transformer import TransformerConfig
-from engine.nn.weights_file import load_network
+from engine.nn.weights_file import check_numbers, load_network
 from engine.translatable import Translatable
 from engine.tts import voices
 from engine.tts.base import Voice
@@ -26,11 +25,6 @@ VOCODER_FILE: Final = "vocoder.safetensors"
 LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some thousand
 LONGEST_NAME: Final = 80
 AGAIN: Final = Translatable("Install the program again, or make the pack again.")
-Limits = Mapping[str, tuple[float, float]]  # lowest and highest of a number, by its name
-STACK: Final[Limits] = {
-    "layers": (1, 64), "width": (2, 16_384), "heads": (1, 256), "kv_heads": (1, 256),
-    "hidden": (1, 65_536),
-}  # fmt: skip
 _Network = TypeVar("_Network", bound=nn.Module)
 _Config = TypeVar("_Config", bound="_Named")
 
@@ -53,11 +47,10 @@ def read_object(file: Path) -> dict[str, Any]:
 def read_config(
     file: Path,
     kind: type[_Config],
-    limits: Limits,
-    check: Callable[[_Config], None],
+    check: Callable[[_Config], None] = lambda _: None,
     make: Callable[[dict[str, Any]], _Config] | None = None,
 ) -> _Config:
-    """What a pack says of itself; `check` raises ValueError for what neither types nor limits can
+    """What a pack says of itself; `check` raises ValueError for what neither types nor ranges can
     say. `make` builds it of the table; None = every key must be there. ModelError when the file is
     missing, damaged, or describes what cannot be built.
     """
@@ -65,7 +58,7 @@ def read_config(
     try:
         config = make(entries) if make else build(kind, entries, defaults=False)
         _check_name(config.name)
-        check_numbers(config, limits)
+        check_numbers(config)
         check(config)
     except ValueError as error:
         raise ModelError(
@@ -77,30 +70,6 @@ def read_config(
 def config_json(config: Any) -> str:
     """The text of config.json."""
     return json.dumps(asdict(config), indent=1, default=lambda member: member.value)
-
-
-def check_numbers(config: Any, limits: Limits) -> None:
-    """ValueError naming the first value of a dataclass, or of one inside it, that is too small, too
-    large or no number, or saying that a transformer does not fit together.
-    """
-    for name, value in vars(config).items():
-        inner = value.values() if isinstance(value, Mapping) else (value,)
-        for each in filter(is_dataclass, inner):
-            check_numbers(each, limits)
-        for number in value if isinstance(value, tuple) else (value,):
-            if name in limits:
-                check_number(name, number, limits)
-    if isinstance(config, TransformerConfig) and (
-        config.width % (2 * config.heads) or config.heads % config.kv_heads
-    ):
-        raise ValueError("a transformer of it does not fit together")
-
-
-def check_number(name: str, value: float, limits: Limits) -> None:
-    """ValueError when a value of that name makes no sense."""
-    low, high = limits[name]
-    if not low <= value <= high:  # so NaN is refused too
-        raise ValueError(f"'{name}' is {value!r}, expected {low:g} to {high:g}")
 
 
 def with_weights(network: _Network, file: Path) -> _Network:

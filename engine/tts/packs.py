@@ -79,6 +79,16 @@ def pack_folder(system: systems.System) -> Path:
     )
 
 
+def not_fetched(title: str, asset: str) -> ModelError:
+    """The error where a model that has to be fetched is not here."""
+    return ModelError(
+        "{name} is not on this machine.",
+        hint="Fetch it with: {command}",
+        name=title,
+        command=f"rubato models get {asset}",
+    )
+
+
 def edition_of(folder: Path) -> str:
     """A voice is codes and a vector. It cannot be used with other codes or another speaker encoder,
     but with another decoder of the same codes. ModelError, OSError when a file is not whole.

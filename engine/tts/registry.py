@@ -24,20 +24,12 @@ def _load_of(module: str, function: str = "load") -> Load:
     return lambda settings, progress: getattr(import_module(module), function)(settings, progress)
 
 
-# Of the papers' systems: the module whose load() reads a pack for a device.
-_PACKS: Final = {
-    "voxtream": "engine.tts.voxtream.original.synthesiser",
-    "speakstream": "engine.tts.speakstream.synthesiser",
-    "llmvox": "engine.tts.llmvox.synthesiser",
-    "smlle": "engine.tts.smlle.synthesiser",
-}
-
-
 def load_pack(name: str, folder: Path, device: str) -> TtsModel:
     """The pack of a system of engine/systems.py, wherever it lies. ModelError names what is wrong
     with it.
     """
-    load_it: Callable[[Path, str], TtsModel] = import_module(_PACKS[name]).load
+    (system,) = (each for each in SYSTEMS if each.name == name)
+    load_it: Callable[[Path, str], TtsModel] = import_module(system.module).load
     return load_it(folder, device)
 
 

@@ -79,30 +79,30 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
         case "starter":
             return _of_pack(place.pack_folder())
         case "kokoro":
-            return _kokoro()
+            from engine.tts.kokoro import place as kokoro
+            from engine.tts.kokoro import voices as kokoro_voices
+
+            if not kokoro.is_fetched():
+                raise packs.not_fetched("Kokoro", KOKORO)
+            return VoiceCatalogue(
+                KOKORO,
+                kokoro_voices.NAMES,
+                can_clone=True,
+                can_mix=True,
+                about=kokoro_voices.ABOUT,
+            )
         case llmvox.NAME:
             if not llmvox.is_fetched():
-                raise llmvox.not_fetched()
+                raise packs.not_fetched(llmvox.VOICE, llmvox.NAME)
             return VoiceCatalogue(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
         case name if system := systems.find(name):
             files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
             return VoiceCatalogue(system.name, tuple(file.name for file in files), system.can_clone)
         case edition:
-            return _fetched(edition)
-
-
-def _kokoro() -> VoiceCatalogue:
-    from engine.tts.kokoro import voices as kokoro
-    from engine.tts.kokoro.place import is_fetched
-
-    if not is_fetched():
-        raise ModelError(
-            "{name} is not on this machine.",
-            hint="Fetch it with: {command}",
-            name="Kokoro",
-            command="rubato models get kokoro",
-        )
-    return VoiceCatalogue(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
+            if not (data_folder() / "models" / edition / "model.safetensors").is_file():
+                title = place.PUBLISHED.get(edition, edition)
+                raise packs.not_fetched(title, edition)
+            return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=True)
 
 
 def _of_pack(folder: Path) -> VoiceCatalogue:
@@ -118,13 +118,3 @@ def _of_pack(folder: Path) -> VoiceCatalogue:
     if not files:
         raise ModelError("The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder)
     return VoiceCatalogue(f"{name} {edition}", tuple(file.name for file in files), can_clone=True)
-
-
-def _fetched(edition: str) -> VoiceCatalogue:
-    if not (data_folder() / "models" / edition / "model.safetensors").is_file():
-        raise ModelError(
-            "The neural voice is not on this machine.",
-            hint="Fetch it with: {command}",
-            command=f"rubato models get {edition}",
-        )
-    return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=True)

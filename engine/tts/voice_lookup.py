@@ -1,8 +1,10 @@
-"""Which voice a name or a file means, and how a recording becomes one that is kept.
+"""Which voice a name or a file means, how a recording becomes one that is kept, and what lies
+between two of them.
 
 A voice serves the model that made it. One that another model made, or that was made in another way,
 is made again from the recording kept with it.
-Invariant: the answer is a voice of the given model, or an error that says what there is or to do.
+Invariant: the answer is a voice of the given model, or an error that says what there is or to do;
+no synthesiser is loaded for it.
 """
 
 import logging
@@ -12,9 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from engine.audio.clips.clip import Clip, printable, read_clip
-from engine.errors import EngineError, InvalidInput
+from engine.errors import EngineError, InvalidInput, ModelError
+from engine.messages.voices import Mix
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
+from engine.tts.kokoro.place import voices_folder
+from engine.tts.kokoro.voices import blend, read_voices
+from engine.tts.voice_catalogue import VoiceCatalogue
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +33,8 @@ def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, .
     for it, then those it can make again. `kept_in` None: the person's data folder.
     """
     own = [voice.name for voice in model.voices()]
-    saved_voices = _saved_voices(kept_in)
-    ready = [file.name for file in saved_voices if _is_made_for(model, file)]
+    saved_voices = voices.saved_voices(kept_in or voices.folder())
+    ready = [file.name for file in saved_voices if file.model == model.info.voice_model]
     again = [file.name for file in saved_voices if _can_remake(model, file)]
     return tuple(dict.fromkeys((*own, *ready, *again)))
 
@@ -46,7 +52,9 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     for voice in model.voices():
         if _same(voice.name, name):
             return voice
-    files = [file for file in _saved_voices(kept_in) if _same(file.name, name)]
+    files = [
+        file for file in voices.saved_voices(kept_in or voices.folder()) if _same(file.name, name)
+    ]
     if files:
         return _served(model, files)
     path = Path(name)
@@ -94,7 +102,7 @@ def adopt(
     stretch = stretch or Stretch()
     longest_s = min(_LONGEST_PROMPT_S, stretch.seconds or _LONGEST_PROMPT_S)
     clip = read_clip(recording, max_seconds=longest_s, start_s=stretch.start_s)
-    return _make(model, clip, name, _folder(kept_in))
+    return _make(model, clip, name, kept_in or voices.folder())
 
 
 def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
@@ -103,10 +111,12 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     InvalidInput when there is no such voice or its recording was not kept, ModelError when the
     model cannot clone or the voice cannot be kept.
     """
-    files = [file for file in voices.saved_voices(_folder(kept_in)) if _same(file.name, name)]
+    files = [
+        file for file in voices.saved_voices(kept_in or voices.folder()) if _same(file.name, name)
+    ]
     for file in files:
         if file.has_clip:
-            return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
+            return _made_again(model, file)
     if files:
         raise InvalidInput(
             "The recording of '{name}' was not kept.", hint="Add the recording again.", name=name
@@ -114,27 +124,66 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
 
 
+def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> Voice:
+    """The mixture of two voices of `catalogue` or of the folder `within`.
+
+    ModelError for a synthesiser that cannot mix and for a damaged file, InvalidInput for a voice
+    that is not there and for a share outside 0 to 1.
+    """
+    if not catalogue.can_mix:
+        raise ModelError(
+            "The voices of {model} cannot be mixed.",
+            hint="Choose Kokoro as the synthesiser.",
+            model=catalogue.voice_model,
+        )
+    if not 0 <= mix.share <= 1:
+        raise InvalidInput(
+            "A share cannot be {share}.", hint="Give a number from 0 to 1.", share=f"{mix.share:g}"
+        )
+    saved = [each for each in voices.saved_voices(within) if each.model == catalogue.voice_model]
+    known: dict[str, Voice | Path] = {file.name.casefold(): file.path for file in saved}
+    known |= {voice.name.casefold(): voice for voice in read_voices(voices_folder())}
+    parts = []
+    for each, share in ((mix.one, mix.share), (mix.other, 1 - mix.share)):
+        found = known.get(each.casefold())
+        if found is None:
+            raise InvalidInput(
+                "There is no voice called '{name}'.",
+                hint="There are: {names}.",
+                name=each,
+                names=", ".join((*catalogue.own, *(file.name for file in saved))),
+            )
+        parts.append((voices.load(found) if isinstance(found, Path) else found, share))
+    shares = ", ".join(f"{100 * share:.0f} % {voice.name}" for voice, share in parts)
+    about = {voices.ABOUT: f"mixed of {shares}", voices.MIXED: shares}
+    return blend(name, tuple(parts), **about)
+
+
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
     """Of these voices, which have the same name, the one made for the model or that can be made for
-    it.
+    it. One that is made in a new way since is made again; where that fails, the old one speaks on.
     """
+    info = model.info
     for file in files:
-        if _is_made_for(model, file):
+        if file.model == info.voice_model:
             voice = voices.load(file.path)
-            return _remake(model, file, voice) if _is_outdated(model, file, voice) else voice
+            can_make = info.can_clone and file.has_clip
+            if not can_make or voice.metadata.get("making", "") == info.making:
+                return voice
+            try:
+                return _made_again(model, file)
+            except EngineError as error:
+                reason = error.message
+                log.warning("a voice stays as it was made name=%s reason=%s", file.name, reason)
+                return voice
     for file in files:
         if _can_remake(model, file):
-            return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
+            return _made_again(model, file)
     raise _foreign(model, files[0].name, files[0].model)
 
 
-def _remake(model: TtsModel, file: voices.SavedVoice, old: Voice) -> Voice:
-    """The voice as the model makes it now; where that fails, the old one, which spoke until now."""
-    try:
-        return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
-    except EngineError as error:
-        log.warning("a voice stays as it was made name=%s reason=%s", file.name, error.message)
-        return old
+def _made_again(model: TtsModel, file: voices.SavedVoice) -> Voice:
+    return _make(model, voices.load_clip(file.path), file.name, file.path.parent)
 
 
 def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
@@ -163,26 +212,9 @@ def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
     )
 
 
-def _is_made_for(model: TtsModel, file: voices.SavedVoice) -> bool:
-    return file.model == model.info.voice_model
-
-
-def _is_outdated(model: TtsModel, file: voices.SavedVoice, voice: Voice) -> bool:
-    """Whether the model makes voices in a new way since, and can make this one again."""
-    can_make = model.info.can_clone and file.has_clip
-    return can_make and voice.metadata.get("making", "") != model.info.making
-
-
 def _can_remake(model: TtsModel, file: voices.SavedVoice) -> bool:
-    return model.info.can_clone and file.has_clip and not _is_made_for(model, file)
-
-
-def _saved_voices(folder: Path | None) -> tuple[voices.SavedVoice, ...]:
-    return voices.saved_voices(_folder(folder))
-
-
-def _folder(kept_in: Path | None) -> Path:
-    return voices.folder() if kept_in is None else kept_in
+    info = model.info
+    return info.can_clone and file.has_clip and file.model != info.voice_model
 
 
 def _same(one: str, other: str) -> bool:

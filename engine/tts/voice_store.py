@@ -21,8 +21,8 @@ from engine.messages.voices import Mix, VoiceEntry
 from engine.settings import FASTEST, SLOWEST
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
-from engine.tts.mixing import mixed
 from engine.tts.voice_catalogue import KOKORO, VoiceCatalogue
+from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import note_of
 from engine.tts.voices import SavedVoice
 
@@ -63,7 +63,8 @@ class VoiceStore:
         personal = [_entry(files, self._catalogue) for files in self._by_name().values()]
         own_names = {name.casefold() for name in self._catalogue.own}
         entries = (*own, *(entry for entry in personal if entry.name.casefold() not in own_names))
-        return tuple(_noted(entry, note_of(notes, entry.name)) for entry in entries)
+        named = ((entry, note_of(notes, entry.name)) for entry in entries)
+        return tuple(replace(entry, pace=note.pace, used=note.used) for entry, note in named)
 
     def removed(self) -> tuple[str, ...]:
         """Names of what can be brought back; what was removed KEPT_DAYS ago is deleted now."""
@@ -281,10 +282,6 @@ def _facts(file: SavedVoice) -> tuple[float | None, float | None]:
     except EngineError:
         return None, None
     return clip.seconds, snr_db(clip)
-
-
-def _noted(entry: VoiceEntry, note: voice_notes.Note) -> VoiceEntry:
-    return replace(entry, pace=note.pace, used=note.used)
 
 
 def _moved(files: Sequence[SavedVoice], into: Path) -> None:

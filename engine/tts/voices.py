@@ -89,7 +89,11 @@ def save_as(
     metadata = {**voice.metadata, _NAME: voice.name, _MODEL: voice.model}
     tensors = {name: np.ascontiguousarray(t) for name, t in voice.tensors.items()}
     if clip is not None:
-        metadata |= _about(clip)
+        metadata |= {
+            _CLIP_RATE: str(clip.sample_rate),
+            _CLIP_S: f"{clip.seconds:.2f}",
+            _CLIP_SNR: f"{snr_db(clip):.1f}",
+        }
         tensors[_CLIP] = np.rint(np.clip(clip.pcm, -1, 1) * _FULL_SCALE).astype(np.int16)
     if pace is not None:
         metadata[_PACE] = f"{pace:g}"
@@ -168,14 +172,6 @@ def file_name(name: str, model: str) -> str:
     readable = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "voice"
     identity = hashlib.sha256(f"{name}\0{model}".encode()).hexdigest()[:10]
     return f"{readable}-{identity}{SUFFIX}"
-
-
-def _about(clip: Clip) -> dict[str, str]:
-    return {
-        _CLIP_RATE: str(clip.sample_rate),
-        _CLIP_S: f"{clip.seconds:.2f}",
-        _CLIP_SNR: f"{snr_db(clip):.1f}",
-    }
 
 
 def _tensors(path: Path, wants: Callable[[str], bool]) -> Mapping[str, npt.NDArray[np.generic]]:

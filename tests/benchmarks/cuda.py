@@ -85,7 +85,7 @@ def load(
     mimi._model.to(place.device)  # drawn on the processor: a card would draw others
     made = load_random(0, config=config, edition=edition, profile=FULL, target=place, mimi=mimi)
     model = VoxtreamSynthesiser(
-        made._machine, made._speaker, made.voices(), made.info.name, graphs=graphs
+        made._parts, made._speaker, made.voices(), made.info.name, graphs=graphs
     )
     model.warm(model.voices()[0])
     if model.info.note:

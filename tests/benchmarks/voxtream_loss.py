@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
+from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import (
     FULL,
     GENERATION,
@@ -34,7 +35,6 @@ from engine.tts.voxtream.files.checkpoint import (
 )
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
 from engine.tts.voxtream.prompt import rotary_tables
-from engine.tts.voxtream.sink import causal_mask
 
 CPU = torch.device("cpu")
 PROMPT_FRAMES = 40

@@ -7,7 +7,7 @@
 Full-size random weights (the arithmetic does not depend on the values), prompt of 5 s, guidance on.
 Every system runs in a process of its own, all in one run. First packet: from pushing the first word
 to its first samples, voice warm, median of the repeats. Frame: median over frames once text is
-complete, with CPU time over all threads beside it, because on a shared machine wall time is noise;
+complete, with CPU time over all threads beside it, because on a shared parts wall time is noise;
 RTF is that of the median frame, the mean's beside it (frames that take up a word cost more).
 The reference's g2p and prompt encoding are left out of its times (in its favour).
 """
@@ -135,13 +135,13 @@ def measure_ours(profile: str, options: argparse.Namespace) -> Report:
     report.load_s = load.wall[0] / 1000
     first = _first_packets(model, options)
     report.first_ms, report.first_cpu_ms = map(statistics.median, (first.wall, first.cpu))
-    stages, machine = Stages(), model._machine
+    stages, parts = Stages(), model._parts
     stages.watch(script, "extend", "phone")
     # What is still waited for: it runs beside the codec, whose time includes the rest of it.
     stages.watch(sink.TemporalMemory, "finish", "temporal")
-    stages.watch(machine.model, "choose", "semantic")
-    stages.watch(machine.model, "acoustic_codes", "depth")
-    stages.watch(machine.mimi, "decode_frame", "codec")
+    stages.watch(parts.model, "choose", "semantic")
+    stages.watch(parts.model, "acoustic_codes", "depth")
+    stages.watch(parts.mimi, "decode_frame", "codec")
     frames = Stopwatch()
     with model.open(model.voices()[0], seed=0) as utterance:
         utterance.rate = 3.0  # slow enough that the text lasts

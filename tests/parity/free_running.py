@@ -27,7 +27,7 @@ from engine.tts.voxtream.files.place import VOXTREAM2_1
 from engine.tts.voxtream.network.frames import EagerFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
-from engine.tts.voxtream.session import Machine, VoxtreamSession
+from engine.tts.voxtream.session import ModelParts, VoxtreamSession
 
 EDITION = EDITIONS[VOXTREAM2_1]
 FRAMES, SEED, PROMPT_S = 60, 5, 1.6
@@ -131,11 +131,11 @@ class Ours:
         tables = rotary_tables(self.model)
         self.prompt = prepare(self.model, tables, self.codes, speaker(shape.speaker_width))
         self.mimi = mimi
-        self.machine = Machine(generation, self.model, mimi, table, Words(), EDITION.rates)  # type: ignore[arg-type]
+        self.parts = ModelParts(generation, self.model, mimi, table, Words(), EDITION.rates)  # type: ignore[arg-type]
 
     def run(self, scenario: Scenario, frames: int = FRAMES) -> tuple[list[Frame], list[Tensor]]:
         """Frames drawn, and the logits [N V] of every frame."""
-        session = Traced(self.machine, self.prompt, self._frames, SEED)
+        session = Traced(self.parts, self.prompt, self._frames, SEED)
         session.by_word = scenario.by_word
         log = _Log(self.model)
         try:
@@ -181,9 +181,9 @@ class Traced(VoxtreamSession):
     by_word = False
 
     def __init__(
-        self, machine: Machine, prompt: PreparedPrompt, fresh_frames: Any, seed: int
+        self, parts: ModelParts, prompt: PreparedPrompt, fresh_frames: Any, seed: int
     ) -> None:
-        super().__init__(machine, prompt, fresh_frames, seed)
+        super().__init__(parts, prompt, fresh_frames, seed)
         self._phonemizer = Numbered()  # type: ignore[assignment]
 
     def _read_ahead(self) -> bool:

@@ -39,6 +39,7 @@ from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
 from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
 from engine.tts.voxtream.alignment import AlignmentCursor
+from engine.tts.voxtream.attention_window import TemporalMemory, causal_mask
 from engine.tts.voxtream.config import DURATION_TOKENS, FULL, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.edition import EDITIONS, TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
@@ -46,7 +47,6 @@ from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.network.model import Controls, VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.rate import DurationState, rate_target
-from engine.tts.voxtream.sink import TemporalMemory, causal_mask
 from tests.parity.reference import Reference
 
 TOLERANCE = 1e-4

@@ -11,10 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
-from engine.nn.packed.gpt_graph import GptGraph
 from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
-from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, LlamaGraph
+from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, GptGraph, LlamaGraph
 from engine.nn.pending import Pending
 from engine.nn.slot_cache import SlotCache
 from engine.nn.transformer import Block, Rotation, TransformerConfig
@@ -67,7 +66,11 @@ class PackedTransformer(nn.Module):
     ) -> Tensor:
         """As Transformer.forward, for CPU tensors."""
         if isinstance(cache, SlotCache):
-            past, bias = cache.stored[:, :, : len(x)], _slot_bias(cache.past(len(x)))
+            past = cache.stored[:, :, : len(x)]
+            hidden = np.where(cache.past(len(x)).numpy(), np.float32(0), np.float32(HIDDEN_SCORE))
+            bias = np.pad(
+                hidden, ((0, 0), (0, 0), (0, 0), (0, 1))
+            )  # every row may read its new one
         else:
             past, bias = cache.stored, _bias(cache, x.shape[1], mask)
         return _store(self._stack.run(x, rotation, past, bias), cache)
@@ -105,9 +108,3 @@ def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:
         bias[:, : cache.length][mask[:, : cache.length].numpy()] = 0
         bias[:, past:][mask[:, cache.length :].numpy()] = 0
     return bias
-
-
-def _slot_bias(past: Tensor) -> Array:
-    """[B, 1, 1, S + 1] for SlotCache.past() and the new position, which every row may read."""
-    bias = np.where(past.numpy(), np.float32(0), np.float32(HIDDEN_SCORE))
-    return np.pad(bias, ((0, 0), (0, 0), (0, 0), (0, 1)))

@@ -6,11 +6,13 @@ ms in 4 bits with these (one core). A whole stack is one graph, so Python runs o
 Invariant: a compiled graph never changes; it holds its weights once, packed.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
+import torch
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from torch import Tensor
 
@@ -142,3 +144,34 @@ def _described(name: str, shape: list[Any]) -> Any:
     number."""
     kind = _INTEGERS.get(name.rstrip("0123456789"), TensorProto.FLOAT)
     return helper.make_tensor_value_info(name, kind, shape)
+
+
+_KINDS = {torch.float32: np.float32, torch.int64: np.int64, torch.int32: np.int32}
+
+
+class Bound:
+    """A graph that reads and writes its inputs and outputs in place: contiguous CPU tensors by
+    name, fp32 or integers, which live as long as this does. Passing arrays in and getting new ones
+    back costs as much as a small graph itself; only its owner runs it.
+    """
+
+    def __init__(
+        self,
+        session: onnxruntime.InferenceSession,
+        inputs: Mapping[str, Tensor],
+        outputs: Mapping[str, Tensor],
+    ) -> None:
+        self._session = session
+        self._tensors = (dict(inputs), dict(outputs))
+        self._binding = session.io_binding()
+        for tensors, bind in zip(
+            self._tensors, (self._binding.bind_input, self._binding.bind_output), strict=True
+        ):
+            for name, tensor in tensors.items():
+                assert tensor.is_contiguous(), f"{name} does not lie in one piece"
+                kind, shape = _KINDS[tensor.dtype], list(tensor.shape)
+                bind(name, "cpu", 0, kind, shape, tensor.data_ptr())
+
+    def run(self) -> None:
+        """Compute the outputs from what the inputs hold now."""
+        self._session.run_with_iobinding(self._binding)

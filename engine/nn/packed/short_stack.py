@@ -15,7 +15,7 @@ import onnxruntime
 import torch
 from torch import Tensor
 
-from engine.nn.bound import Bound
+from engine.nn.packed.product_graph import Bound
 from engine.nn.packed.quantise import Precision
 from engine.nn.packed.stack_graph import LlamaGraph
 from engine.nn.transformer import Block, Rotation, TransformerConfig

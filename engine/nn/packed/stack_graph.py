@@ -242,3 +242,15 @@ class LlamaGraph(StackGraph):
         return self.product(
             mark + "product", mark + "down", weights.mlp.down.weight, self._precision
         )
+
+
+class GptGraph(LlamaGraph):
+    """GPT-2's blocks (engine/nn/gpt.py): norms that take the mean away, an MLP without a gate."""
+
+    NORM = "LayerNormalization"
+
+    def _mlp(self, mark: str, ready: str, weights: Block) -> str:
+        """ready [B, T, D] -> down [B, T, D]."""
+        self.product(ready, mark + "up", weights.mlp.gate_up.weight, self._precision)
+        self.contrib("FastGelu", [mark + "up"], [mark + "bent"])
+        return self.product(mark + "bent", mark + "down", weights.mlp.down.weight, self._precision)

@@ -20,7 +20,7 @@ from engine.tts.voxtream.config import (
     ModelConfig,
 )
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.original import config as original
+from engine.tts.voxtream.voxtream1 import config as original
 
 PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves both
 

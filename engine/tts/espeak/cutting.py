@@ -7,13 +7,10 @@ are found by the same rule, so consecutive cuts neither lose nor repeat a sound.
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from engine.text.phonemes import is_nucleus
 from engine.tts.espeak.joining import Span
-from engine.tts.espeak.library import PhoneMark, Speech
+from engine.tts.espeak.library import Speech
 from engine.tts.espeak.phrasing import Context
-
-# Vowels of espeak's English in IPA; a syllable is a vowel or a consonant marked syllabic.
-_VOWELS = frozenset("aeiouæɐɑɒɔəɚɛɜɝɪɨʊʉʌᵻ")  # noqa: RUF001  IPA
-_SYLLABIC = "\u0329"
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,12 @@ def cut(speech: Speech, context: Context) -> Cut | None:
     start, end = onsets[context.target], onsets[context.target + 1]
     if end <= start:
         return None
-    return Cut(Span(speech.pcm, start, end), _syllables(speech.phones, start, end))
+    syllables = tuple(
+        min(following.sample, end) - start
+        for phone, following in pairwise(speech.phones)
+        if start <= phone.sample < end and is_nucleus(phone.ipa)
+    )
+    return Cut(Span(speech.pcm, start, end), syllables)
 
 
 def _last_sound(speech: Speech) -> int:
@@ -88,16 +90,3 @@ def _divide(
         onsets[place] = max(
             onsets[place - 1], min(boundaries, key=lambda sample: abs(sample - target))
         )
-
-
-def _syllables(phones: tuple[PhoneMark, ...], start: int, end: int) -> tuple[int, ...]:
-    return tuple(
-        min(following.sample, end) - start
-        for phone, following in pairwise(phones)
-        if start <= phone.sample < end and is_syllable(phone.ipa)
-    )
-
-
-def is_syllable(ipa: str) -> bool:
-    """Whether a phone carries a syllable: a vowel, or a consonant marked as syllabic."""
-    return _SYLLABIC in ipa or not _VOWELS.isdisjoint(ipa)

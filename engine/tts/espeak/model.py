@@ -6,7 +6,7 @@ process; any number of sessions of that thread may be open at once.
 
 from typing import Final
 
-from engine.errors import InvalidInput, ModelError
+from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.espeak import voices
@@ -14,34 +14,25 @@ from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
 from engine.tts.espeak.pace import OWN_WORDS_PER_MINUTE, RATE_RANGE
 from engine.tts.espeak.session import EspeakSession
+from engine.tts.synthesiser import Synthesiser
 
 NAME: Final = "espeak"
 
 
-class EspeakModel:
+class EspeakModel(Synthesiser[voices.FormantVoice]):
     """libespeak-ng and our voices on it. ModelError when the library does not load."""
 
     def __init__(self) -> None:
+        own = (
+            Voice(voice.name, NAME, metadata={"description": voice.description})
+            for voice in voices.VOICES
+        )
+        info = TtsInfo(NAME, SAMPLE_RATE, RATE_RANGE, can_clone=False)
+        super().__init__(info, tuple(own), lambda voice: voices.find(voice.name))
         self._library: Espeak | None = Espeak.claim()
         # espeak's first synthesis in a process costs 10 ms more: not in a reply's first packet.
         default = voices.file_name(voices.VOICES[0])
         self._library.speak("ready", voice=default, words_per_minute=OWN_WORDS_PER_MINUTE)
-
-    @property
-    def info(self) -> TtsInfo:
-        return TtsInfo(
-            name=NAME,
-            sample_rate=SAMPLE_RATE,
-            rate_range=RATE_RANGE,
-            can_clone=False,
-        )
-
-    def voices(self) -> tuple[Voice, ...]:
-        """Our voices; the first is the default."""
-        return tuple(
-            Voice(voice.name, NAME, metadata={"description": voice.description})
-            for voice in voices.VOICES
-        )
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """Always ModelError: there is nothing in a formant voice that a recording could change."""
@@ -53,28 +44,17 @@ class EspeakModel:
 
     def warm(self, voice: Voice) -> None:
         """Nothing to do: the library is warm since it was loaded, whatever the voice."""
-        self._own(voice)
+        self._of(voice)
 
     def open(self, voice: Voice, *, seed: int) -> EspeakSession:
         """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
         if self._library is None:
             raise ModelError("The formant voice was closed.", hint="Load it again.")
-        self._own(voice)
-        return EspeakSession(Articulation(self._library, voices.find(voice.name)))
-
-    def _own(self, voice: Voice) -> None:
-        """InvalidInput for a voice of another synthesiser."""
-        if voice.model != NAME:
-            raise InvalidInput(
-                "The voice '{name}' was made for '{model}', not for the formant voice.",
-                hint="Choose one of {names}.",
-                name=voice.name,
-                model=voice.model,
-                names=", ".join(voice.name for voice in voices.VOICES),
-            )
+        return EspeakSession(Articulation(self._library, self._of(voice)))
 
     def close(self) -> None:
         """Release the library; calling it twice is harmless."""
+        super().close()
         library, self._library = self._library, None
         if library is not None:
             library.release()

@@ -6,11 +6,12 @@ Invariant: a pack's config.json decides the shape of every tensor.
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 from engine.nn.transformer import TransformerConfig
+from engine.settings.rules import Range
 from engine.tts import phones
-from engine.tts.pack_files import STACK, Limits, read_config
+from engine.tts.pack_files import read_config
 
 NAME: Final = "llmvox"
 TOKEN_RATE: Final = 50  # Hz; the paper's is 75
@@ -38,10 +39,10 @@ class Shape:
 
     stack: TransformerConfig
     units: Units = Units.PHONES
-    tokens: int = 1024
-    prenet: int = 128
-    speaker_width: int = 192
-    vocabulary: int = VOCABULARY
+    tokens: Annotated[int, Range(2, 65_536)] = 1024
+    prenet: Annotated[int, Range(1, 16_384)] = 128
+    speaker_width: Annotated[int, Range(1, 4096)] = 192
+    vocabulary: Annotated[int, Range(VOCABULARY, VOCABULARY)] = VOCABULARY
 
 
 @dataclass(frozen=True)
@@ -50,22 +51,16 @@ class Generation:
     a sentence is `growth` times as long (Alg. 1: 2; its published server: 3) up to `largest_chunk`.
     """
 
-    first_chunk: int = 4
-    growth: int = 1  # the decoder here is causal, so chunks need not grow
-    largest_chunk: int = 1280
-    longest_unit: int = 20  # tokens for every unit of a sentence; then its end is forced
-    most_repeats: int = 40  # of one token in a row; then another is taken
-    temperature: float = 0.0  # of the tokens; 0 = the likeliest, as in the published server
-    dropout: float = 0.5  # of the pre-net (ours)
-
-
-_LIMITS: Final[Limits] = {
-    **STACK,
-    "vocabulary": (VOCABULARY, VOCABULARY), "tokens": (2, 65_536),
-    "speaker_width": (1, 4096), "first_chunk": (1, 1280), "growth": (1, 16),
-    "largest_chunk": (1, 10_000), "longest_unit": (1, 1000), "most_repeats": (1, 100_000),
-    "prenet": (1, 16_384), "dropout": (0, 0.99), "temperature": (0, 100),
-}  # fmt: skip
+    first_chunk: Annotated[int, Range(1, 1280)] = 4
+    growth: Annotated[int, Range(1, 16)] = 1  # the decoder here is causal, so chunks need not grow
+    largest_chunk: Annotated[int, Range(1, 10_000)] = 1280
+    # tokens for every unit of a sentence; then its end is forced
+    longest_unit: Annotated[int, Range(1, 1000)] = 20
+    # of one token in a row; then another is taken
+    most_repeats: Annotated[int, Range(1, 100_000)] = 40
+    # of the tokens; 0 = the likeliest, as in the published server
+    temperature: Annotated[float, Range(0, 100)] = 0.0
+    dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the pre-net (ours)
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, _LIMITS, lambda _: None)
+    return read_config(file, PackConfig)
 
 
 assert phones.VOCABULARY <= WORD, "units of phones and marks share ids"

@@ -1,75 +1,259 @@
-"""Sessions of the small LLMVoX that is trained here: one replica, whose decoder is causal."""
+"""One utterance of LLMVoX: a unit of the text in, a token of speech out; every sentence starts
+afresh, and sentences go to the replicas of the network by turns (3.4, Algorithm 1).
 
-from dataclasses import dataclass
-from typing import Final
+As long as more words of a sentence may come, every unit gives one token. Once its text is
+complete, tokens follow until the network predicts the end. Going on with filler units while words
+are late would speak sooner, but then the samples would depend on when the words came.
+
+The replicas of the paper run beside each other. Here, once the sentence that is heard has begun to
+sound, the replica behind it takes a step after each of its own, until its first chunk is there.
+Invariant: a replica's tokens depend on its units alone, so who steps when is not heard. All state
+is here; closing the session frees it, and no other session sees it.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from engine.codec.vocoder import Waves
-from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
-from engine.text.phonemes import Espeak
-from engine.tts.llmvox.config import TOKEN_SAMPLES, Generation
-from engine.tts.llmvox.model import LlmVoxModel, Predicted
-from engine.tts.llmvox.replicas import Parts, ReplicaSession
-from engine.tts.llmvox.units import reader
-from engine.tts.phones import PhoneTable
-
-_CPU: Final = torch.device("cpu")
+from engine.codec.small_parts import SAMPLE_RATE
+from engine.codec.vocoder import WaveStream
+from engine.nn.sampling import race_noise
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.tts.llmvox.config import NOTHING, TEXT_END, Generation
+from engine.tts.llmvox.model import Predicted
+from engine.tts.llmvox.units import UnitReader
+from engine.tts.system.session import FadingUtterance
 
 
-@dataclass(frozen=True)
-class Machine:
-    """What all sessions of a model share and none may change."""
-
-    generation: Generation
-    model: LlmVoxModel
-    vocoder: Waves
-    table: PhoneTable
-    espeak: Espeak
-    rotary: RotaryTable
-
-
-class OwnReplica:
-    """The network as it speaks with one voice."""
-
-    def __init__(self, machine: Machine, speaker: Tensor, dice: torch.Generator) -> None:
-        """`speaker`: the voice's vector [S]."""
-        self._machine = machine
-        self._speaker = speaker[None]
-        self._dice = dice
-        self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
+class Replica(Protocol):
+    """The network, and what it remembers of a sentence."""
 
     @property
     def length(self) -> int:
-        return self._cache.length
+        """Positions of the sentence so far."""
+        ...
 
     def predict(self, unit: int, before: int) -> Predicted:
-        model = self._machine.model
-        keep = model.token.keep_masks((1, 1), self._machine.generation.dropout, self._dice)
-        x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
-        return model.predict(model.step(x, self._machine.rotary, self._cache))
+        """What follows this unit and the token before it."""
+        ...
 
     def restart(self) -> None:
-        self._cache.restart()
+        """Forget the sentence."""
+        ...
 
 
-class LlmVoxSession(ReplicaSession):
+@dataclass
+class Lane:
+    """A replica with the queue of its units, and its tokens of one sentence."""
+
+    replica: Replica
+    chunk: int  # tokens that are decoded together next
+    before: int  # token; at first the one that stands for none
+    units: deque[int] = field(default_factory=deque)  # not yet heard
+    words: deque[int] = field(default_factory=deque)  # taken up, without an onset
+    tokens: list[int] = field(default_factory=list)  # not yet decoded
+    onsets: deque[tuple[int, int]] = field(default_factory=deque)  # word, token of the sentence
+    heard: int = 0  # units
+    repeats: int = 0
+    closed: bool = False  # whether the sentence's text is over
+    ended: bool = False  # whether its speech is
+
+    @property
+    def ready(self) -> bool:
+        """Whether the replica can take a step."""
+        return not self.ended and (bool(self.units) or self.closed)
+
+    def next_unit(self) -> int:
+        """Behind the sentence's last unit TEXT_END, then always NOTHING."""
+        if self.units:
+            self.heard += 1
+            return self.units.popleft()
+        return TEXT_END if self.replica.length == self.heard else NOTHING
+
+    def begin_word(self, token: int) -> None:
+        """The next word begins with this token of the sentence, estimated."""
+        if self.words:
+            self.onsets.append((self.words.popleft(), token))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a session is made of; all but `generation` belongs to it. `vectors` [tokens + 1, E] are
+    those of the tokens, the last one no token. `most_tokens` of a sentence.
+    """
+
+    generation: Generation
+    reader: UnitReader
+    replicas: Sequence[Replica]
+    vectors: Tensor
+    wave: WaveStream
+    token_samples: int
+    dice: torch.Generator
+    most_tokens: int | None = None  # None = only generation limits them
+
+
+class ReplicaSession(FadingUtterance):
     """A TtsSession without control of the rate."""
 
-    def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
-        """`speaker`: the voice's vector [S]."""
-        model, dice = machine.model, torch.Generator().manual_seed(seed)
-        vectors = model.codebook.weight
-        super().__init__(
-            Parts(
-                machine.generation,
-                reader(model.shape.units, machine.espeak, machine.table),
-                (OwnReplica(machine, speaker, dice),),
-                torch.cat((vectors, speaker.expand(len(vectors), -1)), dim=1),
-                machine.vocoder.open(),
-                TOKEN_SAMPLES,
-                dice,
-            )
-        )
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(SAMPLE_RATE)
+        self._parts = parts
+        self._no_token = len(parts.vectors) - 1
+        first = parts.generation.first_chunk
+        self._lanes = [Lane(replica, first, self._no_token) for replica in parts.replicas]
+        self._front = 0  # the lane that is heard
+        self._filled = 0  # the lane that gets the next word
+        self._taken = 0  # words taken up
+        self._reader_ended = False
+        self._begin = 0  # sample of the sentence that is heard
+
+    @torch.inference_mode()
+    def step(self) -> Step:
+        while not self._finished:
+            lane = self._lanes[self._front]
+            frame = None
+            if len(lane.tokens) >= lane.chunk:
+                frame = self._chunk(lane)
+            elif lane.ended:
+                frame = self._end_sentence(lane)
+            elif lane.ready:
+                self._advance(lane)
+                self._advance_behind(lane)
+            elif self._reader_ended:
+                self._finished = True
+                words = self._lanes[self._filled].words  # the last ones, without a sound
+                onsets = tuple(Onset(word, self._sample) for word in words)
+                chunk = self._parts.generation.first_chunk * self._parts.token_samples
+                return self._fading(onsets, chunk) or Finished()
+            elif not self._read():
+                return Starved()
+            if frame is not None:
+                return frame
+        return Finished()
+
+    # ------------------------------------------------------------------------ text
+
+    def _read(self) -> bool:
+        """Take up the next word or the end of the text; False when neither has come yet."""
+        if self._words:
+            ready = self._parts.reader.push(self._words.popleft())
+        elif self._ended and not self._reader_ended:
+            ready = self._parts.reader.finish()
+            self._reader_ended = True
+        else:
+            return False
+        for word in ready:
+            lane = self._lanes[self._filled]
+            lane.units += word.units
+            lane.words.append(self._taken)
+            self._taken += 1
+            if word.closes:
+                self._close()
+        if self._reader_ended:
+            self._close()
+        return True
+
+    def _close(self) -> None:
+        """The sentence's text is over. One without a sound is none: its words wait for the next."""
+        lane = self._lanes[self._filled]
+        if lane.heard or lane.units:
+            lane.closed = True
+            self._filled = (self._filled + 1) % len(self._lanes)
+
+    # ---------------------------------------------------------------------- tokens
+
+    def _advance_behind(self, front: Lane) -> None:
+        """The replica of the next sentence takes a step, too."""
+        behind = self._lanes[(self._front + 1) % len(self._lanes)]
+        if behind is front or not front.closed or self._sample == self._begin:
+            return
+        if not behind.ready and not behind.ended:
+            self._read()
+        if behind.ready and len(behind.tokens) < behind.chunk:
+            self._advance(behind)
+
+    def _advance(self, lane: Lane) -> None:
+        """Hear one unit and predict one token."""
+        parts = self._parts
+        text_over = lane.closed and not lane.units
+        prediction = lane.replica.predict(lane.next_unit(), lane.before)
+        token = self._chosen(lane, prediction.tokens, may_end=text_over)
+        place = lane.replica.length - 1
+        longest = parts.generation.longest_unit * lane.heard
+        most = longest if parts.most_tokens is None else min(longest, parts.most_tokens)
+        if token == self._no_token or place >= most:
+            lane.ended = True
+            return
+        if float(prediction.onset) > 0 or place == 0:
+            lane.begin_word(place)
+        lane.repeats = lane.repeats + 1 if token == lane.before else 0
+        lane.before = token
+        lane.tokens.append(token)
+
+    def _chosen(self, lane: Lane, logits: Tensor, *, may_end: bool) -> int:
+        """A label, but no end before the text ends, and no token repeated for ever."""
+        generation = self._parts.generation
+        if not may_end:
+            logits = logits[:-1]
+        if lane.repeats >= generation.most_repeats:
+            logits[lane.before] = float("-inf")
+        if generation.temperature:
+            chances = (logits / generation.temperature).softmax(-1)
+            logits = chances / race_noise(len(chances), self._parts.dice)[0]
+        return int(logits.argmax())  # the step's only sync
+
+    # ----------------------------------------------------------------------- sound
+
+    def _chunk(self, lane: Lane) -> AudioFrame | None:
+        """A frame with the next tokens; None where the decoder keeps them all for now."""
+        generation = self._parts.generation
+        tokens, lane.tokens = lane.tokens[: lane.chunk], lane.tokens[lane.chunk :]
+        lane.chunk = min(generation.largest_chunk, lane.chunk * generation.growth)
+        return self._frame(lane, self._decoded(tokens))
+
+    def _end_sentence(self, lane: Lane) -> AudioFrame | None:
+        """What is left of it, and the next one's turn. Then the replica starts afresh."""
+        tokens, lane.tokens = lane.tokens, []
+        pcm = torch.cat((self._decoded(tokens), self._rest()))
+        while len(pcm) and lane.words:  # the network missed where they begin
+            lane.begin_word(lane.replica.length - 2)
+        frame = self._frame(lane, pcm)
+        lane.replica.restart()
+        lane.before, lane.repeats = self._no_token, 0
+        lane.heard, lane.closed, lane.ended = 0, False, False
+        self._front = (self._front + 1) % len(self._lanes)
+        self._begin = self._sample
+        return frame
+
+    def _rest(self) -> Tensor:
+        """What the decoder keeps of a sentence that is over."""
+        return torch.zeros(0)
+
+    def _decoded(self, tokens: list[int]) -> Tensor:
+        if not tokens:
+            return torch.zeros(0)
+        return self._parts.wave.decode(self._parts.vectors[tokens]).cpu()
+
+    def _frame(self, lane: Lane, samples: Tensor) -> AudioFrame | None:
+        """The next samples, with the onsets that fall into them; None when there are none."""
+        if not len(samples):
+            return None
+        pcm = samples.clamp(-1, 1).numpy()
+        onsets = []
+        while lane.onsets and self._sample_of(lane) < self._sample + len(pcm):
+            sample = self._sample_of(lane)
+            onsets.append(Onset(lane.onsets.popleft()[0], sample))
+        return self._packet(pcm, tuple(onsets))
+
+    def _sample_of(self, lane: Lane) -> int:
+        """Where the next word of the lane begins."""
+        return self._begin + lane.onsets[0][1] * self._parts.token_samples
+
+    def close(self) -> None:
+        super().close()
+        for lane in self._lanes:
+            lane.replica.restart()

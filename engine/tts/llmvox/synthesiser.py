@@ -3,52 +3,99 @@
     config.json   shape, generation            phones.json   ids of phones
     voice.safetensors   vocoder.safetensors   speaker.safetensors   voices/   CARD.md
 
-The paper has one voice and cannot clone; here a speaker's vector is added at every step (ours).
-Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
-ModelError that names the file.
+The paper has one voice and cannot clone; here a speaker's vector is added at every step (ours),
+and there is one replica, whose decoder is causal.
+Invariant: a pack is read as a whole or refused with a ModelError that names the file.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import torch
+from torch import Tensor
 
 from engine.codec.small_parts import SAMPLE_RATE
-from engine.codec.vocoder import load_vocoder
+from engine.codec.vocoder import Waves, load_vocoder
+from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
-from engine.tts.base import TtsInfo, Voice
-from engine.tts.llmvox.config import ENTRY, NAME, read_pack_config
-from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.session import LlmVoxSession, Machine
-from engine.tts.pack_files import (
-    PHONES_FILE,
-    VOCODER_FILE,
-    VOICE_FILE,
-    named_voices,
-    with_weights,
-)
-from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
-from engine.tts.phones import VOCABULARY, read_table
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, VectorSynthesiser
-from engine.tts.speaker.small import load_small_speaker
+from engine.tts.base import TtsInfo
+from engine.tts.llmvox.config import ENTRY, NAME, TOKEN_SAMPLES, Generation, read_pack_config
+from engine.tts.llmvox.model import LlmVoxModel, Predicted
+from engine.tts.llmvox.session import Parts, ReplicaSession
+from engine.tts.llmvox.units import reader
+from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, VOICE_FILE, with_weights
+from engine.tts.packs import CONFIG_FILE
+from engine.tts.phones import VOCABULARY, PhoneTable, read_table
+from engine.tts.speaker.recording import MAKING
+from engine.tts.system.synthesiser import SystemSynthesiser, VectorVoices, vector_voices
+
+_CPU: Final = torch.device("cpu")
 
 
-class LlmVoxSynthesiser(VectorSynthesiser):
+@dataclass(frozen=True)
+class ModelParts:
+    """What all sessions of a model share and none may change."""
+
+    generation: Generation
+    model: LlmVoxModel
+    vocoder: Waves
+    table: PhoneTable
+    espeak: Espeak
+    rotary: RotaryTable
+
+
+class OwnReplica:
+    """The network as it speaks with one voice."""
+
+    def __init__(self, parts: ModelParts, speaker: Tensor, dice: torch.Generator) -> None:
+        """`speaker`: the voice's vector [S]."""
+        self._parts = parts
+        self._speaker = speaker[None]
+        self._dice = dice
+        self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
+
+    @property
+    def length(self) -> int:
+        return self._cache.length
+
+    def predict(self, unit: int, before: int) -> Predicted:
+        model = self._parts.model
+        keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
+        x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
+        return model.predict(model.step(x, self._parts.rotary, self._cache))
+
+    def restart(self) -> None:
+        self._cache.restart()
+
+
+class LlmVoxSession(ReplicaSession):
+    """A TtsSession without control of the rate."""
+
+    def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
+        """`speaker`: the voice's vector [S]."""
+        model, dice = parts.model, torch.Generator().manual_seed(seed)
+        vectors = model.codebook.weight
+        super().__init__(
+            Parts(
+                parts.generation,
+                reader(model.shape.units, parts.espeak, parts.table),
+                (OwnReplica(parts, speaker, dice),),
+                torch.cat((vectors, speaker.expand(len(vectors), -1)), dim=1),
+                parts.vocoder.open(),
+                TOKEN_SAMPLES,
+                dice,
+            )
+        )
+
+
+class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
     """A TtsModel."""
 
-    def __init__(
-        self,
-        machine: Machine,
-        speaker: SpeakerEncoder,
-        own_voices: tuple[Voice, ...],
-        name: str = NAME,
-    ) -> None:
+    def __init__(self, parts: ModelParts, voices: VectorVoices, name: str = NAME) -> None:
         info = TtsInfo(name, SAMPLE_RATE, None, can_clone=True, making=MAKING)
-        super().__init__(info, own_voices, speaker, machine.model.shape.speaker_width)
-        self._machine = machine
-
-    def open(self, voice: Voice, *, seed: int) -> LlmVoxSession:
-        return LlmVoxSession(self._machine, self._of(voice), seed)
+        super().__init__(info, parts, LlmVoxSession, voices)
 
 
 def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
@@ -57,14 +104,14 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
-    machine = Machine(
+    shape = config.shape
+    parts = ModelParts(
         config.generation,
-        with_weights(LlmVoxModel(config.shape), folder / VOICE_FILE),
-        load_vocoder(folder / VOCODER_FILE, ENTRY + config.shape.speaker_width),
+        with_weights(LlmVoxModel(shape), folder / VOICE_FILE),
+        load_vocoder(folder / VOCODER_FILE, ENTRY + shape.speaker_width),
         read_table(folder / PHONES_FILE, VOCABULARY),
         Espeak(),
-        RotaryTable(config.shape.stack.head_width, torch.device("cpu")),
+        RotaryTable(shape.stack.head_width, _CPU),
     )
-    speaker = load_small_speaker(folder / SPEAKER_FILE)
-    pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
-    return LlmVoxSynthesiser(machine, speaker, pack_voices, config.name)
+    voices = vector_voices(folder, config.name, shape.speaker_width)
+    return LlmVoxSynthesiser(parts, voices, config.name)

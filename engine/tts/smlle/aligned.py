@@ -9,20 +9,13 @@ Invariant: what step t is given depends on the tokens alone, never on when they 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile
 
 
 def delete_bos(phones: Sequence[int], begin: int, end: int) -> list[int]:
     """X' of a whole text without its leading `begin`; of the same length, thanks to `end`."""
-    lead = leading(phones, begin)
-    return [*phones[lead:], *[end] * lead]
-
-
-def leading(phones: Sequence[int], begin: int) -> int:
-    """How many `begin` the phones start with."""
-    lead = 0
-    while lead < len(phones) and phones[lead] == begin:
-        lead += 1
-    return lead
+    rest = list(dropwhile(lambda phone: phone == begin, phones))
+    return [*rest, *[end] * (len(phones) - len(rest))]
 
 
 @dataclass

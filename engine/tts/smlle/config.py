@@ -6,12 +6,13 @@ ours is smaller, the comment says so. Invariant: a pack's config.json decides ev
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 from engine.codec.mel import BANDS
 from engine.nn.transformer import TransformerConfig
+from engine.settings.rules import Range
 from engine.tts.base import RateRange
-from engine.tts.pack_files import STACK, Limits, check_system, read_config
+from engine.tts.pack_files import check_system, read_config
 from engine.tts.phones import VOCABULARY
 
 NAME: Final = "smlle"
@@ -31,15 +32,17 @@ class Shape:
 
     encoder: TransformerConfig
     spectrum: TransformerConfig
-    phones: int  # of the table; the special ids follow
-    tokens: int = 512  # values of a semantic token; the paper's tokeniser has 1024
-    predictor_layers: int = 2  # LSTM (SMLLE, 3.2)
-    joint: int = 256
-    bands: int = 80  # SMLLE, 3.1
-    columns: int = 2  # of the spectrum a step; the paper has one a token, at 50 Hz both
-    prenet: int = 256
-    latent: int = 256  # width inside the MLP behind the latents
-    speaker_width: int = 192
+    phones: Annotated[int, Range(1, VOCABULARY)]  # of the table; the special ids follow
+    # values of a semantic token; the paper's tokeniser has 1024
+    tokens: Annotated[int, Range(2, 4096)] = 512
+    predictor_layers: Annotated[int, Range(1, 16)] = 2  # LSTM (SMLLE, 3.2)
+    joint: Annotated[int, Range(1, 16_384)] = 256
+    bands: Annotated[int, Range(BANDS, BANDS)] = 80  # SMLLE, 3.1
+    # of the spectrum a step; the paper has one a token, at 50 Hz both
+    columns: Annotated[int, Range(2, 2)] = 2
+    prenet: Annotated[int, Range(1, 16_384)] = 256
+    latent: Annotated[int, Range(1, 16_384)] = 256  # width inside the MLP behind the latents
+    speaker_width: Annotated[int, Range(1, 4096)] = 192
 
     @property
     def begin(self) -> int:
@@ -64,39 +67,32 @@ class Shape:
 class Generation:
     """How a pack speaks. The switches are rows of the comparison."""
 
-    top_tokens: int = 15  # SMLLE, 3.3, where the blank is among them
-    temperature: float = 1.0  # of the tokens; the paper does not give one
-    lengths: float = 1.0  # of the phones: 1 = drawn as learnt, 0 = all have their median (ours)
-    dropout: float = 0.5  # of the pre-net, also when speaking (SMLLE, 3.3)
+    top_tokens: Annotated[int, Range(1, 4097)] = 15  # SMLLE, 3.3, where the blank is among them
+    # of the tokens; the paper does not give one
+    temperature: Annotated[float, Range(0.01, 100)] = 1.0
+    # of the phones: 1 = drawn as learnt, 0 = all have their median (ours)
+    lengths: Annotated[float, Range(0, 1)] = 1.0
+    # of the pre-net, also when speaking (SMLLE, 3.3)
+    dropout: Annotated[float, Range(0, 0.99)] = 0.5
     latents: bool = True  # False: their means, nothing is drawn (SMLLE, 2.2.2)
     delete_bos: bool = True  # SMLLE, 2.2.1
-    prompt_delete_bos: bool = False  # SMLLE, 4.3: it harms
-    most_tokens: int = 30  # of one phone, 1.2 s; then the next phone is forced (ours)
-    most_unspoken: int = 4  # phones in a row without a token; then one is forced (ours)
-    passage_steps: int = NEVER  # after so many, a new passage begins with the next sentence (ours)
-    own_rate: float = 4.0  # SPS without a bias, measured by the export
-    pull: float = 1.0  # on the blank per unit of log(wanted / measured rate) (ours)
-    rate_window_frames: int = 38  # 3 s, as VoXtream2's
-    lowest_rate: float = 1.5
-    highest_rate: float = 7.0
+    # of one phone, 1.2 s; then the next phone is forced (ours)
+    most_tokens: Annotated[int, Range(1, 10_000)] = 30
+    # phones in a row without a token; then one is forced (ours)
+    most_unspoken: Annotated[int, Range(1, 10_000)] = 4
+    # after so many, a new passage begins with the next sentence (ours)
+    passage_steps: Annotated[int, Range(1, 999_999)] = NEVER
+    own_rate: Annotated[float, Range(0.1, 100)] = 4.0  # SPS without a bias, measured by the export
+    # on the blank per unit of log(wanted / measured rate) (ours)
+    pull: Annotated[float, Range(0, 100)] = 1.0
+    rate_window_frames: Annotated[int, Range(1, 10_000)] = 38  # 3 s, as VoXtream2's
+    lowest_rate: Annotated[float, Range(0.1, 100)] = 1.5
+    highest_rate: Annotated[float, Range(0.1, 100)] = 7.0
 
     @property
     def rates(self) -> RateRange:
         """The rates that can be asked for, in SPS."""
         return RateRange(self.lowest_rate, self.highest_rate)
-
-
-_LIMITS: Final[Limits] = {
-    **STACK,
-    "phones": (1, VOCABULARY), "tokens": (2, 4096),
-    "predictor_layers": (1, 16), "joint": (1, 16_384), "bands": (BANDS, BANDS), "columns": (2, 2),
-    "prenet": (1, 16_384), "latent": (1, 16_384), "speaker_width": (1, 4096),
-    "top_tokens": (1, 4097), "temperature": (0.01, 100), "dropout": (0, 0.99),
-    "lengths": (0, 1), "most_tokens": (1, 10_000), "most_unspoken": (1, 10_000),
-    "passage_steps": (1, 999_999),
-    "own_rate": (0.1, 100), "pull": (0, 100), "rate_window_frames": (1, 10_000),
-    "lowest_rate": (0.1, 100), "highest_rate": (0.1, 100),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -111,7 +107,7 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, _LIMITS, _check)
+    return read_config(file, PackConfig, _check)
 
 
 def _check(config: PackConfig) -> None:

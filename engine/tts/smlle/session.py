@@ -15,12 +15,10 @@ from typing import Final
 import numpy as np
 import torch
 
-from engine.audio.ending import Ending
 from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.rules.marks import ends_sentence
-from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
 from engine.tts.smlle.aligned import Aligned
@@ -28,14 +26,14 @@ from engine.tts.smlle.config import STEP_MS, STEP_SAMPLES, STEPS_PER_FRAME, Gene
 from engine.tts.smlle.script import Script
 from engine.tts.smlle.spectrum import Columns, Prompt, Spectrum
 from engine.tts.smlle.transducer import Decisions, Transducer
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import FadingUtterance
 
 LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
 _OTHER_DICE: Final = 1 << 32  # latents and dropout must not depend on how many decisions were drawn
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -53,21 +51,18 @@ class _Passage:
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         prompt: Prompt,
         first_word: int,
         decided: torch.Generator,
         dice: torch.Generator,
     ) -> None:
-        generation, shape = machine.generation, machine.transducer.shape
-        self.phonemizer = WordPhonemizer(machine.espeak)
-        self.script = Script(shape, machine.table, first_word)
-        self.decisions = Decisions(machine.transducer, machine.text_rotation, generation, decided)
+        generation, shape = parts.generation, parts.transducer.shape
+        self.phonemizer = WordPhonemizer(parts.espeak)
+        self.script = Script(shape, parts.table, first_word)
+        self.decisions = Decisions(parts.transducer, parts.text_rotation, generation, decided)
         self.aligned = Aligned(shape.begin, shape.end, generation.delete_bos)
-        self.columns = Columns(
-            machine.spectrum, machine.spectrum_rotation, generation, prompt, dice
-        )
-        self.last_word = ""  # taken up
+        self.columns = Columns(parts.spectrum, parts.spectrum_rotation, generation, prompt, dice)
         self.place = -1  # of the unit read last
         self.waits = True  # a blank was drawn, so the next decision needs the next unit
         self.spoken_by: list[int] = []  # the unit at which each token was predicted
@@ -79,22 +74,21 @@ class _Passage:
         step = len(self.aligned.tokens)
         self.aligned.add(token, self.script.units[self.place].phone)
         self.spoken_by.append(self.place)
-        self.begun.extend((word, step) for word in self.script.words_begun(self.place))
+        self.begun.extend((word, step) for word, _ in self.script.places.begun(self.place))
 
 
-class SmlleSession(Utterance):
+class SmlleSession(FadingUtterance):
     """A TtsSession."""
 
-    def __init__(self, machine: Machine, prompt: Prompt, seed: int) -> None:
-        super().__init__()
-        self._machine = machine
+    def __init__(self, parts: ModelParts, prompt: Prompt, seed: int) -> None:
+        super().__init__(STEP_SAMPLES * 1000 // STEP_MS)
+        self._parts = parts
         self._prompt = prompt
         self._decided = torch.Generator().manual_seed(seed)
         self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
-        self._meter = RateMeter(machine.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
+        self._meter = RateMeter(parts.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
-        self._wave = machine.vocoder.open()
-        self._ending = Ending(STEP_SAMPLES * 1000 // STEP_MS)
+        self._wave = parts.vocoder.open()
         self._passage: _Passage | None = None  # None = one has ended and the next has not begun
         self._next_word = 0  # number of the first word of the next passage
 
@@ -106,10 +100,9 @@ class SmlleSession(Utterance):
                     return Starved()
                 self._finished = not self._words
                 if self._finished:
-                    last = self._ending.sound()
-                    return self._packet(last, (), None) if len(last) else Finished()
+                    return self._fading() or Finished()
                 self._passage = _Passage(
-                    self._machine, self._prompt, self._next_word, self._decided, self._drawn
+                    self._parts, self._prompt, self._next_word, self._decided, self._drawn
                 )
             if not self._decide(self._passage):
                 return Starved()
@@ -135,32 +128,18 @@ class SmlleSession(Utterance):
     def _read(self, passage: _Passage) -> bool:
         """Go on to the next unit; False when more text is needed first."""
         script = passage.script
+        full = passage.steps >= self._parts.generation.passage_steps
         while passage.place + 1 == len(script.units):
-            is_over = self._is_over(passage)
-            if self._words and not is_over:
-                passage.last_word = self._words.popleft()
-                ready = passage.phonemizer.push(passage.last_word)
-            elif self._ended or is_over:
-                ready = passage.phonemizer.finish()
-                if not ready:
-                    script.close()
-            else:
+            if not self._read_word(passage.phonemizer, script, passage_full=full):
                 return False
-            for word in ready:
-                script.add(word)
         passage.place += 1
         passage.decisions.read(script.units[passage.place])
         return True
 
-    def _is_over(self, passage: _Passage) -> bool:
-        """Whether the words taken up are a passage."""
-        long_enough = passage.steps >= self._machine.generation.passage_steps
-        return long_enough and ends_sentence(passage.last_word)
-
     def _bias(self, passage: _Passage) -> float:
         """What to add to the blank's logit: above 0, the next phone comes sooner (ours)."""
-        generation = self._machine.generation
-        pace = self._paces[passage.script.word_at(passage.place)]
+        generation = self._parts.generation
+        pace = self._paces[passage.script.places.word_at(passage.place)]
         if self.rate is None:
             return math.log(pace)
         rate = generation.rates.nearest(self.rate) * pace
@@ -186,23 +165,18 @@ class SmlleSession(Utterance):
             word, step = passage.begun.popleft()
             onsets.append(Onset(word, self._sample + (step - first) * STEP_SAMPLES))
         passage.steps += len(steps)
-        syllables = passage.script.syllables_ended(passage.spoken_by[first])
+        syllables = passage.script.places.syllables_ended(passage.spoken_by[first])
         self._measured = self._meter.observe(syllables)
         return self._packet(pcm, tuple(onsets), self._measured)
 
     def _end(self, passage: _Passage) -> AudioFrame | None:
         """Leave a passage; words that got no token begin in a silent frame."""
-        self._passage, self._next_word = None, passage.script.next_word
-        onsets = tuple(Onset(word, self._sample) for word in passage.script.words_left())
+        places = passage.script.places
+        onsets = tuple(Onset(word, self._sample) for word, _ in places.begun(math.inf))
+        self._passage, self._next_word = None, places.begun_words
         if not onsets:
             return None
         return self._packet(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32), onsets)
-
-    def _packet(
-        self, pcm: Pcm, onsets: tuple[Onset, ...] = (), rate: float | None = None
-    ) -> AudioFrame:
-        self._ending.hear(pcm)
-        return super()._packet(pcm, onsets, rate)
 
     def close(self) -> None:
         super().close()

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,8 @@ from engine.audio.clips.denoise import denoised, denoiser
 from engine.audio.loudness import brought_to
 from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import Stretch, find_speech
-from engine.errors import InvalidInput, UnreadableClip
-from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.synthesiser import Synthesiser
+from engine.errors import UnreadableClip
+from engine.tts.base import Pcm
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
@@ -88,56 +87,17 @@ def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording
     speech = _cut(excerpt, parts, sample_rate)
     # Noise suppression gets the pauses too, because they show it the room.
     clean = _cut(denoised(excerpt, sample_rate), parts, sample_rate) if denoising else speech
+    # Everything but the clip and the model that decides what the voice is.
+    options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
     about = {
         "clip_sha256": clip,
         "clip_rate": str(sample_rate),
         "making": making(loudness),
         "denoising": denoising or "none",
-        "options_sha256": _options_hash(denoising, loudness),
+        "options_sha256": hashlib.sha256(json.dumps(options).encode()).hexdigest(),
         "seconds": f"{len(speech) / sample_rate:.2f}",
     }
     return Recording(speech, clean, sample_rate, about)
-
-
-class VectorSynthesiser(Synthesiser[Tensor]):
-    """One whose voices are only a speaker's vector (neither SpeakStream nor LLMVoX has several
-    voices: theirs are ours), so any recording can become one, without its text.
-    """
-
-    def __init__(
-        self, info: TtsInfo, own_voices: tuple[Voice, ...], speaker: SpeakerEncoder, width: int
-    ) -> None:
-        """`width`: numbers of a vector."""
-        super().__init__(info, own_voices, lambda voice: checked_speaker(voice, width))
-        self._speaker = speaker
-
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        recording = read(pcm, sample_rate)
-        tensors = {"speaker": recording.speaker(self._speaker)}
-        return Voice(recording.name, self.info.voice_model, tensors, recording.about)
-
-
-def checked_speaker(voice: Voice, width: int) -> Tensor:
-    """The voice's speaker vector [192], after checking it."""
-    vector = tensor_of(voice.tensors, "speaker")
-    if vector.shape != (width,) or not np.isfinite(vector).all():
-        raise InvalidInput(
-            "The voice '{name}' holds a speaker vector of shape {shape}, expected {width} numbers.",
-            hint="Make the voice again from its recording.",
-            name=voice.name,
-            shape=list(vector.shape),
-            width=width,
-        )
-    return torch.from_numpy(vector.astype(np.float32))
-
-
-def tensor_of(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
-    if name not in tensors:
-        raise InvalidInput(
-            "The voice lacks '{name}'.", hint="Make the voice again from its recording.", name=name
-        )
-    return tensors[name]
 
 
 def _check(pcm: Pcm, sample_rate: int) -> None:
@@ -155,12 +115,6 @@ def _check(pcm: Pcm, sample_rate: int) -> None:
             hint="Give at least one second of speech; three to ten are best.",
             seconds=f"{len(pcm) / sample_rate:.1f}",
         )
-
-
-def _options_hash(denoising: str, loudness: float | None) -> str:
-    """Of everything but the clip and the model that decides what the voice is."""
-    options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
-    return hashlib.sha256(json.dumps(options).encode()).hexdigest()
 
 
 def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:

@@ -6,13 +6,14 @@ loading; embed() is a function of the samples.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.nn.weights_file import load_network, read_shape
+from engine.settings.rules import Range
 from engine.translatable import Translatable
 
 SAMPLE_RATE: Final = 16_000
@@ -20,7 +21,6 @@ FFT, WINDOW, HOP = 512, 400, 160  # samples
 LOWEST_HZ, HIGHEST_HZ = 40.0, 7_600.0
 LOG_FLOOR: Final = 1e-5
 AGAIN: Final = Translatable("Install the program again.")
-_LARGEST: Final = {"bands": 4096, "channels": 4096, "width": 4096}
 _LAYERS: Final = ((5, 1), (3, 2), (3, 3), (1, 1))  # kernel, dilation
 
 
@@ -28,9 +28,9 @@ _LAYERS: Final = ((5, 1), (3, 2), (3, 3), (1, 1))  # kernel, dilation
 class SmallSpeakerConfig:
     """Shape of one encoder."""
 
-    bands: int
-    channels: int
-    width: int
+    bands: Annotated[int, Range(1, 4096)]
+    channels: Annotated[int, Range(1, 4096)]
+    width: Annotated[int, Range(1, 4096)]
 
 
 class SmallSpeaker(nn.Module):
@@ -89,6 +89,6 @@ def load_small_speaker(file: Path) -> SmallSpeaker:
     """Read an encoder that training exported. ModelError names what is wrong with the file."""
 
     def encoder_of(text: str) -> SmallSpeaker:
-        return SmallSpeaker(read_shape(SmallSpeakerConfig, text, _LARGEST, ignore_unknown=True))
+        return SmallSpeaker(read_shape(SmallSpeakerConfig, text, ignore_unknown=True))
 
     return load_network(file, encoder_of, Translatable("The speaker encoder"), AGAIN)

@@ -5,12 +5,13 @@ Invariant: a pack's config.json decides the shape of every tensor.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 from engine.codec.mel import BANDS, COLUMN_RATE, LEVELS, Levels
 from engine.nn.transformer import TransformerConfig
+from engine.settings.rules import Range
 from engine.tts import phones
-from engine.tts.pack_files import STACK, Limits, read_config
+from engine.tts.pack_files import read_config
 
 NAME: Final = "speakstream"
 COLUMNS: Final = 2  # of the spectrum in one position, 40 ms
@@ -26,10 +27,10 @@ class Shape:
     """Shape of one set of weights; `level_width` of a single band's level."""
 
     stack: TransformerConfig
-    vocabulary: int = phones.VOCABULARY
-    level_width: int = 16
-    prenet: int = 128
-    speaker_width: int = 192
+    vocabulary: Annotated[int, Range(phones.VOCABULARY, phones.VOCABULARY)] = phones.VOCABULARY
+    level_width: Annotated[int, Range(1, 1024)] = 16
+    prenet: Annotated[int, Range(1, 16_384)] = 128
+    speaker_width: Annotated[int, Range(1, 4096)] = 192
 
 
 @dataclass(frozen=True)
@@ -38,24 +39,18 @@ class Generation:
     are spoken. `pace` is the mean rate of what was learnt, in SPS.
     """
 
-    window: int = 3
-    hop: int = 1  # the paper's best (TI)
-    temperature: float = 0.0  # of the levels; 0 = the likeliest (not given in the paper)
-    dropout: float = 0.5  # of the pre-net (ours)
-    pace: float = 4.2
-    longest_word: int = 38  # positions, 1.5 s: an end that does not come is set
-    passage: int = 100  # positions after which a sentence's end starts again, 4 s
-    longest_passage: int = 200  # after which any word does: the longest lesson, 8 s
-
-
-_LIMITS: Final[Limits] = {
-    **STACK,
-    "vocabulary": (phones.VOCABULARY, phones.VOCABULARY), "level_width": (1, 1024),
-    "speaker_width": (1, 4096), "window": (1, 16), "hop": (1, 16), "temperature": (0, 100),
-    "prenet": (1, 16_384), "dropout": (0, 0.99),
-    "pace": (0.5, 20), "longest_word": (1, 1000), "passage": (1, 100_000),
-    "longest_passage": (1, 100_000), "lowest": (-100, 100), "highest": (-100, 100),
-}  # fmt: skip
+    window: Annotated[int, Range(1, 16)] = 3
+    hop: Annotated[int, Range(1, 16)] = 1  # the paper's best (TI)
+    # of the levels; 0 = the likeliest (not given in the paper)
+    temperature: Annotated[float, Range(0, 100)] = 0.0
+    dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the pre-net (ours)
+    pace: Annotated[float, Range(0.5, 20)] = 4.2
+    # positions, 1.5 s: an end that does not come is set
+    longest_word: Annotated[int, Range(1, 1000)] = 38
+    # positions after which a sentence's end starts again, 4 s
+    passage: Annotated[int, Range(1, 100_000)] = 100
+    # after which any word does: the longest lesson, 8 s
+    longest_passage: Annotated[int, Range(1, 100_000)] = 200
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, _LIMITS, _check)
+    return read_config(file, PackConfig, _check)
 
 
 def _check(config: PackConfig) -> None:

@@ -55,6 +55,7 @@ class Script:
         self._marks: tuple[int, ...] = ()  # of words without a sound
         self.words: list[Sounding] = []
         self.count = 0  # words ever, silent ones too
+        self.closed = False
 
     def add(self, word: PhonedWord) -> None:
         """The next word."""
@@ -69,6 +70,10 @@ class Script:
             self.words.append(Sounding((*self._marks, *ids, *mark), syllables, first, self.count))
             self._marks = ()
         self.count += 1
+
+    def close(self) -> None:
+        """The text is over."""
+        self.closed = True
 
     @property
     def trailing(self) -> range:

@@ -11,7 +11,6 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from engine.audio.ending import Ending
 from engine.codec.mel import COLUMN, COLUMN_RATE, Levels
 from engine.codec.vocoder import Waves
 from engine.nn.cache import KvCache
@@ -32,14 +31,14 @@ from engine.tts.speakstream.tempo import (
     clamped,
     step_for,
 )
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import FadingUtterance
 
 METER_COLUMNS: Final = 3 * COLUMN_RATE
 _CPU: Final = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -57,27 +56,25 @@ class Machine:
         return RateRange(SLOWEST_RATE * pace, FASTEST_RATE * pace)
 
 
-class SpeakStreamSession(Utterance):
+class SpeakStreamSession(FadingUtterance):
     """A TtsSession."""
 
-    def __init__(self, machine: Machine, speaker: Tensor, seed: int) -> None:
+    def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        super().__init__()
-        self._machine = machine
+        super().__init__(COLUMN * COLUMN_RATE)
+        self._parts = parts
         self._speaker = speaker[None]
-        self._phonemizer = WordPhonemizer(machine.espeak)
-        self._script = Script(machine.table)
-        self._script_ended = False
+        self._phonemizer = WordPhonemizer(parts.espeak)
+        self._script = Script(parts.table)
         self._segment: Window | None = None  # the one being spoken; None = between two
         self._next = 0  # the word that the next segment begins with
-        self._cache = KvCache(machine.model.shape.stack, 1, _CPU, torch.float32)
+        self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
         self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
         self._unheard: Tensor | None = None  # levels that sounded and are not yet in the cache
         self._segment_length = self._passage = 0  # positions so far
         self._going_on = 1.0  # how likely the segment is to be longer than it is
         self._tempo = Tempo()
-        self._wave = machine.vocoder.open()
-        self._ending = Ending(COLUMN * COLUMN_RATE)
+        self._wave = parts.vocoder.open()
         self._begun: list[int] = []  # words that begin with the next sample
         self._syllables = self._own_syllables = 0  # that ended since the last column
         self._meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)
@@ -92,12 +89,12 @@ class SpeakStreamSession(Utterance):
                 part = self._next_window()
                 if part is not None:
                     self._begin(part)
-                elif not self._script_ended:
+                elif not self._script.closed:
                     return Starved()
                 else:
                     self._finished = True
-                    if (last := self._last()) is not None:
-                        return last
+                    self._begun += self._script.trailing
+                    return self._fading(self._onsets(), COLUMNS * COLUMN) or Finished()
             elif not self._ends_here():
                 frame = self._sounding(self._position())
                 if frame is not None:
@@ -106,21 +103,12 @@ class SpeakStreamSession(Utterance):
 
     def _next_window(self) -> Window | None:
         """The next window once its words are known; takes up as many words as that needs."""
-        script, generation = self._script, self._machine.generation
+        script, generation = self._script, self._parts.generation
         while True:
-            known, ended = len(script.words), self._script_ended
+            known, ended = len(script.words), script.closed
             part = window(self._next, generation.window, generation.hop, known, ended=ended)
-            if part is not None or ended:
+            if part is not None or ended or not self._read_word(self._phonemizer, script):
                 return part
-            if self._words:
-                ready = self._phonemizer.push(self._words.popleft())
-            elif self._ended:
-                ready = self._phonemizer.finish()
-                self._script_ended = True
-            else:
-                return None
-            for word in ready:
-                script.add(word)
 
     def _begin(self, part: Window) -> None:
         """Read a window's words."""
@@ -129,7 +117,7 @@ class SpeakStreamSession(Utterance):
             self._cache.restart()
             self._passage, opening = 0, SPEAKER
         ids = torch.tensor([block(words, part, opening=opening)])
-        self._hear(self._machine.model.read(ids, self._speaker))
+        self._hear(self._parts.model.read(ids, self._speaker))
         self._segment, self._segment_length, self._next = part, 0, part.spoken_end
         self._going_on = 1.0
         self._begun += range(words[part.first].first, words[part.spoken_end - 1].last + 1)
@@ -138,7 +126,7 @@ class SpeakStreamSession(Utterance):
         """Whether to start with an empty cache: over a long text a small network gets worse."""
         if not self._cache.length:
             return True
-        generation = self._machine.generation
+        generation = self._parts.generation
         sentence_ended = self._script.words[self._next - 1].ends_sentence
         return self._passage >= generation.longest_passage or (
             sentence_ended and self._passage >= generation.passage
@@ -150,13 +138,13 @@ class SpeakStreamSession(Utterance):
         """
         if self._unheard is None:
             return False
-        model, part = self._machine.model, self._segment
+        model, part = self._parts.model, self._segment
         assert part is not None
-        dropout = self._machine.generation.dropout
+        dropout = self._parts.generation.dropout
         keep = model.enter.keep_masks((1, 1), dropout, self._generator)
         self._hear(model.hear(self._unheard, keep))
         self._unheard = None
-        longest = self._machine.generation.longest_word * (part.spoken_end - part.first)
+        longest = self._parts.generation.longest_word * (part.spoken_end - part.first)
         self._going_on *= float(model.end(self._hidden).neg().sigmoid())
         if self._going_on > 1 / 2 and self._segment_length < longest:
             return False
@@ -169,22 +157,22 @@ class SpeakStreamSession(Utterance):
 
     def _hear(self, x: Tensor) -> None:
         """Append positions [1, T, D] to the sequence."""
-        machine = self._machine
-        self._hidden = machine.model.step(x, machine.rotary, self._cache)
+        parts = self._parts
+        self._hidden = parts.model.step(x, parts.rotary, self._cache)
 
     def _position(self) -> Tensor:
         """The next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
         network itself continues from levels that are drawn.
         """
-        machine = self._machine
-        logits = machine.model.predict(self._hidden[:, None]).levels  # [1, 1, C, BANDS, LEVELS]
+        parts = self._parts
+        logits = parts.model.predict(self._hidden[:, None]).levels  # [1, 1, C, BANDS, LEVELS]
         self._unheard = self._drawn(logits)
         self._segment_length += 1
         self._passage += 1
-        return machine.levels.expected(logits[0, 0])
+        return parts.levels.expected(logits[0, 0])
 
     def _drawn(self, logits: Tensor) -> Tensor:
-        temperature = self._machine.generation.temperature
+        temperature = self._parts.generation.temperature
         if not temperature:
             return logits.argmax(-1)
         chances = (logits / temperature).softmax(-1)
@@ -203,30 +191,21 @@ class SpeakStreamSession(Utterance):
         for _ in due:
             rate = self._meter.observe(self._syllables)
             self._syllables = 0
-        return self._frame(pcm, rate)
+        return self._packet(pcm.numpy(), self._onsets(), rate)
 
     def _tempo_step(self) -> float:
-        part, machine = self._segment, self._machine
+        part, parts = self._segment, self._parts
         assert part is not None
         pace = self._paces[self._script.words[part.first].last]
         if self.rate is None:
             return clamped(pace)
-        rate = machine.rates.nearest(self.rate)
-        return step_for(paced(rate, pace), machine.generation.pace, self._own_rate)
+        rate = parts.rates.nearest(self.rate)
+        return step_for(paced(rate, pace), parts.generation.pace, self._own_rate)
 
-    def _last(self) -> AudioFrame | None:
-        """The sound dies away, and the last words without a sound have their place; None when there
-        was neither.
-        """
-        self._begun += self._script.trailing
-        pcm = self._ending.sound(COLUMNS * COLUMN if self._begun else 0)
-        return self._frame(torch.from_numpy(pcm), None) if len(pcm) else None
-
-    def _frame(self, pcm: Tensor, rate: float | None) -> AudioFrame:
-        self._ending.hear(pcm.numpy())
-        onsets = tuple(Onset(word, self._sample) for word in self._begun)
-        self._begun = []
-        return self._packet(pcm.numpy(), onsets, rate)
+    def _onsets(self) -> tuple[Onset, ...]:
+        """Of the words that begin with the next sample."""
+        words, self._begun = self._begun, []
+        return tuple(Onset(word, self._sample) for word in words)
 
     def close(self) -> None:
         super().close()

@@ -4,54 +4,38 @@
     voice.safetensors   vocoder.safetensors   speaker.safetensors   voices/   CARD.md
 
 The paper has one voice. Here a speaker's vector is added to every begin mark (ours).
-Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
-ModelError that names the file.
+Invariant: a pack is read as a whole or refused with a ModelError that names the file.
 """
 
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from engine.codec.mel import BANDS
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.vocoder import load_vocoder
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
-from engine.tts.base import TtsInfo, Voice
-from engine.tts.pack_files import (
-    PHONES_FILE,
-    VOCODER_FILE,
-    VOICE_FILE,
-    named_voices,
-    with_weights,
-)
-from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.base import TtsInfo
+from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, VOICE_FILE, with_weights
+from engine.tts.packs import CONFIG_FILE
 from engine.tts.phones import VOCABULARY, read_table
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, VectorSynthesiser
-from engine.tts.speaker.small import load_small_speaker
+from engine.tts.speaker.recording import MAKING
 from engine.tts.speakstream.config import NAME, read_pack_config
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.session import Machine, SpeakStreamSession
+from engine.tts.speakstream.session import ModelParts, SpeakStreamSession
+from engine.tts.system.synthesiser import SystemSynthesiser, VectorVoices, vector_voices
 
 
-class SpeakStreamSynthesiser(VectorSynthesiser):
+class SpeakStreamSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
     """A TtsModel."""
 
     rehearsed = ("One", "two", "three", "four.")
 
-    def __init__(
-        self,
-        machine: Machine,
-        speaker: SpeakerEncoder,
-        own_voices: tuple[Voice, ...],
-        name: str = NAME,
-    ) -> None:
-        info = TtsInfo(name, SAMPLE_RATE, machine.rates, can_clone=True, making=MAKING)
-        super().__init__(info, own_voices, speaker, machine.model.shape.speaker_width)
-        self._machine = machine
-
-    def open(self, voice: Voice, *, seed: int) -> SpeakStreamSession:
-        return SpeakStreamSession(self._machine, self._of(voice), seed)
+    def __init__(self, parts: ModelParts, voices: VectorVoices, name: str = NAME) -> None:
+        info = TtsInfo(name, SAMPLE_RATE, parts.rates, can_clone=True, making=MAKING)
+        super().__init__(info, parts, SpeakStreamSession, voices)
 
 
 def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
@@ -60,15 +44,15 @@ def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
-    machine = Machine(
+    shape = config.shape
+    parts = ModelParts(
         config.generation,
-        with_weights(SpeakStreamModel(config.shape), folder / VOICE_FILE),
+        with_weights(SpeakStreamModel(shape), folder / VOICE_FILE),
         config.levels,
         load_vocoder(folder / VOCODER_FILE, BANDS),
         read_table(folder / PHONES_FILE, VOCABULARY),
         Espeak(),
-        RotaryTable(config.shape.stack.head_width, torch.device("cpu")),
+        RotaryTable(shape.stack.head_width, torch.device("cpu")),
     )
-    speaker = load_small_speaker(folder / SPEAKER_FILE)
-    pack_voices = named_voices(folder / VOICES_FOLDER, config.name)
-    return SpeakStreamSynthesiser(machine, speaker, pack_voices, config.name)
+    voices = vector_voices(folder, config.name, shape.speaker_width)
+    return SpeakStreamSynthesiser(parts, voices, config.name)

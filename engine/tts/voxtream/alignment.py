@@ -50,7 +50,10 @@ class AlignmentCursor:
         while self._worn((start, start + step.phones), total, closed=closed):
             start += 1
         self._visits[(start, start + step.phones)] += 1
-        span = self._span(start, step.phones, total, closed=closed)
+        span = Span(start, start + step.phones - 1)
+        if closed and start >= total:
+            end = min(start, total + 1)
+            span = Span(end, end, ended=True)
         self._frames = self._frames + 1 if span.first == self._first else 1
         self._first, self.last = span.first, span.last
         return span
@@ -65,9 +68,3 @@ class AlignmentCursor:
         if at_end and visits >= self._generation.repeats_at_end:
             return True
         return visits > self._generation.repeats_before_push
-
-    def _span(self, start: int, phones: int, total: int, *, closed: bool) -> Span:
-        if closed and start >= total:
-            end = min(start, total + 1)
-            return Span(end, end, ended=True)
-        return Span(start, start + phones - 1)

@@ -17,7 +17,7 @@ import torch
 from engine.tts.base import Step, Voice
 from engine.tts.voxtream.network.slots import SlotFrames, Slots
 from engine.tts.voxtream.prompt import PreparedPrompt, Tables
-from engine.tts.voxtream.session import Machine, VoxtreamSession
+from engine.tts.voxtream.session import ModelParts, VoxtreamSession
 
 
 class SlotBatch:
@@ -25,14 +25,14 @@ class SlotBatch:
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         tables: Tables,
         prepared: Callable[[Voice], PreparedPrompt],
         slots: int,
     ) -> None:
-        self._machine = machine
+        self._parts = parts
         self._prepared = prepared
-        self._slots = Slots(machine.model, tables, machine.mimi, slots)
+        self._slots = Slots(parts.model, tables, parts.mimi, slots)
 
     @property
     def free(self) -> int:
@@ -45,7 +45,7 @@ class SlotBatch:
         stepped alone.
         """
         prompt = self._prepared(voice)
-        return VoxtreamSession(self._machine, prompt, partial(self._slots.open, prompt), seed)
+        return VoxtreamSession(self._parts, prompt, partial(self._slots.open, prompt), seed)
 
     @torch.inference_mode()
     def step(self, sessions: Sequence[VoxtreamSession]) -> list[Step]:

@@ -7,13 +7,16 @@ Invariant: a checkpoint's config.json decides every tensor's shape; nothing here
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
+from engine.nn.weights_file import check_number, check_numbers
+from engine.settings.rules import Range
 from engine.translatable import Translatable
-from engine.tts.pack_files import STACK, Limits, check_numbers, read_object
+from engine.tts.pack_files import read_object
+from engine.tts.phones import VOCABULARY
 from engine.tts.voxtream.rate import PER_DECADE
 from engine.typed_values import WrongValue, build
 
@@ -38,20 +41,26 @@ class DurationToken:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Shapes of one checkpoint. Vocabularies include the special ids."""
+    """Shapes of one checkpoint; the published model lies well inside the ranges. Vocabularies
+    include the special ids.
+    """
 
     phone: TransformerConfig
     temporal: TransformerConfig
     depth: TransformerConfig
-    phone_vocabulary: int = 125
-    audio_vocabulary: int = 2050
-    codebooks: int = 16
-    speaker_width: int = 192
-    duration_tokens: int = 6
-    max_look_ahead: int = 5  # phones per layer; six layers see 30 phones ahead
-    audio_window: int = 625  # columns the temporal transformer sees, 50 s
-    phone_window: int = 625
-    special_codes: int = SPECIAL_CODES  # behind the real ones; the last of them is padding
+    phone_vocabulary: Annotated[int, Range(10, 65_536)] = 125
+    audio_vocabulary: Annotated[int, Range(3, 65_536)] = 2050
+    codebooks: Annotated[int, Range(2, 32)] = 16
+    speaker_width: Annotated[int, Range(1, 4096)] = 192
+    duration_tokens: Annotated[int, Range(1, 64)] = 6
+    # phones per layer; six layers see 30 phones ahead
+    max_look_ahead: Annotated[int, Range(1, 25)] = 5
+    # columns the temporal transformer sees, 50 s
+    # It must hold a prompt, of at most 251.
+    audio_window: Annotated[int, Range(256, 10_000)] = 625
+    phone_window: Annotated[int, Range(256, 10_000)] = 625
+    # behind the real ones; the last of them is padding
+    special_codes: Annotated[int, Range(1, 2)] = SPECIAL_CODES
 
     @property
     def width(self) -> int:
@@ -91,31 +100,42 @@ UNBOUNDED: Final = 100.0  # SPS, beyond anybody's
 class Generation:
     """Constants of generation that the weights were released with."""
 
-    temperature: float = 0.9  # released
-    nucleus: float = 0.9  # duration token, VoXtream2, 3.5
-    top_codes: int = 5  # semantic code, VoXtream2, 3.5
-    semantic_guidance: float = 1.5  # VoXtream2, 3.3; the rate table overrides it
-    acoustic_guidance: float = 3.0  # VoXtream2, 3.3
-    speaker_weight: float = 1.5  # VoXtream2, 3.3: speaker conditioning raised by 50 %
-    min_look_ahead: int = 3  # phones, VoXtream2, 3.1
+    temperature: Annotated[float, Range(0.01, 100)] = 0.9  # released
+    nucleus: Annotated[float, Range(0.01, 1)] = 0.9  # duration token, VoXtream2, 3.5
+    top_codes: Annotated[int, Range(1, 65_536)] = 5  # semantic code, VoXtream2, 3.5
+    # VoXtream2, 3.3; the rate table overrides it
+    semantic_guidance: Annotated[float, Range(0, 100)] = 1.5
+    acoustic_guidance: Annotated[float, Range(0, 100)] = 3.0  # VoXtream2, 3.3
+    # VoXtream2, 3.3: speaker conditioning raised by 50 %
+    speaker_weight: Annotated[float, Range(0, 100)] = 1.5
+    min_look_ahead: Annotated[int, Range(1, 100)] = 3  # phones, VoXtream2, 3.1
     # Phones: while fewer are ahead, words are taken up as they come. 0 = a word is taken up only
     # where fewer than min_look_ahead are ahead, so that samples do not depend on when it came.
-    look_ahead: int = 0
-    pull_scale: float = PER_DECADE  # k of the rate's pull, see DurationState.pull
-    rate_window_frames: int = 38  # 3 s, VoXtream2, 3.5; the reference rounds 37.5 up
-    repeats_before_push: int = 25  # released: a state visited more often is left
-    repeats_at_end: int = 3  # released: the same for the last two phones
-    acoustic_delay: int = 1  # frame; released
-    passage_frames: int = NEVER  # after so many a sentence's end is followed by a new passage
+    look_ahead: Annotated[int, Range(0, 1600)] = 0
+    # k of the rate's pull, see DurationState.pull
+    pull_scale: Annotated[float, Range(0.01, 100)] = PER_DECADE
+    # 3 s, VoXtream2, 3.5; the reference rounds 37.5 up
+    rate_window_frames: Annotated[int, Range(1, 10_000)] = 38
+    # released: a state visited more often is left
+    repeats_before_push: Annotated[int, Range(1, 10_000)] = 25
+    # released: the same for the last two phones
+    repeats_at_end: Annotated[int, Range(1, 10_000)] = 3
+    acoustic_delay: Annotated[int, Range(1, 1)] = 1  # frame; released
+    # after so many a sentence's end is followed by a new passage
+    passage_frames: Annotated[int, Range(1, 999_999)] = NEVER
     # Whether the acoustic codes of the prompt's last frame, which are known, are made again, as the
     # released loop does: for comparisons with it.
     remakes_acoustics: bool = False
     # Ours, for a small voice; without effect on the published weights.
-    own_rate: float = 0.0  # SPS spoken when no rate is asked for; 0 = whatever the network likes
-    lowest_rate: float = 0.0  # SPS asked of the network; slower speech is stretched (stretch.py)
-    highest_rate: float = UNBOUNDED  # SPS; the same for faster speech
-    frames_heard: int = 0  # of the prompt, by the codec before the first frame
-    frames_in_word: int = NEVER  # a sound inside a word that lasted so many frames is left
+    # SPS spoken when no rate is asked for; 0 = whatever the network likes
+    own_rate: Annotated[float, Range(0, 100)] = 0.0
+    # SPS asked of the network; slower speech is stretched (stretch.py)
+    lowest_rate: Annotated[float, Range(0, 100)] = 0.0
+    highest_rate: Annotated[float, Range(0.1, 100)] = UNBOUNDED  # SPS; the same for faster speech
+    # of the prompt, by the codec before the first frame
+    frames_heard: Annotated[int, Range(0, 250)] = 0
+    # a sound inside a word that lasted so many frames is left
+    frames_in_word: Annotated[int, Range(1, 999_999)] = NEVER
 
     @property
     def stretches(self) -> bool:
@@ -128,51 +148,13 @@ DURATION_TOKENS: Final = tuple(
     DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)
 )
 GENERATION: Final = Generation()
-# Within these a checkpoint or a pack can be built and run. The published model lies well inside. At
-# most 251 columns are a prompt's, which the window must hold; phone ids up to 124 have a meaning of
-# their own.
-LIMITS: Final[Limits] = {
-    **STACK,
-    "phone_vocabulary": (125, 65_536),
-    "audio_vocabulary": (3, 65_536),
-    "special_codes": (1, 2),
-    "codebooks": (2, 32),
-    "speaker_width": (1, 4_096),
-    "duration_tokens": (1, 64),
-    "max_look_ahead": (1, 25),
-    "audio_window": (256, 10_000),
-    "phone_window": (256, 10_000),
-    "temperature": (0.01, 100),
-    "nucleus": (0.01, 1),
-    "top_codes": (1, 65_536),
-    "semantic_guidance": (0, 100),
-    "acoustic_guidance": (0, 100),
-    "speaker_weight": (0, 100),
-    "min_look_ahead": (1, 100),
-    "look_ahead": (0, 1_600),
-    "pull_scale": (0.01, 100),
-    "rate_window_frames": (1, 10_000),
-    "repeats_before_push": (1, 10_000),
-    "repeats_at_end": (1, 10_000),
-    "acoustic_delay": (1, 1),
-    "passage_frames": (1, 999_999),
-    "own_rate": (0, 100),
-    "lowest_rate": (0, 100),
-    "highest_rate": (0.1, 100),
-    "frames_heard": (0, 250),
-    "frames_in_word": (1, 999_999),
-    "rate": (0.1, 100),  # SPS
-    "counts": (1, 1_000_000),
-    "weight": (0, 1_000),
-    "guidance": (0, 100),
-}
-
-# A published checkpoint says itself which ids are special.
-PUBLISHED_LIMITS: Final[Limits] = {"phone_vocabulary": (10, 65_536)}
 
 
 def check_shape(shape: ModelConfig) -> None:
-    """ValueError when the transformers do not fit each other."""
+    """ValueError when a pack's transformers do not fit each other, or its phones not ours. (A
+    published checkpoint says itself which ids are special.)
+    """
+    check_number("phone_vocabulary", shape.phone_vocabulary, Range(VOCABULARY, 65_536))
     if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):
         raise ValueError("its transformers do not fit each other")
 
@@ -250,55 +232,34 @@ def read_config(file: Path) -> ModelConfig:
         config = build(_PublishedConfig, read_object(file), ignore_unknown=True)
     except WrongValue as error:
         raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
-    return _shaped(config, file)
-
-
-def _check_partners(config: _PublishedConfig, file: Path) -> None:
-    """That the codec, the speaker encoder and the rules of duration that go with it fit."""
+    known = ", ".join(STACKS)
+    for key in ("phone_former", "temp_former", "dep_former"):
+        if getattr(config, key) not in STACKS:
+            raise _other(file, key, getattr(config, key), known)
+    shape = config.shape()
+    try:
+        check_numbers(shape)
+    except ValueError as error:
+        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
+    # What the code, the codec and the speaker encoder are made for.
     for key, expected in (
+        ("embedding_dim", shape.width),
+        ("audio_pad_size", 0),
         ("num_phone_states", len(DURATION_TOKENS)),
         ("audio_vocab_size", VOXTREAM2_SHAPE.audio_vocabulary),
         ("spk_embedding_dim", VOXTREAM2_SHAPE.speaker_width),
     ):
-        value = getattr(config, key)
-        if value != expected:
-            raise ModelError(
-                "{file}: '{key}' is {value}, expected {expected}.",
-                hint="This checkpoint needs a newer version of the program.",
-                file=file,
-                key=key,
-                value=value,
-                expected=expected,
-            )
-
-
-def _shaped(config: _PublishedConfig, file: Path) -> ModelConfig:
-    stacks = (config.phone_former, config.temp_former, config.dep_former)
-    for name in stacks:
-        if name not in STACKS:
-            raise ModelError(
-                "{file} asks for a transformer '{name}', known are {names}.",
-                hint="This checkpoint needs a newer version of the program.",
-                file=file,
-                name=name,
-                names=", ".join(STACKS),
-            )
-    temporal = STACKS[config.temp_former]
-    if config.embedding_dim != temporal.width or config.audio_pad_size != 0:
-        raise ModelError(
-            "{file} describes a model of width {width} with {count} padding codes, "
-            "expected {expected} and {other}.",
-            hint="This checkpoint needs a newer version of the program.",
-            file=file,
-            width=config.embedding_dim,
-            count=config.audio_pad_size,
-            expected=temporal.width,
-            other="0",
-        )
-    shape = config.shape()
-    try:
-        check_numbers(shape, {**LIMITS, **PUBLISHED_LIMITS})
-    except ValueError as error:
-        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
-    _check_partners(config, file)
+        if getattr(config, key) != expected:
+            raise _other(file, key, getattr(config, key), expected)
     return shape
+
+
+def _other(file: Path, key: str, value: object, expected: object) -> ModelError:
+    return ModelError(
+        "{file}: '{key}' is {value}, expected {expected}.",
+        hint="This checkpoint needs a newer version of the program.",
+        file=file,
+        key=key,
+        value=value,
+        expected=expected,
+    )

@@ -15,10 +15,10 @@ from engine.codec.mimi import Mimi, MimiStream
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.tts.phones import SPECIAL, SpecialPhones
+from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from engine.tts.voxtream.sink import causal_mask
 
 
 @dataclass(frozen=True)

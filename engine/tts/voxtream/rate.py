@@ -9,18 +9,21 @@ import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
+
+from engine.settings.rules import Range
 
 
 @dataclass(frozen=True)
 class RateTarget:
     """What a rate asks for: counts per duration token, strength of the pull, semantic guidance."""
 
-    counts: tuple[int, ...]
-    weight: float
-    guidance: float
+    counts: Annotated[tuple[int, ...], Range(1, 1_000_000)]
+    weight: Annotated[float, Range(0, 1000)]
+    guidance: Annotated[float, Range(0, 100)]
 
 
+RATE: Final = Range(0.1, 100)  # SPS, of a table
 # Of a pull in common logarithms. The paper writes natural ones; the first weights were tuned so.
 PER_DECADE: Final = 1 / math.log(10)
 

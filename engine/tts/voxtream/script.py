@@ -5,28 +5,69 @@ counts) and sequence positions (what the phone transformer counts) differ.
 Invariant: rows depend on the words added so far, not on how they were grouped.
 """
 
+import math
+from abc import ABC, abstractmethod
 from collections import deque
 
 import torch
 from torch import Tensor
 
 from engine.codec.mimi import NOTHING
-from engine.text.phonemes import PhonedWord, is_nucleus
+from engine.text.phonemes import PhonedWord
 from engine.tts.phones import PhoneTable
+from engine.tts.system.word_places import WordPlaces
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
 
 
-class Script:
-    """Phones of one utterance, word by word."""
+class PhoneScript(ABC):
+    """Phones of one passage, word by word, counted on from the prompt's."""
+
+    def __init__(self, prompt_phones: int, table: PhoneTable, first_word: int) -> None:
+        """`first_word` = how many words of the utterance came before."""
+        self.phone_count = prompt_phones  # real phones, the prompt's included
+        self.closed = False
+        self.places = WordPlaces(first_word)
+        self._prompt_phones = prompt_phones
+        self._table = table
+
+    @abstractmethod
+    def _append_phone(self, number: int) -> None:
+        """The id of the next phone, of the silence or of the end mark."""
+
+    @property
+    def has_phones(self) -> bool:
+        return self.phone_count > self._prompt_phones
+
+    def add(self, word: PhonedWord) -> None:
+        """The next word."""
+        for number in self.places.add(word, self.phone_count, self._table):
+            self._append_phone(number)
+            self.phone_count += 1
+
+    def close(self) -> None:
+        """The text is over: silence and the end mark stand behind the last phone."""
+        self.closed = True
+        self._append_phone(self._table.special.silence)
+        self._append_phone(self._table.special.eos)
+
+    def words_begun(self, span: Span) -> list[tuple[int, bool]]:
+        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
+        begun = self.places.begun(math.inf if span.ended else span.last)
+        return [(word, span.first < start == span.last) for word, start in begun]
+
+    def syllables_ended(self, span: Span) -> int:
+        """How many syllables are over when a frame begins, each counted once."""
+        return self.places.syllables_ended(math.inf if span.ended else span.first)
+
+
+class Script(PhoneScript):
+    """VoXtream2's: with punctuation, and rows that look as far ahead as the text allows."""
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
-        """`first_word` = how many words of the utterance came before."""
+        super().__init__(prompt.length, table, first_word)
         self._prompt = prompt
-        self._table = table
-        self.phone_count = prompt.length  # real phones, the prompt's included
-        self.closed = False
         self._tokens: list[int] = []  # text side; dropped once the look-ahead stays the same
         self._count = 0  # text-side tokens ever
         self._fresh: list[int] = []  # not yet encoded
@@ -35,37 +76,12 @@ class Script:
         self._positions: deque[int] = deque()  # of phone indices self._first..
         self._ids: deque[int] = deque()  # of the same phones
         self._first = prompt.length
-        self._nuclei: deque[int] = deque()  # phone indices that carry a syllable
-        self._starts: deque[int] = deque()  # phone index at which each unspoken word begins
-        self._first_word = self._spoken_words = first_word
-
-    @property
-    def spoken_words(self) -> int:
-        """Words of the utterance that words_begun() has given."""
-        return self._spoken_words
-
-    @property
-    def has_phones(self) -> bool:
-        return self.phone_count > self._prompt.length
 
     def add(self, word: PhonedWord) -> None:
-        """The next word."""
-        self._starts.append(self.phone_count)
-        for phone in word.phones:
-            numbers = self._table.ids(phone)
-            if numbers and is_nucleus(phone):
-                self._nuclei.append(self.phone_count)
-            for number in numbers:
-                self._append_phone(number)
-                self.phone_count += 1
+        """The next word, and the mark behind it."""
+        super().add(word)
         if word.mark in self._table.special.marks:
             self._append(self._table.special.marks[word.mark])
-
-    def close(self) -> None:
-        """The text is over: silence and the end mark stand behind the last phone."""
-        self.closed = True
-        self._append_phone(self._table.special.silence)
-        self._append_phone(self._table.special.eos)
 
     def rows(self) -> PhoneRows:
         """All rows encoded under the look-ahead that so much text allows."""
@@ -76,9 +92,11 @@ class Script:
             rows = self._prompt.rows(look_ahead).dropped_before(self._needed)
             self._fresh = self._tokens.copy()
         if self._fresh:
-            rows = extend(
-                rows, self._embedded(), self._prompt.model.phone, self._prompt.tables.phone
-            )
+            model = self._prompt.model
+            # The unconditional row does not know the text.
+            ids = [self._fresh, [self._table.special.unknown] * len(self._fresh)]
+            embedded = model.phone_embeddings(torch.tensor(ids, device=model.device))
+            rows = extend(rows, embedded, model.phone, self._prompt.tables.phone)
             self._fresh = []
         if look_ahead == config.max_look_ahead:
             self._tokens = []
@@ -107,22 +125,6 @@ class Script:
             self._needed = self._positions[0]
             self._rows = self._rows.dropped_before(self._needed)
 
-    def words_begun(self, span: Span) -> list[tuple[int, bool]]:
-        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
-        words = []
-        while self._starts and (span.ended or self._starts[0] <= span.last):
-            start = self._starts.popleft()
-            words.append((self._spoken_words, span.first < start == span.last))
-            self._spoken_words += 1
-        return words
-
-    def word_at(self, span: Span) -> int:
-        """Number of the last word that has begun in a frame whose words_begun() is still to be
-        asked; the first word while the prompt is lingered on.
-        """
-        count = sum(start <= span.last for start in self._starts)
-        return max(self._first_word, self._spoken_words + count - 1)
-
     def is_inside_word(self, phone: int) -> bool:
         """Whether the word of this phone goes on behind it; words_begun() may still be to be
         asked. No word holds a phone of the prompt.
@@ -130,15 +132,7 @@ class Script:
         following = phone + 1
         if phone < self._prompt.length or (self.closed and following >= self.phone_count):
             return False
-        return following not in self._starts
-
-    def syllables_ended(self, span: Span) -> int:
-        """How many syllables are over when a frame begins, each counted once."""
-        ended = 0
-        while self._nuclei and (span.ended or self._nuclei[0] < span.first):
-            self._nuclei.popleft()
-            ended += 1
-        return ended
+        return not self.places.begins_at(following)
 
     def _position(self, phone: int) -> int:
         if phone < self._prompt.length:
@@ -157,10 +151,3 @@ class Script:
         self._tokens.append(number)
         self._fresh.append(number)
         self._count += 1
-
-    def _embedded(self) -> Tensor:
-        """[B, fresh, D]; the unconditional row does not know the text."""
-        rows = [self._fresh, [self._table.special.unknown] * len(self._fresh)]
-        model = self._prompt.model
-        embedded: Tensor = model.phone_embeddings(torch.tensor(rows, device=model.device))
-        return embedded

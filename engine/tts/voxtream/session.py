@@ -22,12 +22,11 @@ from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.pacing import PLAIN, paced
 from engine.tts.phones import PhoneTable
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import PassageUtterance
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
@@ -41,7 +40,7 @@ OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -61,25 +60,25 @@ class Drawn:
     rate: float | None = None
 
 
-class VoxtreamSession(Utterance):
+class VoxtreamSession(PassageUtterance):
     """A TtsSession. At the model's own pace, where that is not fixed, a word's pace moves the rate
     measured of this utterance's plain words, so it needs a second of those first.
     """
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         prompt: PreparedPrompt,
         fresh_frames: Callable[[], Frames],
         seed: int,
     ) -> None:
         """`fresh_frames` makes what makes the frames of a passage."""
         super().__init__()
-        window = machine.generation.rate_window_frames
-        self._machine = machine
+        window = parts.generation.rate_window_frames
+        self._parts = parts
         self._prompt = prompt
-        self._phonemizer = WordPhonemizer(machine.espeak)
-        self._script = Script(prompt, machine.table)
+        self._phonemizer = WordPhonemizer(parts.espeak)
+        self._script = Script(prompt, parts.table)
         self._cursor = self._fresh_cursor()
         self._durations = DurationState(len(DURATION_TOKENS), window)
         self._meter = RateMeter(window, FRAME_MS)
@@ -95,9 +94,7 @@ class VoxtreamSession(Utterance):
         self.frames = fresh_frames()  # of the passage
         self._passage = 0  # frames since the passage began
         self._passage_over = False
-        self._last_word = ""  # taken up
         self._plain = False  # whether the frame due is at the model's own pace
-        self._taken = 0  # words taken up
         self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._made = 0  # samples before they were stretched
@@ -137,19 +134,11 @@ class VoxtreamSession(Utterance):
 
     def _read_ahead(self) -> bool:
         """Take up the words that the next frame is to know; False when it needs more of them."""
-        script, generation = self._script, self._machine.generation
+        script, generation = self._script, self._parts.generation
         wanted = max(generation.min_look_ahead, generation.look_ahead)
+        full = self._passage >= generation.passage_frames
         while not script.closed and self._ahead() < wanted:
-            if self._words and not self._is_passage_end():
-                self._last_word = self._words.popleft()
-                self._taken += 1
-                for word in self._phonemizer.push(self._last_word):
-                    script.add(word)
-            elif self._ended or self._is_passage_end():
-                for word in self._phonemizer.finish():
-                    script.add(word)
-                script.close()
-            else:
+            if not self._read_word(self._phonemizer, script, passage_full=full):
                 return self._ahead() >= generation.min_look_ahead
         return True
 
@@ -157,14 +146,9 @@ class VoxtreamSession(Utterance):
         """Phones known behind the one that is spoken."""
         return self._script.phone_count - self._cursor.last - 1
 
-    def _is_passage_end(self) -> bool:
-        """Whether the words taken up are a passage."""
-        long_enough = self._passage >= self._machine.generation.passage_frames
-        return long_enough and ends_sentence(self._last_word)
-
     def _fresh_cursor(self) -> AlignmentCursor:
         start = self._prompt.length - 1
-        return AlignmentCursor(start, DURATION_TOKENS, self._machine.generation)
+        return AlignmentCursor(start, DURATION_TOKENS, self._parts.generation)
 
     def _begin_passage(self) -> None:
         """Go on from the prompt alone; the rate and what was measured of it stay."""
@@ -174,9 +158,9 @@ class VoxtreamSession(Utterance):
             return
         self.frames.close()
         self.frames = self._fresh_frames()
-        self._passage, self._last_word, self._span = 0, "", None
-        self._phonemizer = WordPhonemizer(self._machine.espeak)
-        self._script = Script(self._prompt, self._machine.table, self._script.spoken_words)
+        self._passage, self._span = 0, None
+        self._phonemizer = WordPhonemizer(self._parts.espeak)
+        self._script = Script(self._prompt, self._parts.table, self._script.places.begun_words)
         self._cursor = self._fresh_cursor()
 
     def _wordless(self) -> AudioFrame | None:
@@ -231,13 +215,13 @@ class VoxtreamSession(Utterance):
 
     def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""
-        generation = self._machine.generation
+        generation = self._parts.generation
         guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
         pace = self._pace()
         rate = self._wanted(pace)
         if rate is not None:
             rate = min(max(rate, generation.lowest_rate), generation.highest_rate)
-            target = rate_target(rate, self._machine.rates)
+            target = rate_target(rate, self._parts.rates)
             if generation.stretches and self.rate != self._last_rate:
                 self._durations.expect(target)
             guidance = target.guidance
@@ -249,9 +233,9 @@ class VoxtreamSession(Utterance):
 
     def _wanted(self, pace: float) -> float | None:
         """The rate, moved by a word's pace; None = as the network likes."""
-        rate, rates = self.rate, self._machine.rates
+        rate, rates = self.rate, self._parts.rates
         if rate is None:
-            fixed = self._machine.generation.own_rate
+            fixed = self._parts.generation.own_rate
             rate = fixed or (self._own_rate if pace != PLAIN else None)
         if rate is None:
             return None
@@ -264,14 +248,14 @@ class VoxtreamSession(Utterance):
         only now.
         """
         wanted, spoken = self._wanted(self._spoken.pace), self._spoken.rate
-        if wanted is None or spoken is None or not self._machine.generation.stretches:
+        if wanted is None or spoken is None or not self._parts.generation.stretches:
             return 1.0
         return min(max(wanted / spoken, SLOWEST), FASTEST)
 
     def _pace(self) -> float:
         """Of the word that the frame to be made speaks."""
-        script, span = self._script, self._span
-        word = script.spoken_words if span is None else script.word_at(span)
+        places, span = self._script.places, self._span
+        word = places.begun_words if span is None else places.word_at(span.last)
         return self._paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:
@@ -286,20 +270,16 @@ class VoxtreamSession(Utterance):
             token, script.phone_count, closed=script.closed, inside_word=inside_word
         )
 
-    def _note_own_rate(self, syllables: int) -> None:
-        """A frame was spoken at the model's own pace."""
-        own_rate = self._plain_meter.observe(syllables)
-        self._plain_ms += FRAME_MS
-        if self._plain_ms >= OWN_PACE_MS:
-            self._own_rate = own_rate
-
     def _heard(self, pcm: Tensor, span: Span) -> AudioFrame | None:
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
         rate = self._meter.observe(syllables, speed)
         if self._plain:
-            self._note_own_rate(syllables)
+            own_rate = self._plain_meter.observe(syllables)
+            self._plain_ms += FRAME_MS
+            if self._plain_ms >= OWN_PACE_MS:
+                self._own_rate = own_rate
         return self._sound(pcm, speed, marks, rate)
 
     def _marks(self, span: Span) -> list[int]:

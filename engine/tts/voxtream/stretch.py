@@ -46,7 +46,11 @@ class Stretch:
             sounding, places = self._as_it_is()
         else:
             sounding, places = self._stretched(min(max(speed, SLOWEST), FASTEST))
-        self._forget()
+        first = max(0, min(self._next, int(self._asked) - self._reach - 1))  # still needed
+        self._kept = self._kept[first:]
+        self._start += first
+        self._next -= first
+        self._asked -= first
         return sounding, places
 
     def finish(self) -> tuple[Pcm, list[int]]:
@@ -93,10 +97,3 @@ class Stretch:
             ahead = self._marks.popleft() - self._start - place
             places.append(self._sounded + max(0, ahead))
         return places
-
-    def _forget(self) -> None:
-        first = max(0, min(self._next, int(self._asked) - self._reach - 1))
-        self._kept = self._kept[first:]
-        self._start += first
-        self._next -= first
-        self._asked -= first

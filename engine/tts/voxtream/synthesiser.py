@@ -12,26 +12,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
-from engine.errors import InvalidInput
 from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import PhoneTable, own_table
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import (
-    SpeakerEncoder,
-    checked_speaker,
-    making,
-    resampled,
-    tensor_of,
-)
+from engine.tts.speaker.recording import SpeakerEncoder, making, resampled
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
+from engine.tts.system.voice_tensors import prompt_codes, real_numbers
 from engine.tts.voxtream.batch import SlotBatch
 from engine.tts.voxtream.config import INT8, UNBOUNDED, VOXTREAM2_SHAPE, ModelConfig, Profile
 from engine.tts.voxtream.edition import TIMELESS, Edition
@@ -43,7 +36,7 @@ from engine.tts.voxtream.network.frames import EagerFrames, Frames, GraphFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import RateTarget
-from engine.tts.voxtream.session import Machine, VoxtreamSession
+from engine.tts.voxtream.session import ModelParts, VoxtreamSession
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +48,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     def __init__(
         self,
-        machine: Machine,
+        parts: ModelParts,
         speaker: SpeakerEncoder,
         own_voices: tuple[Voice, ...],
         name: str = VOXTREAM2,
@@ -66,28 +59,28 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         """`edition`: see TtsInfo. `graphs`: whether frames are replays of a captured graph; None =
         on CUDA only.
         """
-        rates = RateRange(min(machine.rates), max(machine.rates))
+        rates = RateRange(min(parts.rates), max(parts.rates))
         info = TtsInfo(
             name=name,
             sample_rate=SAMPLE_RATE,
             rate_range=rates,
             can_clone=True,
-            device=machine.model.device.type,
+            device=parts.model.device.type,
             edition=edition,
-            making=making(machine.loudness),
-            reads_ahead=machine.generation.look_ahead > 0,
+            making=making(parts.loudness),
+            reads_ahead=parts.generation.look_ahead > 0,
         )
         super().__init__(info, own_voices, self._prompt)
-        self._machine = machine
-        self._graphs = machine.model.device.type == "cuda" if graphs is None else graphs
+        self._parts = parts
+        self._graphs = parts.model.device.type == "cuda" if graphs is None else graphs
         self._idle: list[GraphFrames] = []
         self._speaker = speaker
-        self._tables = rotary_tables(machine.model)
+        self._tables = rotary_tables(parts.model)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
         """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
-        machine, made_for = self._machine, self.info.voice_model
-        voice = encode(pcm, sample_rate, machine.mimi, self._speaker, made_for, machine.loudness)
+        parts, made_for = self._parts, self.info.voice_model
+        voice = encode(pcm, sample_rate, parts.mimi, self._speaker, made_for, parts.loudness)
         return_freed_memory()  # the codec's encoding half was loaded for it
         return voice
 
@@ -95,11 +88,11 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
     @torch.inference_mode()
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._of(voice)
-        return VoxtreamSession(self._machine, prompt, partial(self._frames, prompt), seed)
+        return VoxtreamSession(self._parts, prompt, partial(self._frames, prompt), seed)
 
     def batch(self, slots: int) -> SlotBatch:
         """Up to so many sessions that are stepped together."""
-        return SlotBatch(self._machine, self._tables, self._of, slots)
+        return SlotBatch(self._parts, self._tables, self._of, slots)
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
@@ -108,7 +101,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         because a library's first call takes longer.
         """
         prompt = self._of(voice)
-        furthest = self._machine.model.config.max_look_ahead
+        furthest = self._parts.model.config.max_look_ahead
         for look_ahead in range(1, furthest + 1):
             prompt.rows(look_ahead)
         for look_ahead in range(1, furthest + 1 if self.info.reads_ahead else 3):
@@ -117,11 +110,11 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
         """The same weights and voices under another rate table, nothing stretched."""
-        generation = replace(self._machine.generation, lowest_rate=0.0, highest_rate=UNBOUNDED)
-        machine = replace(self._machine, rates=rates, generation=generation)
+        generation = replace(self._parts.generation, lowest_rate=0.0, highest_rate=UNBOUNDED)
+        parts = replace(self._parts, rates=rates, generation=generation)
         name, edition = self.info.name, self.info.edition
         return VoxtreamSynthesiser(
-            machine, self._speaker, self._voices, name, edition=edition, graphs=self._graphs
+            parts, self._speaker, self._voices, name, edition=edition, graphs=self._graphs
         )
 
     def close(self) -> None:
@@ -133,37 +126,34 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         if self._graphs and not self._idle:
             self._capture()
         if not self._idle:
-            return EagerFrames(prompt, self._machine.mimi)
+            return EagerFrames(prompt, self._parts.mimi)
         frames = self._idle.pop()
         frames.serve(prompt)
         return frames
 
     def _capture(self) -> None:
         """Make one more graph; where that fails no other is tried, and `info` says so."""
-        machine = self._machine
+        parts = self._parts
         try:
-            frames = GraphFrames(machine.model, self._tables, machine.mimi, self._idle.append)
+            frames = GraphFrames(parts.model, self._tables, parts.mimi, self._idle.append)
         except RuntimeError as error:  # torch's: too little memory, or a kernel that cannot be
             log.warning("frames cannot be captured error=%s", error)
             self._graphs = False
             note = Translatable(
                 "The voice speaks in plain steps, slower than this graphics card could: {error}",
-                error=_first_line(error),
+                error=str(error).partition("\n")[0] or type(error).__name__,  # torch adds lines
             )
             self.info = replace(self.info, note=note)
         else:
             self._idle.append(frames)
 
     def _prompt(self, voice: Voice) -> PreparedPrompt:
-        model = self._machine.model
-        codes = checked_codes(voice, model.config)
-        speaker = checked_speaker(voice, model.config.speaker_width)
-        return prepare(model, self._tables, codes, speaker, self._machine.table.special)
-
-
-def _first_line(error: RuntimeError) -> str:
-    """torch adds lines on how to debug CUDA."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
+        model = self._parts.model
+        shape = model.config
+        # A column more than frames, and one to speak in.
+        codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.audio_window - 2)
+        speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
+        return prepare(model, self._tables, codes, speaker, self._parts.table.special)
 
 
 @dataclass(frozen=True)
@@ -194,15 +184,15 @@ def load_published(
     voice = encode(clip.pcm, clip.sample_rate, mimi, speaker, name, loudness)
     mimi.tune(profile.codec)
     return_freed_memory()
-    machine = _machine(edition, model, mimi, published.table, espeak)
-    return VoxtreamSynthesiser(machine, speaker, (replace(voice, name="formant"),), name)
+    parts = _parts(edition, model, mimi, published.table, espeak)
+    return VoxtreamSynthesiser(parts, speaker, (replace(voice, name="formant"),), name)
 
 
-def _machine(
+def _parts(
     edition: Edition, model: VoxtreamModel, mimi: Mimi, table: PhoneTable, espeak: Espeak
-) -> Machine:
+) -> ModelParts:
     generation = edition.generation
-    return Machine(generation, model, mimi, table, espeak, edition.rates, edition.loudness)
+    return ModelParts(generation, model, mimi, table, espeak, edition.rates, edition.loudness)
 
 
 def load_random(
@@ -221,9 +211,9 @@ def load_random(
     codec = mimi or random_mimi(config.codebooks, seed, target.device)
     codec.tune(profile.codec)
     return_freed_memory()
-    machine = _machine(edition, model, codec, own_table(), Espeak())
+    parts = _parts(edition, model, codec, own_table(), Espeak())
     voice = random_voice(config, seed)
-    return VoxtreamSynthesiser(machine, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
+    return VoxtreamSynthesiser(parts, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
 
 
 def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
@@ -258,23 +248,3 @@ def encode(
         "speaker": recording.speaker(speaker),
     }
     return Voice(recording.name, model, tensors, recording.about)
-
-
-def checked_codes(voice: Voice, shape: ModelConfig) -> Tensor:
-    """The voice's codes [K, T], after checking that they are a prompt for a model of that shape."""
-    codes = tensor_of(voice.tensors, "codes")
-    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
-    good = codes.ndim == 2 and codes.shape[0] >= shape.codebooks and 2 <= codes.shape[1] <= longest
-    integers = np.issubdtype(codes.dtype, np.integer)
-    if not good or not integers or codes.min() < 0 or codes.max() >= shape.codes:
-        raise InvalidInput(
-            "The voice '{name}' holds codes of shape {shape}, expected {rows} rows of 2 "
-            "to {longest} codes from 0 to {last}.",
-            hint="Make the voice again from its recording.",
-            name=voice.name,
-            shape=list(codes.shape),
-            rows=shape.codebooks,
-            longest=longest,
-            last=shape.codes - 1,
-        )
-    return torch.from_numpy(codes[: shape.codebooks].astype(np.int64))

@@ -149,22 +149,20 @@ def test_a_tuned_codec_still_encodes(tmp_path: Path) -> None:
     assert len(whole.unique()) > 1
 
 
-def test_a_codec_file_without_its_shape_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ({}, "no codec of this program"),
+        ({SHAPE_KEY: "[" * 100_000}, "no codec of this program"),
+        (shape_metadata(tiny(Decoder.ISTFT)), "cannot be used"),  # the weights do not fit it
+        (shape_metadata(replace(tiny(Decoder.ISTFT), phones=10**9)), "'phones' is 1000000000"),
+    ],
+    ids=range(4),
+)
+def test_a_file_that_is_no_codec_is_refused(
+    tmp_path: Path, about: dict[str, str], message: str
+) -> None:
     file = tmp_path / "codec.safetensors"
-    save_file({"a": torch.zeros(1)}, file)
-    with pytest.raises(ModelError, match="no codec of this program"):
-        load_small(file, torch.device("cpu"))
-
-
-def test_a_codec_file_of_another_shape_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "codec.safetensors"
-    save_file({"a": torch.zeros(1)}, file, shape_metadata(tiny(Decoder.ISTFT)))
-    with pytest.raises(ModelError, match="cannot be used"):
-        load_small(file, torch.device("cpu"))
-
-
-def test_a_shape_nested_too_deeply_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "codec.safetensors"
-    save_file({"a": torch.zeros(1)}, file, {SHAPE_KEY: "[" * 100_000})
-    with pytest.raises(ModelError, match="no codec of this program"):
+    save_file({"a": torch.zeros(1)}, file, about)
+    with pytest.raises(ModelError, match=message):
         load_small(file, torch.device("cpu"))

@@ -17,7 +17,7 @@ from engine.doctor.diagnostics import changed
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Choice, Settings, change, keys, schema, value_of
-from tests.engine.tts.voxtream.small_pack import write_pack
+from tests.engine.tts.voxtream.files.small_pack import write_pack
 
 SECRET = "petunia"
 

@@ -18,7 +18,7 @@ from engine.systems import SYSTEMS
 from engine.tts import packs
 from engine.tts.voxtream.files import place
 from tests.engine.assets.fetched import fetched
-from tests.engine.tts.voxtream.small_pack import write_pack
+from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes import FORMANT
 
 

@@ -73,19 +73,6 @@ def test_what_comes_later_changes_nothing_before_it(stack: Transformer) -> None:
     assert torch.equal(run(stack, x, [6])[:, :4], run(stack, changed, [6])[:, :4])
 
 
-def test_a_fixed_cache_written_at_a_tensor_position_equals_the_growing_one(
-    stack: Transformer,
-) -> None:
-    x = torch.randn(2, 5, 64, generator=torch.Generator().manual_seed(1))
-    fixed = FixedKvCache(CONFIG, 2, 8, CPU, torch.float32)
-    table = RotaryTable(CONFIG.head_width, CPU)
-    out = []
-    for step in range(5):
-        out.append(stack(x[:, step : step + 1], table.pick(fixed.position), fixed, fixed.mask()))
-        fixed.position += 1
-    torch.testing.assert_close(torch.cat(out, 1), run(stack, x, [5]), rtol=1e-5, atol=1e-5)
-
-
 def test_a_fixed_cache_s_mask_is_added_to_the_scores_and_sixteen_positions_go_together() -> None:
     fixed = FixedKvCache(CONFIG, 2, 17, CPU, torch.bfloat16)
     fixed.position.fill_(2)
@@ -100,18 +87,6 @@ def test_a_norm_is_exactly_that_of_the_formula() -> None:
     x = torch.randn(2, 3, 64, generator=torch.Generator().manual_seed(1))
     inverse = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + NORM_EPS)
     assert torch.equal(norm(x), x * inverse * norm.scale)
-
-
-def test_a_fixed_cache_takes_over_a_growing_one(stack: Transformer) -> None:
-    x = torch.randn(2, 6, 64, generator=torch.Generator().manual_seed(1))
-    cache, table = KvCache(CONFIG, 2, CPU, torch.float32), RotaryTable(CONFIG.head_width, CPU)
-    mask = torch.ones(5, 5, dtype=torch.bool).tril()
-    stack(x[:, :5], table.slice(0, 5), cache, mask)
-    cache.advance(5)
-    fixed = FixedKvCache(CONFIG, 2, 16, CPU, torch.float32)
-    fixed.load(cache)
-    out = stack(x[:, 5:], table.pick(fixed.position), fixed, fixed.mask())
-    torch.testing.assert_close(out, run(stack, x, [6])[:, 5:], rtol=1e-5, atol=1e-5)
 
 
 def test_a_copied_cache_and_its_origin_do_not_disturb_each_other(stack: Transformer) -> None:

@@ -1,8 +1,11 @@
-"""Networks made without drawing their weights."""
+"""Networks are made without drawing their weights, and one weight that is no number is found."""
 
+import math
+
+import pytest
 import torch
 
-from engine.nn.weights_file import Unset
+from engine.nn.weights_file import Unset, not_finite
 
 
 def test_nothing_is_drawn_inside_and_again_outside() -> None:
@@ -18,3 +21,17 @@ def test_nothing_is_drawn_inside_and_again_outside() -> None:
 def test_what_is_computed_inside_stays_as_it_is() -> None:
     with Unset():
         assert torch.arange(3).cumsum(0).tolist() == [0, 1, 3]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("place", [0, 500, 999])
+def test_one_element_is_enough(value: float, dtype: torch.dtype, place: int) -> None:
+    weights = {"whole": torch.randn(1000, dtype=dtype), "broken": torch.randn(1000, dtype=dtype)}
+    weights["broken"][place] = value
+    assert not_finite(weights.items()) == "broken"
+
+
+def test_what_is_no_float_or_empty_is_passed_over() -> None:
+    weights = {"count": torch.tensor(7), "empty": torch.zeros(0), "lone": torch.tensor(1.5)}
+    assert not_finite(weights.items()) == ""

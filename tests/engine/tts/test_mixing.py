@@ -11,8 +11,8 @@ from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts import voices
 from engine.tts.kokoro.voices import is_british, style_of
-from engine.tts.mixing import mixed
 from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
+from engine.tts.voice_lookup import mixed
 from engine.tts.voice_store import VoiceStore
 from tests.fakes_kokoro import number_of, write_kokoro
 

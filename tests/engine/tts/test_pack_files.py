@@ -15,11 +15,11 @@ from engine.tts.llmvox.config import Units
 from engine.tts.pack_files import config_json
 from engine.tts.smlle import config as smlle
 from engine.tts.speakstream import config as speakstream
-from engine.tts.voxtream.original import config as voxtream
+from engine.tts.voxtream.voxtream1 import config as voxtream
 from tests.engine.tts.llmvox.small_model import STACK
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
-from tests.engine.tts.voxtream.original.small_original import SMALL
+from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SMALL
 
 READ: dict[str, Callable[[Path], Any]] = {
     "llmvox": llmvox.read_pack_config,

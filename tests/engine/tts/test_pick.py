@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine import graphics_card
-from engine.errors import ModelError, SettingsError
+from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import place
@@ -112,17 +112,9 @@ def test_what_is_chosen_by_name_stays(engine: str) -> None:
     assert why(chosen) == ""
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"synthesiser": "siri", "reason": ""}'])
-def test_a_file_that_is_no_pick_counts_as_none(content: str, data: Path) -> None:
-    (data / FILE).write_text(content)
+def test_a_synthesiser_that_is_none_counts_as_no_pick(data: Path) -> None:
+    (data / FILE).write_text('{"synthesiser": "siri", "reason": ""}')
     assert find_pick(data) is None
-
-
-def test_a_pick_that_cannot_be_kept_says_so(data: Path) -> None:
-    (data / "file").write_text("")
-    with pytest.raises(SettingsError, match="synthesiser cannot be saved") as refusal:
-        keep(judge(0.2), data / "file")
-    assert "speech.engine" in refusal.value.hint
 
 
 def test_loading_and_listing_voices_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from engine.settings import SpeechSettings
 from engine.tts.registry import load
 from engine.tts.voice_catalogue import of_model, of_settings, usable
 from engine.tts.voxtream.files import place
-from tests.engine.tts.voxtream.small_pack import write_pack
+from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes_kokoro import write_kokoro
 
 

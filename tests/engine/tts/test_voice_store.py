@@ -11,7 +11,8 @@ from safetensors.numpy import save_file
 
 from engine.audio.clips.clip import Clip
 from engine.errors import InvalidInput, ModelError
-from engine.tts import voice_notes, voice_store, voices
+from engine.tts import voice_notes, voices
+from engine.tts import voice_store as store_file
 from engine.tts.base import Voice
 from engine.tts.voice_catalogue import VoiceCatalogue
 from engine.tts.voice_store import KEPT_DAYS, VoiceStore
@@ -36,31 +37,31 @@ def store(tmp_path: Path) -> VoiceStore:
 
 
 def names(store: VoiceStore) -> list[str]:
-    return [card.name for card in store.entries()]
+    return [entry.name for entry in store.entries()]
 
 
 def test_a_row_says_what_a_voice_is_made_of(store: VoiceStore) -> None:
     store.set_pace("grandma", 3.5)
     store.spoke("Grandma", "2026-11-22")
-    anton, _, card = store.entries()
+    anton, _, entry = store.entries()
     assert (anton.own, anton.usable, anton.clip_s) == (True, True, None)
-    assert (card.clip_s, card.pace, card.used, card.made_for) == (
+    assert (entry.clip_s, entry.pace, entry.used, entry.made_for) == (
         2.0,
         3.5,
         "2026-11-22",
         ("neural",),
     )
-    assert card.snr_db is not None
-    assert 40 < card.snr_db < 60
-    assert card.usable
-    assert card.again
+    assert entry.snr_db is not None
+    assert 40 < entry.snr_db < 60
+    assert entry.usable
+    assert entry.again
 
 
 def test_a_voice_of_another_model_says_why_it_cannot_speak(
     store: VoiceStore, tmp_path: Path
 ) -> None:
     voices.save(replace(GRANDMA, name="Bare", model="other"), tmp_path)
-    by_name = {card.name: card for card in store.entries()}
+    by_name = {entry.name: entry for entry in store.entries()}
     assert not by_name["Bare"].usable
     assert "no recording was kept" in by_name["Bare"].why_not
     (_, _, deaf) = VoiceStore(DEAF, tmp_path).entries()
@@ -101,7 +102,7 @@ def test_a_rename_that_is_broken_off_loses_nothing(
     def killed(path: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(voice_store, "_delete", killed)
+    monkeypatch.setattr(store_file, "_delete", killed)
     with pytest.raises(KeyboardInterrupt):
         store.rename("Grandma", "Oma")
     assert names(store) == ["Anton", "Clara", "Grandma", "Oma"]
@@ -174,8 +175,8 @@ def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
     assert path.name == "gift" + voices.SUFFIX
     other = VoiceStore(ROSTER, tmp_path / "elsewhere")
     assert other.read_in(path, "") == "Grandma"
-    (card,) = [card for card in other.entries() if not card.own]
-    assert (card.clip_s, card.pace, card.usable) == (2.0, 4.5, True)
+    (entry,) = [entry for entry in other.entries() if not entry.own]
+    assert (entry.clip_s, entry.pace, entry.usable) == (2.0, 4.5, True)
     with pytest.raises(InvalidInput, match="already"):
         other.read_in(path, "")
     assert other.read_in(path, "Nana") == "Nana"
@@ -184,15 +185,15 @@ def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
 @pytest.mark.parametrize("name", ["../escape", "con", "a/b\\c:d*?"])
 def test_a_name_in_a_file_decides_no_path(tmp_path: Path, name: str) -> None:
     path = voices.save_as(replace(GRANDMA, name=name), tmp_path / "in.safetensors").path
-    store = VoiceStore(ROSTER, tmp_path / "shelf")
+    store = VoiceStore(ROSTER, tmp_path / "store")
     assert store.read_in(path, "") == name
-    assert {each.parent for each in (tmp_path / "shelf").rglob("*") if each.is_file()} == {
-        tmp_path / "shelf"
+    assert {each.parent for each in (tmp_path / "store").rglob("*") if each.is_file()} == {
+        tmp_path / "store"
     }
 
 
 def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    store, folder = VoiceStore(ROSTER, tmp_path / "shelf"), tmp_path / "hostile"
+    store, folder = VoiceStore(ROSTER, tmp_path / "store"), tmp_path / "hostile"
     folder.mkdir()
     told = {"rubato.name": "X", "rubato.model": "neural"}
     whole = voices.save_as(GRANDMA, folder / "cut.safetensors", speech()).path
@@ -216,7 +217,7 @@ def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     path = voices.save_as(GRANDMA, tmp_path / "v.safetensors").path
     monkeypatch.setattr(voices, "LARGEST_BYTES", 50)
     with pytest.raises(InvalidInput, match="MB large"):
-        VoiceStore(ROSTER, tmp_path / "shelf").read_in(path, "")
+        VoiceStore(ROSTER, tmp_path / "store").read_in(path, "")
 
 
 @pytest.mark.parametrize("pace", [0.5, 7.5, float("nan")])
@@ -258,6 +259,6 @@ def test_every_action_names_the_voice_as_it_is_written(store: VoiceStore, tmp_pa
     assert store.restore("oma") == "Oma"
     assert store.discard(store.remove("oma")) == "Oma"
     assert store.removed() == ()
-    assert [card.name for card in store.entries() if not card.own] == ["Grandma"]
+    assert [entry.name for entry in store.entries() if not entry.own] == ["Grandma"]
     with pytest.raises(InvalidInput, match="no voice called"):
         store.find("Oma")

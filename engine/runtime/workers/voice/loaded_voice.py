@@ -17,10 +17,9 @@ from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
 from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
-from engine.tts.mixing import mixed
 from engine.tts.registry import BUILT_IN
 from engine.tts.voice_catalogue import VoiceCatalogue, of_model
-from engine.tts.voice_lookup import Stretch, adopt, choose, remake, voice_names
+from engine.tts.voice_lookup import Stretch, adopt, choose, mixed, remake, voice_names
 
 
 class LoadedVoice:

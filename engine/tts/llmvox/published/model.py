@@ -6,7 +6,7 @@ Invariant: forward never writes to the module; what a sentence remembers is the 
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,7 @@ from engine.nn.gpt import Gpt, unturned
 from engine.nn.packed.modules import PackedGpt, PackedLinear
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
+from engine.settings.rules import Range
 from engine.tts.llmvox.config import NOTHING, WORD
 from engine.tts.llmvox.model import Predicted
 
@@ -33,10 +34,10 @@ class Shape:
     """
 
     stack: TransformerConfig
-    tokens: int = 4095
-    positions: int = 8192
-    entry: int = 512
-    text: int = 256
+    tokens: Annotated[int, Range(1, 65_536)] = 4095
+    positions: Annotated[int, Range(1, 65_536)] = 8192
+    entry: Annotated[int, Range(1, 4096)] = 512
+    text: Annotated[int, Range(1, 4096)] = 256
 
 
 PUBLISHED: Final = Shape(TransformerConfig(layers=4, width=768, heads=8, kv_heads=8, hidden=3072))

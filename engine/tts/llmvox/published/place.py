@@ -6,11 +6,10 @@ Invariant: imports no torch, so that listing voices stays quick.
 from pathlib import Path
 from typing import Final
 
-from engine.errors import ModelError
 from engine.settings_file import data_folder
 
 NAME: Final = "llmvox-published"  # of the synthesiser, and of its asset
-VOICE: Final = "LLMVoX"  # it has one voice
+VOICE: Final = "LLMVoX"  # its title, and its one voice
 NETWORK, CODEC, TEXT = NAME, "wavtokenizer", "byt5-g2p"  # assets
 PICKLES: Final = {
     NETWORK: "ckpt_english_tiny.pt",
@@ -33,13 +32,3 @@ def pickle_of(asset: str) -> Path:
 def is_fetched() -> bool:
     """Whether all files are here; loading looks closer."""
     return all(pickle_of(asset).is_file() for asset in PICKLES)
-
-
-def not_fetched() -> ModelError:
-    """What to say where they are not."""
-    return ModelError(
-        "{name} is not on this machine.",
-        hint="Fetch it with: {command}",
-        name="LLMVoX",
-        command=f"rubato models get {NAME}",
-    )

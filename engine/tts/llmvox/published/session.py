@@ -15,7 +15,7 @@ from engine.codec.wavtokenizer import WavTokenizer
 from engine.tts.base import AudioFrame
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.model import TOKEN_SAMPLES, PublishedModel, PublishedReplica
-from engine.tts.llmvox.replicas import Lane, Parts, ReplicaSession
+from engine.tts.llmvox.session import Lane, Parts, ReplicaSession
 from engine.tts.llmvox.units import ByteUnits, UnitWord
 
 REPLICAS: Final = 2
@@ -24,7 +24,7 @@ TOKENS_PER_BYTE: Final = 8
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -52,11 +52,11 @@ class SentenceBytes(ByteUnits):
 class PublishedSession(ReplicaSession):
     """A TtsSession without control of the rate."""
 
-    def __init__(self, machine: Machine) -> None:
-        model, self._windows = machine.model, machine.codec.open()
+    def __init__(self, parts: ModelParts) -> None:
+        model, self._windows = parts.model, parts.codec.open()
         super().__init__(
             Parts(
-                machine.generation,
+                parts.generation,
                 SentenceBytes(model.shape.positions // TOKENS_PER_BYTE),
                 tuple(PublishedReplica(model) for _ in range(REPLICAS)),
                 model.codebook.weight,

@@ -6,6 +6,7 @@ asks for them by name in the environment, and then the model's name says so.
 """
 
 import os
+from dataclasses import dataclass
 from typing import Final
 
 import torch
@@ -30,10 +31,10 @@ from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
 from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
-from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched, not_fetched
-from engine.tts.llmvox.published.session import Machine, PublishedSession
-from engine.tts.pack_files import STACK, check_numbers
-from engine.tts.synthesiser import Synthesiser, check_made_for
+from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched
+from engine.tts.llmvox.published.session import ModelParts, PublishedSession
+from engine.tts.packs import not_fetched
+from engine.tts.system.synthesiser import SystemSynthesiser
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
 RANDOM_NAME: Final = f"{NAME} with RANDOM weights (noise, not speech)"
@@ -57,31 +58,36 @@ PRECISIONS: Final = {
 }
 FEWEST_POSITIONS: Final = 256  # room for the longest word
 THREADS: Final = 2  # the window and the audio devices need the other cores
-_LARGEST: Final = {"tokens": 65_536, "positions": 65_536, "entry": 4096, "text": 4096}
 
 
-class PublishedSynthesiser(Synthesiser[Voice]):
-    """A TtsModel."""
+@dataclass(frozen=True)
+class OneVoice:
+    """A voice that is in the weights."""
 
-    def __init__(self, machine: Machine, name: str = NAME) -> None:
-        note = Translatable(
-            "Its codec hears {ms} ms ahead: so much later its speech begins.", ms=AHEAD_MS
-        )
-        device = machine.model.position.weight.device.type
-        info = TtsInfo(name, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
-        super().__init__(info, (Voice(VOICE, info.voice_model),), lambda voice: voice)
-        self._machine = machine
+    own: tuple[Voice]
 
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """ModelError: it has one voice."""
+    def prepared(self, voice: Voice) -> None:
+        """Nothing."""
+
+    def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
+        """Always a ModelError."""
         raise ModelError(
             "LLMVoX has one voice and learns no other.",
             hint="Choose a neural voice to speak like a recording.",
         )
 
-    def open(self, voice: Voice, *, seed: int) -> PublishedSession:
-        check_made_for(voice, self.info)
-        return PublishedSession(self._machine)
+
+class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
+    """A TtsModel."""
+
+    def __init__(self, parts: ModelParts, name: str = NAME) -> None:
+        note = Translatable(
+            "Its codec hears {ms} ms ahead: so much later its speech begins.", ms=AHEAD_MS
+        )
+        device = parts.model.position.weight.device.type
+        info = TtsInfo(name, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
+        voices = OneVoice((Voice(VOICE, info.voice_model),))
+        super().__init__(info, parts, lambda parts, voice, seed: PublishedSession(parts), voices)
 
 
 def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
@@ -94,7 +100,7 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
         progress(f"Loading {RANDOM_NAME}", None)
         return load_random(device=device, precision=precision)
     if not is_fetched():
-        raise not_fetched()
+        raise not_fetched(VOICE, NAME)
     network, codec = converted_network(progress), converted_codec(progress)
     progress("Loading LLMVoX", None)
     model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)
@@ -119,8 +125,8 @@ def load_random(
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
     model.codebook.weight.data[-1] = 0
-    machine = ready(model, decoder, device or torch.device("cpu"), precision)
-    return PublishedSynthesiser(machine, RANDOM_NAME)
+    parts = ready(model, decoder, device or torch.device("cpu"), precision)
+    return PublishedSynthesiser(parts, RANDOM_NAME)
 
 
 def ready(
@@ -128,7 +134,7 @@ def ready(
     decoder: WavTokenizerDecoder,
     device: torch.device,
     precision: Precision,
-) -> Machine:
+) -> ModelParts:
     """The parts on the device, for inference only; low-bit products run on the processor alone."""
     threads = min(THREADS, os.cpu_count() or 1)
     torch.set_num_threads(threads)
@@ -137,13 +143,12 @@ def ready(
     if device.type == "cpu":
         model.pack(precision, threads=threads)
     return_freed_memory()
-    return Machine(GENERATION, model, WavTokenizer(decoder))
+    return ModelParts(GENERATION, model, WavTokenizer(decoder))
 
 
 def _model_of(text: str) -> PublishedModel:
     """ValueError for a shape that cannot be built."""
-    shape = read_shape(Shape, text, _LARGEST)
-    check_numbers(shape, STACK)
+    shape = read_shape(Shape, text)
     if shape.positions < FEWEST_POSITIONS:
         raise ValueError(f"a shape of {shape}")
     return PublishedModel(shape)

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from engine.errors import ModelError
 from engine.nn import stored_weights
-from engine.nn.finite import not_finite
 from engine.nn.packed.modules import PackedLinear, PackedTransformer
 from engine.nn.packed.quantise import Precision
 from engine.nn.packed.short_stack import ShortStack
 from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
+from engine.nn.weights_file import check_shapes, not_finite
 from engine.translatable import Translatable
 from engine.tts.voxtream.config import Generation, ModelConfig, Profile
 from engine.tts.voxtream.network.acoustic import PackedAcoustics
@@ -103,17 +103,16 @@ def load_weights(
     fill.stack(model, "phone", profile.phone)
     fill.stack(model, "temporal", profile.temporal)
     if profile.depth is Precision.FLOAT:
-        _fill_heads(model, source.take("audio_head"), fill)
+        # The published heads are one tensor [K - 1, D, V]; each becomes a product of its own.
+        heads = source.take("audio_head")
+        model.acoustic_heads = nn.ModuleList(
+            fill.linear(head.t(), Precision.FLOAT) for head in heads
+        )
         fill.stack(model, "depth", profile.depth)
     else:
         model.acoustic_heads = nn.ModuleList()
         model.depth = fill.acoustics(model, profile)
     return model.eval().requires_grad_(False)
-
-
-def _fill_heads(model: VoxtreamModel, heads: Tensor, fill: "_Filler") -> None:
-    """The published heads are one tensor [K - 1, D, V]; each becomes a product of its own."""
-    model.acoustic_heads = nn.ModuleList(fill.linear(head.t(), Precision.FLOAT) for head in heads)
 
 
 class _Filler:
@@ -232,26 +231,10 @@ class PublishedFile:
         self.close()
 
     def _check(self, expected: dict[str, tuple[int, ...]]) -> None:
-        names = set(stored_weights.names(self._open))
-        for key, shape in expected.items():
-            if key not in names:
-                raise ModelError(
-                    "{file} lacks '{key}', expected with shape {shape}.",
-                    hint=AGAIN,
-                    file=self._file,
-                    key=key,
-                    shape=list(shape),
-                )
-            view = self._open.get_slice(key)
-            if tuple(view.get_shape()) != shape:
-                raise ModelError(
-                    "{file}: '{key}' has shape {shape}, expected {expected}.",
-                    hint=AGAIN,
-                    file=self._file,
-                    key=key,
-                    shape=view.get_shape(),
-                    expected=list(shape),
-                )
+        views = {key: self._open.get_slice(key) for key in stored_weights.names(self._open)}
+        shapes = {key: view.get_shape() for key, view in views.items()}
+        check_shapes(self._file, expected, shapes, AGAIN)
+        for key, view in views.items():
             if view.get_dtype() not in stored_weights.KINDS:
                 raise ModelError(
                     "{file}: '{key}' holds {kind}, expected F32, BF16, F16 or I8.",
@@ -260,24 +243,12 @@ class PublishedFile:
                     key=key,
                     kind=view.get_dtype(),
                 )
-            self._check_scales(key)
-        extra = sorted(names - set(expected))
-        if extra:
-            raise ModelError(
-                "{file} holds '{key}', which this model does not have ({count} unknown keys).",
-                hint="This is another model's file; choose the right one.",
-                file=self._file,
-                key=extra[0],
-                count=len(extra),
-            )
-
-    def _check_scales(self, key: str) -> None:
-        try:
-            stored_weights.check_scales(self._open, key)
-        except ValueError as error:
-            raise ModelError(
-                "{file} cannot be used: {error}.", hint=AGAIN, file=self._file, error=error
-            ) from error
+            try:
+                stored_weights.check_scales(self._open, key)
+            except ValueError as error:
+                raise ModelError(
+                    "{file} cannot be used: {error}.", hint=AGAIN, file=self._file, error=error
+                ) from error
 
 
 class RandomWeights:

@@ -178,12 +178,10 @@ def load_starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
         # Packed products run on the CPU only.
         return load_pack(folder, STARTER if place.device.type == "cpu" else FULL, place)
     except ModelError as error:
-        raise ModelError(error.message, hint=_advice(folder)) from error
-
-
-def _advice(folder: Path) -> str:
-    if folder == own_folder():
-        return Translatable(
-            "Make the pack again or remove {folder}: then the shipped one speaks.", folder=folder
-        )
-    return Translatable("Install the program again.")
+        hint = Translatable("Install the program again.")
+        if folder == own_folder():
+            hint = Translatable(
+                "Make the pack again or remove {folder}: then the shipped one speaks.",
+                folder=folder,
+            )
+        raise ModelError(error.message, hint=hint) from error

@@ -14,10 +14,11 @@ from typing import Any
 
 from engine.codec.small import load_small
 from engine.nn.memory import return_freed_memory
+from engine.nn.weights_file import check_number
 from engine.text.phonemes import Espeak
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
 from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
-from engine.tts.pack_files import check_number, named_voices, read_config
+from engine.tts.pack_files import named_voices, read_config
 from engine.tts.packs import CODEC_FILE as CODEC_FILE  # names of a pack's files
 from engine.tts.packs import CONFIG_FILE as CONFIG_FILE
 from engine.tts.packs import SPEAKER_FILE as SPEAKER_FILE
@@ -27,7 +28,6 @@ from engine.tts.phones import read_table
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream.config import (
     DURATION_TOKENS,
-    LIMITS,
     SPECIAL_CODES,
     Generation,
     ModelConfig,
@@ -35,8 +35,8 @@ from engine.tts.voxtream.config import (
     check_shape,
 )
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.rate import RateTarget
-from engine.tts.voxtream.session import Machine
+from engine.tts.voxtream.rate import RATE, RateTarget
+from engine.tts.voxtream.session import ModelParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from engine.typed_values import WrongValue, build
 
@@ -62,15 +62,15 @@ def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthes
     codec.tune(profile.codec)
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
-    machine = Machine(config.generation, model, codec, table, Espeak(), config.rates)
+    parts = ModelParts(config.generation, model, codec, table, Espeak(), config.rates)
     pack_voices = named_voices(folder / VOICES_FOLDER, f"{config.name} {edition}")
     return_freed_memory()
-    return VoxtreamSynthesiser(machine, speaker, pack_voices, config.name, edition=edition)
+    return VoxtreamSynthesiser(parts, speaker, pack_voices, config.name, edition=edition)
 
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, LIMITS, _check, _made)
+    return read_config(file, PackConfig, _check, _made)
 
 
 def _made(entries: dict[str, Any]) -> PackConfig:
@@ -93,7 +93,7 @@ def _check(config: PackConfig) -> None:
     """ValueError for what types cannot say."""
     shape = config.shape
     for rate in config.rates:
-        check_number("rate", rate, LIMITS)
+        check_number("rate", rate, RATE)
     if not config.rates or any(
         len(target.counts) != shape.duration_tokens for target in config.rates.values()
     ):

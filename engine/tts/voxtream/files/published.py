@@ -13,24 +13,25 @@ from typing import Any, Final
 
 from engine.codec.mimi import FRAME_MS
 from engine.errors import ModelError
+from engine.nn.weights_file import check_number, check_numbers
+from engine.settings.rules import Range
 from engine.text.phonemes import Espeak
-from engine.tts.pack_files import check_number, check_numbers, read_object
+from engine.tts.pack_files import read_object
 from engine.tts.phones import PhoneTable, read_published_table
 from engine.tts.voxtream.config import (
     AGAIN,
     DURATION_TOKENS,
-    LIMITS,
     ModelConfig,
     read_config,
 )
 from engine.tts.voxtream.edition import Edition
-from engine.tts.voxtream.rate import RateTarget
+from engine.tts.voxtream.rate import RATE, RateTarget
 from engine.typed_values import WrongValue, build
 
 CONFIG, PHONES, WEIGHTS = "config.json", "phoneme_to_token.json", "model.safetensors"
 GENERATOR, RATES = "generator.json", "speaking_rate.json"
 ENGLISH: Final = "en-us"
-LOUDNESS: Final = (-70.0, 0.0)  # LUFS
+LOUDNESS: Final = Range(-70, 0)  # LUFS
 # Our names of what a generator.json calls otherwise.
 _CONSTANTS: Final = {
     "temperature": "temperature",
@@ -161,7 +162,7 @@ def _edition(folder: Path, edition: Edition, settings: _Settings, shape: ModelCo
         changes["rate_window_frames"] = round(settings.spk_rate_window_sec * 1000 / FRAME_MS)
     generation = replace(edition.generation, look_ahead=shape.look_ahead, **changes)
     try:
-        check_numbers(generation, LIMITS)
+        check_numbers(generation)
         loudness = _loudness(settings, edition)
     except (ValueError, OverflowError) as error:
         raise _unusable(folder / GENERATOR, error) from error
@@ -175,7 +176,7 @@ def _loudness(settings: _Settings, edition: Edition) -> float | None:
     loudness = settings.prompt_loudness_lufs
     if loudness is None:
         return edition.loudness
-    check_number("prompt_loudness_lufs", loudness, {"prompt_loudness_lufs": LOUDNESS})
+    check_number("prompt_loudness_lufs", loudness, LOUDNESS)
     return loudness
 
 
@@ -186,8 +187,8 @@ def _rates(file: Path) -> Mapping[float, RateTarget]:
         for name, row in _optional(file).items():
             rate = build(_Rate, row, name)
             target = RateTarget(rate.duration_state, rate.weight, rate.cfg_gamma)
-            check_number("rate", float(name), LIMITS)
-            check_numbers(target, LIMITS)
+            check_number("rate", float(name), RATE)
+            check_numbers(target)
             if len(target.counts) != len(DURATION_TOKENS):
                 raise WrongValue(f"'{name}' has {len(target.counts)} counts")
             rates[float(name)] = target

@@ -9,11 +9,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from engine.assets.pickle_file import read_pickle
 from engine.errors import ModelError
-from engine.nn.finite import not_finite
+from engine.nn.weights_file import check_shapes, not_finite
 from engine.translatable import Translatable
 from engine.tts.speaker.redimnet import (
     FFT,
@@ -70,8 +68,14 @@ def load_speaker_encoder(file: Path) -> ReDimNet:
     if not {"model_config", "state_dict"} <= set(content):
         raise ModelError("{file} holds no model_config and state_dict.", hint=AGAIN, file=file)
     model = ReDimNet(_read_shape(file, content["model_config"]))
-    _check_keys(file, content["state_dict"], model)
-    model.load_state_dict({key: content["state_dict"][key] for key in model.state_dict()})
+    tensors = {
+        key: each for key, each in content["state_dict"].items() if not key.startswith(_CLASSIFIER)
+    }
+    expected = {key: each.shape for key, each in model.state_dict().items()}
+    check_shapes(file, expected, {key: each.shape for key, each in tensors.items()}, AGAIN)
+    if key := not_finite(tensors.items()):
+        raise ModelError("{file}: '{key}' holds NaN or infinity.", hint=AGAIN, file=file, key=key)
+    model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)
 
 
@@ -124,32 +128,3 @@ def _stage(file: Path, setup: Any) -> ResidualStage:
     raise ModelError(
         "{file}: the stage {name} is not implemented.", hint=NEWER, file=file, name=repr(setup)
     )
-
-
-def _check_keys(file: Path, tensors: dict[str, Tensor], model: ReDimNet) -> None:
-    expected = model.state_dict()
-    for key, tensor in expected.items():
-        if key not in tensors:
-            raise ModelError(
-                "{file} lacks '{key}', expected {shape}.",
-                hint=AGAIN,
-                file=file,
-                key=key,
-                shape=list(tensor.shape),
-            )
-        if tensors[key].shape != tensor.shape:
-            raise ModelError(
-                "{file}: '{key}' has shape {shape}, expected {expected}.",
-                hint=AGAIN,
-                file=file,
-                key=key,
-                shape=list(tensors[key].shape),
-                expected=list(tensor.shape),
-            )
-    if key := not_finite((key, tensors[key]) for key in expected):
-        raise ModelError("{file}: '{key}' holds NaN or infinity.", hint=AGAIN, file=file, key=key)
-    extra = sorted(key for key in set(tensors) - set(expected) if not key.startswith(_CLASSIFIER))
-    if extra:
-        raise ModelError(
-            "{file} holds '{key}', which is not expected.", hint=AGAIN, file=file, key=extra[0]
-        )

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.nn.bound import Bound
-from engine.nn.packed.product_graph import ProductGraph
+from engine.nn.packed.product_graph import Bound, ProductGraph
 from engine.nn.packed.quantise import Precision
 from engine.nn.packed.short_stack import ShortSequence, ShortStack
 from engine.tts.voxtream.config import ROWS

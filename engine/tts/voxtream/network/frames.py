@@ -15,11 +15,11 @@ from torch import Tensor
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS, Mimi
 from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.graphs import Graphed
+from engine.tts.voxtream.attention_window import NextWindow, TemporalMemory
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.acoustic import AcousticSteps
 from engine.tts.voxtream.network.model import Choice, Controls, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
-from engine.tts.voxtream.sink import NextWindow, TemporalMemory
 
 
 class Frames(Protocol):

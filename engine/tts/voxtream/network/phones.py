@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.nn.packed.tail_stack import MadeLayer, OpenLayer, PackedTail, plain_tail
-from engine.nn.transformer import RotaryTable, Stored, Transformer, TransformerConfig
+from engine.nn.transformer import RotaryTable, Stored, Transformer
 
 SLACK = 64  # rows beyond the window a layer may keep before it drops them
 
@@ -61,7 +61,10 @@ def extend(
 ) -> PhoneRows:
     """`rows` with embedded phones [B, P, D] behind them."""
     longer = PhoneRows(rows.look_ahead, rows.window, rows.length + embedded.shape[1])
-    layers = rows.layers or _empty_layers(stack.config, embedded)
+    layers, config = rows.layers, stack.config
+    if not layers:
+        none = embedded.new_empty(embedded.shape[0], config.kv_heads, 0, config.head_width)
+        layers = (_Layer(0, none, none, embedded[:, :0]),) * config.layers
     open_layers = [
         _opened(rows, longer, number, layer, table) for number, layer in enumerate(layers)
     ]
@@ -85,26 +88,18 @@ def extend(
     )
 
 
-def _empty_layers(config: TransformerConfig, like: Tensor) -> tuple[_Layer, ...]:
-    none = like.new_empty(like.shape[0], config.kv_heads, 0, config.head_width)
-    return tuple(_Layer(0, none, none, like[:, :0]) for _ in range(config.layers))
-
-
 def _opened(
     rows: PhoneRows, longer: PhoneRows, number: int, layer: _Layer, table: RotaryTable
 ) -> OpenLayer:
     """What a layer is computed from; its open rows are those whose outputs were not final."""
     start = rows.final(number + 1)
-    mask = _mask(longer, start, layer.base, layer.inputs.device)
+    device = layer.inputs.device
+    looking = torch.arange(start, longer.length, device=device)[:, None]
+    places = torch.arange(layer.base, longer.length, device=device)[None]
+    # [rows start.., stored rows base..], True where a row may look
+    mask = (places > looking - longer.window) & (places <= looking + longer.look_ahead)
     final = Stored(layer.keys, layer.values)
     return OpenLayer(layer.inputs, final, table.slice(start, longer.length), mask)
-
-
-def _mask(rows: PhoneRows, start: int, base: int, device: torch.device) -> Tensor:
-    """[rows start.., stored rows base..], True where a row may look."""
-    looking = torch.arange(start, rows.length, device=device)[:, None]
-    places = torch.arange(base, rows.length, device=device)[None]
-    return (places > looking - rows.window) & (places <= looking + rows.look_ahead)
 
 
 def _memory(rows: PhoneRows, number: int, layer: _Layer, output: MadeLayer) -> _Layer:

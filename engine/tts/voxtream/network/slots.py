@@ -16,12 +16,12 @@ from torch import Tensor
 from engine.codec.mimi import Mimi
 from engine.nn.cache import KvCache
 from engine.nn.slot_cache import SlotCache
+from engine.tts.voxtream.attention_window import NextWindow
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.acoustic import AcousticSteps
 from engine.tts.voxtream.network.frames import EagerFrames, Memory, spread
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt, Tables
-from engine.tts.voxtream.sink import NextWindow
 
 
 class Slots:

@@ -65,25 +65,6 @@ def test_it_follows_the_packed_stack_step_by_step(plain: Transformer, precision:
     assert torch.allclose(found, torch.stack(expected), atol=1e-3)
 
 
-def test_a_sequence_that_begins_anew_knows_nothing_of_the_last_one(plain: Transformer) -> None:
-    stack = short(plain, Precision.INT8)
-    used = stack.open(ROWS, FIRST)
-    hidden(used, draw(1))
-    assert torch.equal(hidden(used, draw(2)), hidden(stack.open(ROWS, FIRST), draw(2)))
-
-
-def test_two_sequences_in_turn_do_not_disturb_each_other(plain: Transformer) -> None:
-    stack = short(plain, Precision.INT8)
-    one, other, x = stack.open(ROWS, FIRST), stack.open(ROWS, FIRST), draw(1)
-    expected = hidden(stack.open(ROWS, FIRST), x)
-    one.opening[:] = x[:, :FIRST]
-    one.run(0)
-    hidden(other, draw(2))
-    one.following[:] = x[:, FIRST : FIRST + 1]
-    one.run(1)
-    assert torch.equal(one.hidden, expected[1])
-
-
 def test_a_second_thread_changes_nothing(plain: Transformer) -> None:
     found = [
         hidden(short(plain, Precision.INT4, threads).open(ROWS, FIRST), draw(1))

@@ -111,7 +111,7 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
     vectors = tokeniser_of(whole).vectors()
     assert torch.equal(trained["codebook.weight"][:-1], vectors)
     assert not trained["codebook.weight"][-1].any()
-    kept = synthesiser.load(pack_folder(whole))._machine.model.state_dict()
+    kept = synthesiser.load(pack_folder(whole)).parts.model.state_dict()
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 

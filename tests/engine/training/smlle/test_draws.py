@@ -10,11 +10,11 @@ from engine.training import recipe as recipes
 from engine.training.smlle.draws import Draws
 from engine.training.smlle.spectrum import SpectrumLearner
 from tests.engine.training.smlle.test_learners import ALONE, SCHEDULE, SIDES, utterance
-from tests.engine.tts.smlle.small import SHAPE, small_machine
+from tests.engine.tts.smlle.small import SHAPE, small_parts
 
 
 def draws(temperature: float = 1.0) -> Draws:
-    return Draws(small_machine().transducer, temperature)
+    return Draws(small_parts().transducer, temperature)
 
 
 def test_a_draw_is_as_long_as_the_speech_and_has_tokens_alone() -> None:

@@ -21,7 +21,7 @@ from engine.training.smlle.transducer import TransducerLearner, padded
 from engine.training.smlle.utterances import Encoded, Sides, own_rate, said_by
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
-from tests.engine.tts.smlle.small import SHAPE, small_machine
+from tests.engine.tts.smlle.small import SHAPE, small_parts
 from tests.fakes_tts import FakeTts
 
 ALONE = Ranks(0, 1, torch.device("cpu"))
@@ -67,7 +67,7 @@ def spectrum_learner(recipe: recipes.Spectrum | None = None) -> SpectrumLearner:
 
 
 def test_a_lesson_has_the_logits_that_a_session_has() -> None:
-    learner, said, machine = transducer_learner(), utterance(2), small_machine()
+    learner, said, parts = transducer_learner(), utterance(2), small_parts()
     model = learner._model
     units = said.units(SHAPE.begin, SHAPE.end)
     places, marks = padded([said.spoken_by]), np.pad(said.marks, 1)
@@ -76,7 +76,7 @@ def test_a_lesson_has_the_logits_that_a_session_has() -> None:
         tokens = padded([said.tokens])
         whole = learner._logits(padded([units]), padded([marks]), tokens, within)[0]
         dice = torch.Generator().manual_seed(1)
-        decisions = Decisions(model, machine.text_rotation, Generation(), dice)
+        decisions = Decisions(model, parts.text_rotation, Generation(), dice)
         for place, unit in enumerate(map(Unit, units.tolist(), marks.tolist())):
             decisions.read(unit)
             speech, memory = decisions._predicted(SHAPE.tokens, None)

@@ -60,7 +60,7 @@ def test_a_clip_becomes_a_voice_of_the_pack(loaded: SmlleSynthesiser, run: Run) 
     spoken = max(read_speech(run, 1.0).training, key=lambda each: len(each.pcm))
     made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
     assert made.model == loaded.info.voice_model
-    assert set(made.tensors["phones"].tolist()) == {loaded.shape.masked}
+    assert set(made.tensors["phones"].tolist()) == {loaded.parts.spectrum.shape.masked}
     with loaded.open(made, seed=1) as session:
         session.push_word("Yes.")
         session.end_input()

@@ -148,7 +148,7 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
 @pytest.mark.long
 def test_the_exported_voice_is_the_trained_one(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
-    kept = synthesiser.load(pack_folder(whole))._machine.model.state_dict()
+    kept = synthesiser.load(pack_folder(whole)).parts.model.state_dict()
     assert set(kept) == set(trained)
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 

@@ -16,9 +16,9 @@ from engine.tts.phones import BOS, EOS, SILENCE
 from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import extend
-from engine.tts.voxtream.original.prompt import Prompt, prepare
-from engine.tts.voxtream.original.synthesiser import checked_prompt
 from engine.tts.voxtream.prompt import rotary_tables
+from engine.tts.voxtream.voxtream1.prompt import Prompt, prepare
+from engine.tts.voxtream.voxtream1.synthesiser import checked_prompt
 
 WALK = [2, 0, 3, 2, 2, 3, 2]  # (1,1) (0,1) (1,2) (1,1) (1,1) (1,2) (1,1): nine phones
 PROMPT = 8  # frames

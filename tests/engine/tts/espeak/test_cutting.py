@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from engine.tts.espeak.cutting import cut, is_syllable
+from engine.tts.espeak.cutting import cut
 from engine.tts.espeak.library import Espeak, PhoneMark, Speech, WordMark
 from engine.tts.espeak.phrasing import Context
 
@@ -108,8 +108,3 @@ def test_syllables_of_real_words(espeak: Espeak, text: str, syllables: int) -> N
     piece = cut(made, Context((text,), 0))
     assert piece is not None
     assert len(piece.syllables) == syllables
-
-
-@pytest.mark.parametrize(("ipa", "expected"), [("o", True), ("n̩", True), ("n", False), ("", False)])
-def test_vowels_and_syllabic_consonants_carry_syllables(ipa: str, expected: bool) -> None:
-    assert is_syllable(ipa) is expected

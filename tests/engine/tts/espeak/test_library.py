@@ -138,14 +138,6 @@ def test_another_thread_cannot_release_while_the_owner_lives(espeak: Espeak) -> 
     assert isinstance(in_another_thread(espeak.release), SynthesisError)
 
 
-def test_releasing_removes_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    espeak = Espeak.claim()
-    assert len(list(tmp_path.iterdir())) == 1
-    espeak.release()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_missing_library_is_a_model_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str) -> None:
         raise OSError("cannot open shared object file")

@@ -10,10 +10,10 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.llmvox.config import ENTRY, NAME, Generation, Shape, Units
 from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.session import Machine
-from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
+from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, ModelParts
 from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
+from engine.tts.system.synthesiser import VectorVoices
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
 GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
@@ -45,7 +45,7 @@ def small(
         torch.manual_seed(seed)
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
         speaker = SmallSpeaker(SmallSpeakerConfig(24, 16, SPEAKER_WIDTH)).eval()
-    machine = Machine(
+    parts = ModelParts(
         generation,
         random_network(units, seed),
         vocoder or Vocoder(decoder),
@@ -53,7 +53,8 @@ def small(
         Espeak(),
         RotaryTable(STACK.head_width, torch.device("cpu")),
     )
-    return LlmVoxSynthesiser(machine, speaker, (random_voice("Ada"), random_voice("Bruno")))
+    own = (random_voice("Ada"), random_voice("Bruno"))
+    return LlmVoxSynthesiser(parts, VectorVoices(own, speaker, SPEAKER_WIDTH))
 
 
 def random_voice(name: str) -> Voice:

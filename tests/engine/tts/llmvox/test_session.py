@@ -131,7 +131,7 @@ def test_a_session_says_what_the_slow_loop_says(
     speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])
     dice = torch.Generator().manual_seed(0)
     with torch.inference_mode():
-        model = synthesiser._machine.model
+        model = synthesiser.parts.model
         slowly = [
             said_slowly(model, units_of(words, units), speaker, generation, dice)
             for words in (FIRST, SECOND)

@@ -11,7 +11,7 @@ from engine.nn.transformer import Stored, Transformer
 from engine.text.phonemes import WordPhonemizer
 from engine.tts.base import Voice
 from engine.tts.smlle.config import MARKS
-from engine.tts.smlle.session import Machine
+from engine.tts.smlle.session import ModelParts
 
 
 class Everything:
@@ -21,34 +21,34 @@ class Everything:
         return Stored(keys, values)
 
 
-def whole(stack: Transformer, rows: Tensor, machine: Machine) -> Tensor:
+def whole(stack: Transformer, rows: Tensor, parts: ModelParts) -> Tensor:
     length = rows.shape[1]
     mask = torch.full((length, length), -torch.inf).triu(1)
-    return stack(rows, machine.text_rotation.slice(0, length), Everything(), mask)
+    return stack(rows, parts.text_rotation.slice(0, length), Everything(), mask)
 
 
-def units(machine: Machine, words: list[str]) -> tuple[Tensor, Tensor]:
+def units(parts: ModelParts, words: list[str]) -> tuple[Tensor, Tensor]:
     """Phones and marks of the whole text, [1, U]."""
-    shape, phonemizer = machine.transducer.shape, WordPhonemizer(machine.espeak)
+    shape, phonemizer = parts.transducer.shape, WordPhonemizer(parts.espeak)
     spoken = [ready for word in words for ready in phonemizer.push(word)] + phonemizer.finish()
     phones, marks = [shape.begin], [0]
     for word in spoken:
-        numbers = [number for phone in word.phones for number in machine.table.ids(phone)]
+        numbers = [number for phone in word.phones for number in parts.table.ids(phone)]
         phones += numbers
         marks += [0] * (len(numbers) - 1) + [MARKS[word.mark]] if numbers else []
     return torch.tensor([[*phones, shape.end]]), torch.tensor([[*marks, 0]])
 
 
-def tokens(machine: Machine, words: list[str], seed: int) -> tuple[list[int], list[int]]:
+def tokens(parts: ModelParts, words: list[str], seed: int) -> tuple[list[int], list[int]]:
     """All tokens, and the phone at which each was predicted."""
-    net, generation = machine.transducer, machine.generation
+    net, generation = parts.transducer, parts.generation
     dice = torch.Generator().manual_seed(seed)
-    phones, marks = units(machine, words)
+    phones, marks = units(parts, words)
     place, said, saying = 0, [], []
     going_on, length = 1.0, float(torch.rand(1, generator=dice))
     while place < phones.shape[1]:
         seen = slice(0, place + 1)
-        text = whole(net.encoder, net.phones(phones[:, seen]) + net.marks(marks[:, seen]), machine)
+        text = whole(net.encoder, net.phones(phones[:, seen]) + net.marks(marks[:, seen]), parts)
         history = torch.tensor([[net.shape.tokens, *said]])
         speech, _ = net.predictor(net.tokens(history))
         labels = torch.tanh(net.text(text[:, -1]) + net.speech(speech[:, -1]))
@@ -66,10 +66,10 @@ def tokens(machine: Machine, words: list[str], seed: int) -> tuple[list[int], li
     return said, saying
 
 
-def log_mel(machine: Machine, voice: Voice, words: list[str], seed: int) -> Tensor:
+def log_mel(parts: ModelParts, voice: Voice, words: list[str], seed: int) -> Tensor:
     """The whole spectrum [T, bands]."""
-    net, generation, shape = machine.spectrum, machine.generation, machine.spectrum.shape
-    said, phones = tokens(machine, words, seed)
+    net, generation, shape = parts.spectrum, parts.generation, parts.spectrum.shape
+    said, phones = tokens(parts, words, seed)
     lead = next(place for place, phone in enumerate(phones) if phone != shape.begin)
     phones = phones[lead:] + [shape.end] * lead
     prompt_tokens = torch.from_numpy(voice.tensors["tokens"])
@@ -92,7 +92,7 @@ def log_mel(machine: Machine, voice: Voice, words: list[str], seed: int) -> Tens
             x = x.relu() * kept[number] if number < 2 else x
         length = x.shape[1]
         rows = net.tokens(heard[:, :length]) + net.phones(aligned[:, :length]) + speaker + x
-        hidden = whole(net.stack, rows, machine)[:, -1]
+        hidden = whole(net.stack, rows, parts)[:, -1]
         mean, log_variance = (hidden @ net.latents.weight.T).split(shape.values, dim=-1)
         latent = mean + log_variance.clamp(-8, 4).mul(0.5).exp() * noise
         y = latent

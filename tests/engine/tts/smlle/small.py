@@ -1,5 +1,7 @@
 """An SMLLE of tiny random weights, with every part real but the vocoder."""
 
+from typing import Any, cast
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -9,9 +11,9 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import own_ids, own_table
 from engine.tts.smlle.config import Generation, Shape
-from engine.tts.smlle.session import Machine
+from engine.tts.smlle.session import ModelParts
 from engine.tts.smlle.spectrum import Spectrum
-from engine.tts.smlle.synthesiser import SmlleSynthesiser
+from engine.tts.smlle.synthesiser import PromptVoices, SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
 
 _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
@@ -49,7 +51,7 @@ class SummingStream:
         return smooth.repeat_interleave(480)
 
 
-def small_machine(generation: Generation = GENERATION, seed: int = 1) -> Machine:
+def small_parts(generation: Generation = GENERATION, seed: int = 1) -> ModelParts:
     """Random weights that wait as often as they speak."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -60,7 +62,7 @@ def small_machine(generation: Generation = GENERATION, seed: int = 1) -> Machine
             elif isinstance(module, Linear):
                 nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
     transducer.bias.data[transducer.blank] = 2.2
-    return Machine(
+    return ModelParts(
         generation,
         transducer.requires_grad_(requires_grad=False),
         spectrum.requires_grad_(requires_grad=False),
@@ -90,4 +92,9 @@ def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
 
 
 def small(generation: Generation = GENERATION) -> SmlleSynthesiser:
-    return SmlleSynthesiser(small_machine(generation), (small_voice(0), small_voice(1)))
+    return speaking(small_parts(generation), small_voice(0), small_voice(1))
+
+
+def speaking(parts: ModelParts, *own: Voice) -> SmlleSynthesiser:
+    nobody = cast(Any, None)  # no recording becomes a voice
+    return SmlleSynthesiser(parts, PromptVoices(own, parts, nobody, nobody, nobody))

@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from engine.tts.base import AudioFrame, Finished
-from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from tests.engine.tts.smlle import slow
-from tests.engine.tts.smlle.small import GENERATION, small_machine, small_voice
+from tests.engine.tts.smlle.small import GENERATION, small_parts, small_voice, speaking
 
 WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
 
@@ -32,8 +31,8 @@ class Kept:
 def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
     kept, voice = Kept([]), small_voice(3)
     unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
-    machine = replace(small_machine(unguarded), vocoder=kept)
-    model = SmlleSynthesiser(machine, (voice,))
+    parts = replace(small_parts(unguarded), vocoder=kept)
+    model = speaking(parts, voice)
     with model.open(voice, seed=seed) as session:
         for word in WORDS:
             session.push_word(word)
@@ -41,6 +40,6 @@ def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
         while isinstance(step := session.step(), AudioFrame):
             pass
     assert isinstance(step, Finished)
-    expected = slow.log_mel(machine, voice, WORDS, seed)
+    expected = slow.log_mel(parts, voice, WORDS, seed)
     assert len(expected) > 15
     assert torch.allclose(torch.cat(kept.columns), expected, atol=1e-4)

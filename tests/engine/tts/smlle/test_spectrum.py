@@ -4,7 +4,7 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.tts.smlle.spectrum import Inputs, before, prepared
-from tests.engine.tts.smlle.small import SHAPE, small_machine
+from tests.engine.tts.smlle.small import SHAPE, small_parts
 
 STEPS = 9
 
@@ -18,8 +18,8 @@ def heard() -> Inputs:
 
 
 def test_steps_at_once_are_those_one_by_one() -> None:
-    machine, inputs = small_machine(), heard()
-    net, table = machine.spectrum, machine.spectrum_rotation
+    parts, inputs = small_parts(), heard()
+    net, table = parts.spectrum, parts.spectrum_rotation
     keep = net.prenet.keep_masks((1, STEPS), 0.5, torch.Generator().manual_seed(4))
     rows = net.inputs(inputs, keep)
     mask = torch.ones(STEPS, STEPS, dtype=torch.bool).tril()
@@ -32,7 +32,7 @@ def test_steps_at_once_are_those_one_by_one() -> None:
 
 
 def test_without_noise_the_columns_are_those_of_the_mean() -> None:
-    net = small_machine().spectrum
+    net = small_parts().spectrum
     hidden = torch.randn(3, SHAPE.spectrum.width)
     plain, drawn = net.drawn(hidden, None), net.drawn(hidden, torch.zeros(3, SHAPE.values))
     assert torch.equal(plain.columns, drawn.columns)
@@ -42,7 +42,7 @@ def test_without_noise_the_columns_are_those_of_the_mean() -> None:
 
 
 def test_restored_is_what_was_normalised() -> None:
-    net = small_machine().spectrum
+    net = small_parts().spectrum
     net.get_buffer("centre").fill_(-3.0)
     net.get_buffer("spread").fill_(2.0)
     mel = torch.randn(5, SHAPE.bands)
@@ -51,13 +51,13 @@ def test_restored_is_what_was_normalised() -> None:
 
 
 def test_without_a_prompt_nothing_came_before() -> None:
-    machine = small_machine()
+    parts = small_parts()
     empty = Inputs(
         torch.zeros(1, 0, dtype=torch.int64),
         torch.zeros(1, 0, dtype=torch.int64),
         torch.zeros(1, 0, SHAPE.values),
         torch.zeros(1, SHAPE.speaker_width),
     )
-    prompt = prepared(machine.spectrum, machine.spectrum_rotation, empty, empty.before, 0.5)
+    prompt = prepared(parts.spectrum, parts.spectrum_rotation, empty, empty.before, 0.5)
     assert prompt.cache.length == 0
     assert not prompt.last.any()

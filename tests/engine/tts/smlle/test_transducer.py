@@ -7,7 +7,7 @@ import torch
 
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
-from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_machine
+from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts
 
 UNITS = [Unit(SHAPE.begin), *(Unit(phone) for phone in (3, 14, 15, 9, 2, 6)), Unit(SHAPE.end)]
 
@@ -16,9 +16,9 @@ def decided(
     units: list[Unit], *, bias: float = 0.0, generation: Generation = GENERATION, seed: int = 1
 ) -> list[list[int]]:
     """Tokens of every unit."""
-    machine = small_machine(generation)
+    parts = small_parts(generation)
     dice = torch.Generator().manual_seed(seed)
-    decisions = Decisions(machine.transducer, machine.text_rotation, generation, dice)
+    decisions = Decisions(parts.transducer, parts.text_rotation, generation, dice)
     spoken = []
     with torch.inference_mode():
         for unit in units:

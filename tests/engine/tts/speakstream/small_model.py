@@ -15,8 +15,9 @@ from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.speakstream.config import NAME, Generation, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.session import Machine
+from engine.tts.speakstream.session import ModelParts
 from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
+from engine.tts.system.synthesiser import VectorVoices
 
 SHAPE = Shape(
     TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4, prenet=24
@@ -45,7 +46,7 @@ def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynt
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
         speaker = SmallSpeaker(SmallSpeakerConfig(bands=24, channels=16, width=192)).eval()
     rotary = RotaryTable(SHAPE.stack.head_width, torch.device("cpu"))
-    machine = Machine(
+    parts = ModelParts(
         generation,
         random_network(seed=seed),
         Levels(-6.0, 2.0),
@@ -54,7 +55,8 @@ def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynt
         Espeak(),
         rotary,
     )
-    return SpeakStreamSynthesiser(machine, speaker, (random_voice("Ada"), random_voice("Bruno")))
+    own = (random_voice("Ada"), random_voice("Bruno"))
+    return SpeakStreamSynthesiser(parts, VectorVoices(own, speaker, 192))
 
 
 def random_voice(name: str) -> Voice:

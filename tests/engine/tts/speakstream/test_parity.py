@@ -108,12 +108,12 @@ def spoken_slowly(model: SpeakStreamModel, speaker: Tensor, seed: int) -> tuple[
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
     synthesiser = small(seed=seed)
-    machine = synthesiser._machine
+    parts = synthesiser.parts
     speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])
     with torch.inference_mode():
-        columns, begins = spoken_slowly(machine.model, speaker, seed=3)
+        columns, begins = spoken_slowly(parts.model, speaker, seed=3)
         # The vocoder has a test of its own; it is given the same pieces here.
-        wave = machine.vocoder.open()
+        wave = parts.vocoder.open()
         pcm = torch.cat([wave.decode(pair) for pair in columns.split(2)]).clamp(-1, 1).numpy()
     utterance = laws.say(synthesiser, [[word] for word in WORDS], seed=3)
     assert [onset.sample for onset in utterance.onsets] == [480 * place for place in begins]

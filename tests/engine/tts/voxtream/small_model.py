@@ -57,7 +57,7 @@ def in_place(config: ModelConfig = SMALL) -> VoxtreamSynthesiser:
     """The same with frames as on CUDA, from buffers that stay in place."""
     plain = small(config=config)
     return VoxtreamSynthesiser(
-        plain._machine, plain._speaker, plain.voices(), plain.info.name, graphs=True
+        plain._parts, plain._speaker, plain.voices(), plain.info.name, graphs=True
     )
 
 

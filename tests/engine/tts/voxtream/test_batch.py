@@ -144,9 +144,9 @@ def test_randomness_is_the_sessions_own() -> None:
 
 def test_a_session_keeps_its_slot_from_passage_to_passage_and_gives_it_back_once() -> None:
     made = small()
-    generation = replace(made._machine.generation, passage_frames=2)
-    machine = replace(made._machine, generation=generation)
-    model = VoxtreamSynthesiser(machine, made._speaker, made.voices(), made.info.name)
+    generation = replace(made._parts.generation, passage_frames=2)
+    parts = replace(made._parts, generation=generation)
+    model = VoxtreamSynthesiser(parts, made._speaker, made.voices(), made.info.name)
     batch = model.batch(1)
     words = ["One.", "Two.", "Three."]
     session = batch.open(voice_of(0), seed=1)

@@ -84,7 +84,7 @@ def watched(model: Any, monkeypatch: pytest.MonkeyPatch, wait: Callable[[], Any]
 def test_closing_waits_for_the_frame_begun_on(
     two_threads: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = two_threads._machine.model
+    model = two_threads._parts.model
     hidden = torch.zeros(2, SMALL.width)
     settled = watched(model, monkeypatch, lambda: hidden)
     with two_threads.open(voice, seed=3) as session:
@@ -103,7 +103,7 @@ def test_a_fault_of_the_second_thread_is_raised_by_the_step_and_the_session_can_
         raise RuntimeError("the worker found no memory")
 
     with monkeypatch.context() as patch:
-        watched(two_threads._machine.model, patch, fail)
+        watched(two_threads._parts.model, patch, fail)
         with two_threads.open(voice, seed=3) as session:
             for word in WORDS:
                 session.push_word(word)

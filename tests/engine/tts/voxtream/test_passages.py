@@ -10,7 +10,7 @@ from engine.tts.base import AudioFrame, Finished, Starved, Voice
 from engine.tts.voxtream.config import NEVER
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.voxtream.small_model import rest, small, speak, speak_by_word, until_starved
+from tests.engine.tts.voxtream.small_model import rest, small, speak, until_starved
 
 FIRST = ["Hello", "world,", "this", "is", "it."]
 SECOND = ["Now", "the", "other", "one", "(really", "so!)"]
@@ -26,24 +26,13 @@ def short() -> VoxtreamSynthesiser:
 
 def passages_of(frames: int) -> VoxtreamSynthesiser:
     made = small()
-    generation = replace(made._machine.generation, passage_frames=frames)
-    made._machine = replace(made._machine, generation=generation)
+    generation = replace(made._parts.generation, passage_frames=frames)
+    made._parts = replace(made._parts, generation=generation)
     return made
 
 
 def samples(frames: Sequence[AudioFrame]) -> np.ndarray:
     return np.concatenate([frame.pcm for frame in frames])
-
-
-def test_word_by_word_gives_the_samples_of_all_at_once(short: VoxtreamSynthesiser) -> None:
-    voice = short.voices()[0]
-    with short.open(voice, seed=3) as session:
-        whole = speak(session, TEXT)
-    with short.open(voice, seed=3) as session:
-        pieces = speak_by_word(session, TEXT)
-    assert np.array_equal(samples(whole), samples(pieces))
-    assert [frame.onsets for frame in whole] == [frame.onsets for frame in pieces]
-    assert [frame.rate for frame in whole] == [frame.rate for frame in pieces]
 
 
 def test_the_first_passage_is_what_its_sentence_alone_would_be(
@@ -64,18 +53,6 @@ def test_without_passages_a_text_is_one_piece(short: VoxtreamSynthesiser) -> Non
         with model.open(model.voices()[0], seed=3) as session:
             said.append(samples(speak(session, TEXT)))
     assert not np.array_equal(said[0][: len(said[1])], said[1][: len(said[0])])
-
-
-def test_every_word_has_one_onset_at_its_place(short: VoxtreamSynthesiser) -> None:
-    with short.open(short.voices()[0], seed=3) as session:
-        frames = speak(session, [*FIRST, "\N{EM DASH}.", *SECOND])
-    onsets = [onset for frame in frames for onset in frame.onsets]
-    assert [onset.word for onset in onsets] == list(range(len(FIRST) + 1 + len(SECOND)))
-    assert [onset.sample for onset in onsets] == sorted(onset.sample for onset in onsets)
-    at = 0
-    for frame in frames:
-        assert frame.sample == at
-        at += len(frame.pcm)
 
 
 def test_a_passage_ends_only_at_a_sentences_end(short: VoxtreamSynthesiser) -> None:

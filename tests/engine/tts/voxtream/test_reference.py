@@ -11,11 +11,11 @@ import torch
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.tts.phones import EOS, SILENCE
+from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from engine.tts.voxtream.sink import causal_mask
 from tests.engine.tts.voxtream.reference import random_redimnet, some_sound
 from tests.parity.freeze_voxtream import LOGIT_STRIDE, RATES, ROW_STRIDE
 from tests.parity.voxtream_parity import Prompt, controls, text_of

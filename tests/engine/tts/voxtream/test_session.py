@@ -1,7 +1,6 @@
 """Laws of an utterance, on a small model with random weights."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,8 +8,9 @@ import torch
 
 from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Starved, Voice
+from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import INT8
-from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import (
     SMALL,
     rest,
@@ -27,44 +27,6 @@ def samples(frames: list[AudioFrame]) -> np.ndarray:
     return np.concatenate([frame.pcm for frame in frames])
 
 
-def test_word_by_word_gives_the_samples_of_all_at_once(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        whole = speak(session, WORDS)
-    with synthesiser.open(voice, seed=3) as session:
-        pieces = speak_by_word(session, WORDS)
-    assert np.array_equal(samples(whole), samples(pieces))
-    assert [frame.onsets for frame in whole] == [frame.onsets for frame in pieces]
-    assert [frame.rate for frame in whole] == [frame.rate for frame in pieces]
-
-
-def test_sessions_stepped_in_turn_say_what_each_says_alone(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    other = random_voice(SMALL, seed=9, frames=14)
-    alone = []
-    for one, seed in ((voice, 3), (other, 4)):
-        with synthesiser.open(one, seed=seed) as session:
-            alone.append(samples(speak(session, WORDS)))
-    sessions = [synthesiser.open(voice, seed=3), synthesiser.open(other, seed=4)]
-    said: list[list[np.ndarray]] = [[], []]
-    for session in sessions:
-        for word in WORDS:
-            session.push_word(word)
-        session.end_input()
-    open_ones = {0, 1}
-    while open_ones:
-        for number in sorted(open_ones):
-            step = sessions[number].step()
-            if isinstance(step, AudioFrame):
-                said[number].append(step.pcm)
-            else:
-                open_ones.discard(number)
-    for number in (0, 1):
-        assert np.array_equal(np.concatenate(said[number]), alone[number])
-
-
 def test_the_seed_decides_the_samples(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
     said = []
     for seed in (1, 1, 2):
@@ -72,19 +34,6 @@ def test_the_seed_decides_the_samples(synthesiser: VoxtreamSynthesiser, voice: V
             said.append(samples(speak(session, WORDS[:4])))
     assert np.array_equal(said[0], said[1])
     assert not np.array_equal(said[0][: 1920 * 3], said[2][: 1920 * 3])
-
-
-def test_an_abandoned_session_leaves_nothing_behind(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    with synthesiser.open(voice, seed=1) as session:
-        expected = samples(speak(session, WORDS[:4]))
-    with synthesiser.open(voice, seed=5) as abandoned:
-        abandoned.push_word("Internationally")
-        assert isinstance(abandoned.step(), AudioFrame)
-    assert isinstance(abandoned.step(), Finished)
-    with synthesiser.open(voice, seed=1) as session:
-        assert np.array_equal(samples(speak(session, WORDS[:4])), expected)
 
 
 def test_it_starves_without_words_and_goes_on_when_they_come(
@@ -101,49 +50,6 @@ def test_it_starves_without_words_and_goes_on_when_they_come(
         session.end_input()
         assert rest(session)
         assert isinstance(session.step(), Finished)
-
-
-def test_every_word_gets_one_onset_in_order_inside_its_frame(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    words = [*WORDS, "—", "end", "..."]
-    with synthesiser.open(voice, seed=3) as session:
-        frames = speak(session, words)
-    onsets = [(onset, frame) for frame in frames for onset in frame.onsets]
-    assert [onset.word for onset, _ in onsets] == list(range(len(words)))
-    for onset, frame in onsets:
-        assert frame.sample <= onset.sample < frame.sample + len(frame.pcm)
-    assert all(a.sample <= b.sample for (a, _), (b, _) in pairwise(onsets))
-
-
-def test_frames_follow_each_other_without_gaps(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        frames = speak(session, WORDS)
-    assert [frame.sample for frame in frames] == [1920 * n for n in range(len(frames))]
-    assert all(frame.pcm.dtype == np.float32 and len(frame.pcm) == 1920 for frame in frames)
-    assert np.isfinite(samples(frames)).all()
-
-
-def test_a_new_rate_takes_effect_at_the_next_frame_and_not_before(
-    synthesiser: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    def run(change_at: int, rate: float) -> list[np.ndarray]:
-        with synthesiser.open(voice, seed=6) as session:
-            for word in WORDS * 2:
-                session.push_word(word)
-            session.end_input()
-            said = []
-            while isinstance(step := session.step(), AudioFrame):
-                said.append(step.pcm)
-                if len(said) == change_at:
-                    session.rate = rate
-            return said
-
-    slow, fast = run(5, 1.0), run(5, 7.0)
-    assert all(np.array_equal(a, b) for a, b in zip(slow[:5], fast[:5], strict=True))
-    assert any(not np.array_equal(a, b) for a, b in zip(slow[5:9], fast[5:9], strict=True))
 
 
 def test_a_higher_rate_is_spoken_in_fewer_frames(
@@ -208,24 +114,11 @@ def test_text_without_a_sound_is_one_silent_frame(
     assert [onset.word for onset in frame.onsets] == [0, 1]
 
 
-def test_no_text_is_no_frame(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        assert speak(session, []) == []
-
-
-def test_bad_words_and_rates_are_refused(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
-    with synthesiser.open(voice, seed=3) as session:
-        with pytest.raises(InvalidInput, match="more than one word"):
-            session.push_word("two words")
-        session.push_word("something")
-        with pytest.raises(InvalidInput, match="rate"):
-            session.rate = float("nan")
-        session.rate = 400.0  # clamped to what the voice can do
-        assert isinstance(session.step(), AudioFrame)
-        session.end_input()
-        session.end_input()
-        with pytest.raises(InvalidInput, match="end of an utterance"):
-            session.push_word("more")
+def test_a_rate_that_is_no_number_is_refused(
+    synthesiser: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    with synthesiser.open(voice, seed=3) as session, pytest.raises(InvalidInput, match="rate"):
+        session.rate = float("nan")
 
 
 def test_a_voice_of_another_model_or_of_broken_numbers_is_refused(
@@ -236,10 +129,10 @@ def test_a_voice_of_another_model_or_of_broken_numbers_is_refused(
     codes = np.full((4, 5), 2048, np.int16)
     with pytest.raises(InvalidInput, match="codes"):
         synthesiser.open(replace(voice, tensors={**voice.tensors, "codes": codes}), seed=0)
-    with pytest.raises(InvalidInput, match="lacks 'speaker'"):
+    with pytest.raises(InvalidInput, match="holds no 'speaker'"):
         synthesiser.open(replace(voice, tensors={"codes": voice.tensors["codes"]}), seed=0)
     speaker = np.full(192, np.nan, np.float32)
-    with pytest.raises(InvalidInput, match="speaker vector"):
+    with pytest.raises(InvalidInput, match="'speaker' of shape"):
         synthesiser.open(replace(voice, tensors={**voice.tensors, "speaker": speaker}), seed=0)
 
 
@@ -270,9 +163,9 @@ def test_the_global_generator_is_neither_read_nor_moved(
 def stretching() -> VoxtreamSynthesiser:
     """Its network is asked for 2.5 to 3 SPS; the rest is stretched."""
     plain = small()
-    generation = replace(plain._machine.generation, lowest_rate=2.5, highest_rate=3.0)
-    machine = replace(plain._machine, generation=generation)
-    return VoxtreamSynthesiser(machine, plain._speaker, plain.voices(), plain.info.name)
+    generation = replace(plain._parts.generation, lowest_rate=2.5, highest_rate=3.0)
+    parts = replace(plain._parts, generation=generation)
+    return VoxtreamSynthesiser(parts, plain._speaker, plain.voices(), plain.info.name)
 
 
 def said(model: VoxtreamSynthesiser, rate: float | None) -> list[AudioFrame]:
@@ -323,9 +216,9 @@ def test_a_new_rate_is_heard_in_the_same_step(stretching: VoxtreamSynthesiser) -
 
 
 def test_a_fixed_own_rate_is_what_that_rate_is(synthesiser: VoxtreamSynthesiser) -> None:
-    machine = synthesiser._machine
+    parts = synthesiser._parts
     fixed = VoxtreamSynthesiser(
-        replace(machine, generation=replace(machine.generation, own_rate=4.0)),
+        replace(parts, generation=replace(parts.generation, own_rate=4.0)),
         synthesiser._speaker,
         synthesiser.voices(),
         synthesiser.info.name,
@@ -335,11 +228,11 @@ def test_a_fixed_own_rate_is_what_that_rate_is(synthesiser: VoxtreamSynthesiser)
 
 def hearing(model: VoxtreamSynthesiser, frames: int, *, graphs: bool) -> VoxtreamSynthesiser:
     """The model with a codec that has heard so many frames of the prompt."""
-    generation = replace(model._machine.generation, frames_heard=frames)
-    model._machine.model.generation = generation
-    machine = replace(model._machine, generation=generation)
+    generation = replace(model._parts.generation, frames_heard=frames)
+    model._parts.model.generation = generation
+    parts = replace(model._parts, generation=generation)
     return VoxtreamSynthesiser(
-        machine, model._speaker, model.voices(), model.info.name, graphs=graphs
+        parts, model._speaker, model.voices(), model.info.name, graphs=graphs
     )
 
 
@@ -352,3 +245,18 @@ def test_the_codec_begins_behind_the_prompt() -> None:
     assert not np.allclose(warm[:1920], cold[:1920], atol=1e-4)
     in_place = samples(said(hearing(small(), 6, graphs=True), 4.0))
     assert np.allclose(warm, in_place, atol=1e-5)
+
+
+def test_an_utterance_may_linger_on_the_last_phone_of_the_prompt(
+    synthesiser: VoxtreamSynthesiser, voice: Voice
+) -> None:
+    with synthesiser.open(voice, seed=1) as session:
+        script, last = session._script, session._prompt.length - 1
+        for text in WORDS:
+            for word in session._phonemizer.push(text):
+                script.add(word)
+        script.close()
+        lingering = Span(last, last)
+        before = script.vector(lingering)
+        script.forget_before(last)
+        assert torch.equal(script.vector(lingering), before)

@@ -15,8 +15,8 @@ from engine.tts.base import AudioFrame, Pcm, Voice
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.speaker import recording
 from engine.tts.speaker.redimnet import mel_filters, random_speaker_encoder
+from engine.tts.system.voice_tensors import prompt_codes
 from engine.tts.voxtream import synthesiser
-from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import speak
@@ -106,9 +106,6 @@ def test_who_speaks_is_told_from_what_was_recorded_and_codes_are_of_what_was_den
     assert len(ears.codes_of) / 24_000 == pytest.approx(len(ears.speaker_of) / 16_000, abs=0.001)
 
 
-SHAPE = ModelConfig(STACK, STACK, STACK, audio_vocabulary=34, codebooks=4)
-
-
 @pytest.mark.parametrize(
     "codes",
     [
@@ -123,13 +120,13 @@ SHAPE = ModelConfig(STACK, STACK, STACK, audio_vocabulary=34, codebooks=4)
     ],
 )
 def test_codes_of_another_model_are_refused(codes: Any) -> None:
-    with pytest.raises(InvalidInput, match="4 rows of 2 to 623 codes from 0 to 31"):
-        synthesiser.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+    with pytest.raises(InvalidInput, match="does not fit: it holds"):
+        prompt_codes(Voice("Eve", "any", {"codes": codes}), 4, 32, 623)
 
 
 def test_codes_up_to_the_model_s_own_last_one_are_taken() -> None:
     codes = np.arange(640, dtype=np.int16).reshape(5, 128) % 32
-    taken = synthesiser.checked_codes(Voice("Eve", "any", {"codes": codes}), SHAPE)
+    taken = prompt_codes(Voice("Eve", "any", {"codes": codes}), 4, 32, 623)
     assert np.array_equal(taken.numpy(), codes[:4])
 
 

@@ -53,17 +53,17 @@ def loaded(size: Size, profile: str = "full") -> Iterator[PublishedSynthesiser]:
 def said(size: Size) -> Said:
     """STEPS steps, and all of their tokens as one window."""
     with loaded(size) as synthesiser:
-        machine = synthesiser._machine
-        replica, reader = PublishedReplica(machine.model), SentenceBytes(STEPS)
+        parts = synthesiser.parts
+        replica, reader = PublishedReplica(parts.model), SentenceBytes(STEPS)
         units = [unit for word in WORDS for each in reader.push(word) for unit in each.units]
         units = [*units, TEXT_END, *[NOTHING] * STEPS][:STEPS]
-        before = machine.model.shape.tokens
+        before = parts.model.shape.tokens
         logits, tokens = [], []
         for unit in units:
             logits.append(replica.predict(unit, before).tokens)
             before = int(logits[-1].argmax())
             tokens.append(before)
-        samples = machine.codec._decoder(machine.model.codebook.weight[tokens])
+        samples = parts.codec._decoder(parts.model.codebook.weight[tokens])
     rows = torch.stack(logits)
     published = torch.cat((rows[:, :END], rows[:, -1:], rows[:, END:-1]), dim=1)
     return Said(published, [token + (token >= END) for token in tokens], samples)

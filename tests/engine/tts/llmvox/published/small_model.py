@@ -8,7 +8,7 @@ from engine.codec.wavtokenizer import WavTokenizer, WavTokenizerConfig
 from engine.nn.transformer import TransformerConfig
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.model import Shape
-from engine.tts.llmvox.published.session import Machine
+from engine.tts.llmvox.published.session import ModelParts
 from engine.tts.llmvox.published.synthesiser import (
     GENERATION,
     PublishedSynthesiser,
@@ -29,6 +29,6 @@ SHORT = replace(GENERATION, longest_unit=2, most_repeats=5)
 def small(
     generation: Generation = SHORT, codec: WavTokenizer | None = None, shape: Shape = SHAPE
 ) -> PublishedSynthesiser:
-    made = load_random(1, shape=shape, codec=CODEC)._machine
+    made = load_random(1, shape=shape, codec=CODEC).parts
     torch.set_num_threads(1)
-    return PublishedSynthesiser(Machine(generation, made.model, codec or made.codec))
+    return PublishedSynthesiser(ModelParts(generation, made.model, codec or made.codec))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 
-import pytest
 import torch
 from torch import Tensor
 
@@ -48,7 +47,7 @@ def said(words: list[str], generation: Generation = SHORT) -> Heard:
 def endless(generation: Generation, ears: Heard) -> PublishedSynthesiser:
     """Only the limit on tokens ends its sentences."""
     model = small(generation, ears)  # type: ignore[arg-type]
-    model._machine.model.leave.weight.data[-1] = 0
+    model.parts.model.leave.weight.data[-1] = 0
     return model
 
 
@@ -102,13 +101,13 @@ def test_an_open_sentence_has_a_token_for_every_byte_and_no_more() -> None:
 
 def test_nothing_is_said_of_the_end_itself() -> None:
     model = small()
-    entries = model._machine.model.codebook.weight
+    entries = model.parts.model.codebook.weight
     assert not entries[-1].any()
     assert all((piece.abs().sum(1) > 0).all() for piece in said(FIRST).pieces)
 
 
 def test_words_begin_where_their_bytes_let_expect_it() -> None:
-    replica = PublishedReplica(small()._machine.model)
+    replica = PublishedReplica(small().parts.model)
     units = [*b"Hello", WORD, *b"you", WORD, *[0] * 40]
     with torch.inference_mode():
         begins = [float(replica.predict(unit, 0).onset) > 0 for unit in units]
@@ -139,20 +138,14 @@ def test_a_sentence_never_has_more_positions_than_the_weights() -> None:
         lengths = []
         while isinstance(session.step(), AudioFrame):
             lengths.append(session._lanes[0].replica.length)
-    assert max(lengths) < model._machine.model.shape.positions
-
-
-@pytest.mark.parametrize("words", [FIRST, [*FIRST, "—", "...", *SECOND, "—"]])
-def test_word_by_word_equals_all_at_once_with_both_replicas(words: list[str]) -> None:
-    model = small()
-    laws.assert_same(laws.say(model, [[word] for word in words]), laws.say(model, (words,)))
+    assert max(lengths) < model.parts.model.shape.positions
 
 
 def test_low_bit_products_obey_it_too() -> None:
     stack = TransformerConfig(layers=1, width=64, heads=2, kv_heads=2, hidden=128)
     shape = replace(SHAPE, stack=stack, text=32, entry=32)
     codec = replace(CODEC, entry=32)
-    made = load_random(1, shape=shape, codec=codec, precision=Precision.INT8)._machine
+    made = load_random(1, shape=shape, codec=codec, precision=Precision.INT8).parts
     assert isinstance(made.model.stack, PackedGpt)
     model = PublishedSynthesiser(replace(made, generation=SHORT))
     laws.assert_same(laws.say(model, [[word] for word in FIRST]), laws.say(model, (FIRST,)))

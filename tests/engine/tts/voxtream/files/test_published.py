@@ -128,7 +128,7 @@ def test_a_table_that_leaves_special_ids_open_is_refused(tmp_path: Path) -> None
         ({"num_phone_states": 8}, "'num_phone_states' is 8, expected 6"),
         ({"audio_vocab_size": 1026}, "'audio_vocab_size' is 1026, expected 2050"),
         ({"spk_embedding_dim": 256}, "'spk_embedding_dim' is 256, expected 192"),
-        ({"temp_former": "temp_former_2b"}, "transformer 'temp_former_2b'"),
+        ({"temp_former": "temp_former_2b"}, "'temp_former' is temp_former_2b"),
     ],
 )
 def test_a_checkpoint_of_another_shape_is_refused_by_name(

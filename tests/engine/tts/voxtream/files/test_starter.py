@@ -24,8 +24,8 @@ from engine.tts.voxtream.files import pack, place
 from engine.tts.voxtream.files.loading import _formant_clip, target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts import laws
+from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.engine.tts.voxtream.small_model import speak
-from tests.engine.tts.voxtream.small_pack import write_pack
 
 CPU = target("cpu", threads=1)
 

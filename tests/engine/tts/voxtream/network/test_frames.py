@@ -14,7 +14,7 @@ from engine.tts.base import Voice
 from engine.tts.voxtream import synthesiser as synthesiser_file
 from engine.tts.voxtream.network.frames import GraphFrames
 from engine.tts.voxtream.prompt import rotary_tables
-from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream import small_model
 from tests.engine.tts.voxtream.small_model import SMALL, small_mimi, speak
 
@@ -32,25 +32,6 @@ def samples(
     with synthesiser.open(voice, seed=seed) as session:
         session.rate = 2.0  # slow: the window of 96 columns turns over
         return np.concatenate([frame.pcm for frame in speak(session, WORDS * repeats)])
-
-
-def test_buffers_serve_the_next_utterance_as_if_new(
-    in_place: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    other = random_voice(SMALL, seed=9, frames=14)
-    first = samples(in_place, voice, 3)
-    samples(in_place, other, 4)
-    assert np.array_equal(samples(in_place, voice, 3), first)
-    assert len(in_place._idle) == 1
-
-
-def test_a_second_session_gets_buffers_of_its_own(
-    in_place: VoxtreamSynthesiser, voice: Voice
-) -> None:
-    with in_place.open(voice, seed=1) as one, in_place.open(voice, seed=1) as two:
-        both = (speak(one, WORDS[:3]), speak(two, WORDS[:3]))
-    assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(*both, strict=True))
-    assert len(in_place._idle) == 2
 
 
 def test_without_memory_for_a_graph_it_speaks_in_plain_steps_and_says_so(
@@ -96,7 +77,7 @@ def test_a_window_of_any_size_turns_over_alike(voice: Voice, window: int) -> Non
 def test_nothing_that_is_captured_touches_the_host() -> None:
     """On a device without data: reading a value there, or meeting a tensor of the host, raises."""
     assert torch._meta_registrations.activate_meta, "what operators give there, see engine.deferred"
-    model, mimi, nowhere = small_model.small()._machine.model, small_mimi(), torch.device("meta")
+    model, mimi, nowhere = small_model.small()._parts.model, small_mimi(), torch.device("meta")
     model.to(nowhere)
     mimi._model.to(nowhere)
     with torch.inference_mode():

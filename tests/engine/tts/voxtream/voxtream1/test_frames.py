@@ -10,13 +10,14 @@ from engine.codec.mimi import Mimi, MimiStream
 from engine.nn.sampling import race_noise
 from engine.tts.base import AudioFrame
 from engine.tts.phones import EOS, SILENCE, own_table
+from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
-from engine.tts.voxtream.original.config import Generation
-from engine.tts.voxtream.original.frames import choose
-from engine.tts.voxtream.original.script import Cursor, Script, Span
+from engine.tts.voxtream.voxtream1.config import Generation
+from engine.tts.voxtream.voxtream1.frames import choose
+from engine.tts.voxtream.voxtream1.script import Cursor, Script
 from tests.engine.tts.laws import drain
-from tests.engine.tts.voxtream.original.small_original import SEED, SMALL, TARGET, small
+from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, TARGET, small
 
 DRAWS = 2000
 
@@ -42,7 +43,7 @@ def test_labels_are_drawn_from_the_best_of_the_joint_distribution() -> None:
 def script_of(phones: int, *, closed: bool) -> Script:
     """A script without a model; only the number of its phones is used."""
     script = Script.__new__(Script)
-    script.end, script.closed = phones, closed
+    script.phone_count, script.closed = phones, closed
     return script
 
 
@@ -50,9 +51,9 @@ def test_the_end_is_silence_for_a_few_frames_or_one_on_the_end_mark() -> None:
     cursor, script = Cursor(2, Generation()), script_of(4, closed=True)
     assert cursor.advance(3, script) == Span(3, 4)  # two phones: the last and the silence
     assert cursor.left is None
-    assert cursor.advance(0, script) == Span(4, 4)
+    assert cursor.advance(0, script) == Span(4, 4, ended=True)
     assert cursor.left == 5
-    assert cursor.advance(2, script) == Span(5, 5)
+    assert cursor.advance(2, script) == Span(5, 5, ended=True)
     assert cursor.left == 1
 
 

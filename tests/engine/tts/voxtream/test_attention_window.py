@@ -9,10 +9,10 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
+from engine.tts.voxtream.attention_window import BATCH, LAST_BATCHES, TemporalMemory, causal_mask
 from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.sink import BATCH, LAST_BATCHES, TemporalMemory, causal_mask
 from tests.engine.tts.voxtream.small_model import CPU, SMALL, TARGET
 
 PROMPT, WINDOW = 10, 64

@@ -15,20 +15,20 @@ import torch
 from engine.audio.ending import faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
-from engine.tts.utterance import Utterance
+from engine.tts.system.session import PassageUtterance
+from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.original.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
-from engine.tts.voxtream.original.frames import Frames
-from engine.tts.voxtream.original.prompt import PreparedPrompt
-from engine.tts.voxtream.original.script import Cursor, Script, Span
+from engine.tts.voxtream.voxtream1.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
+from engine.tts.voxtream.voxtream1.frames import Frames
+from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
+from engine.tts.voxtream.voxtream1.script import Cursor, Script
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelParts:
     """What all sessions of a model share and none may change."""
 
     generation: Generation
@@ -38,12 +38,12 @@ class Machine:
     espeak: Espeak
 
 
-class VoxtreamSession(Utterance):
+class VoxtreamSession(PassageUtterance):
     """A TtsSession without control of the rate."""
 
-    def __init__(self, machine: Machine, prompt: PreparedPrompt, seed: int) -> None:
+    def __init__(self, parts: ModelParts, prompt: PreparedPrompt, seed: int) -> None:
         super().__init__()
-        self._machine = machine
+        self._parts = parts
         self._prompt = prompt
         self._meter = RateMeter(METER_FRAMES, FRAME_MS)
         self._generator = torch.Generator().manual_seed(seed)
@@ -75,13 +75,14 @@ class VoxtreamSession(Utterance):
             self._span = self._cursor.advance(token, self._script)
             return None
         self._passage_over = True
-        onsets = self._onsets(Span(self._script.end, self._script.end))
+        end = self._script.phone_count
+        onsets = self._onsets(Span(end, end, ended=True))
         return self._packet(np.zeros(FRAME_SAMPLES, np.float32), onsets) if onsets else None
 
     def _next_passage(self) -> bool:
         """Begin the next passage, or finish; False when more text is needed to know which."""
         if self._words:
-            self._begin_passage(self._script.spoken_words)
+            self._begin_passage(self._script.places.begun_words)
         else:
             self._finished = self._ended
         return bool(self._words) or self._finished
@@ -89,41 +90,27 @@ class VoxtreamSession(Utterance):
     def _read(self) -> bool:
         """Take up the words of the next frame; False when more text is needed first."""
         script = self._script
+        full = self._made >= self._parts.generation.passage_frames
         while not script.closed and self._needs_a_word():
-            if self._words and not self._is_passage_end():
-                self._last_word = self._words.popleft()
-                self._taken += 1
-                for word in self._phonemizer.push(self._last_word):
-                    script.add(word)
-            elif self._ended or self._is_passage_end():
-                for word in self._phonemizer.finish():
-                    script.add(word)
-                script.close()
-            else:
+            if not self._read_word(self._phonemizer, script, passage_full=full):
                 return False
         return True
 
     def _needs_a_word(self) -> bool:
         """Whether the next frame sees further than the words taken up."""
-        ahead = self._script.end - self._cursor.last - 1
-        most = self._machine.generation.look_ahead
+        ahead = self._script.phone_count - self._cursor.last - 1
+        most = self._parts.generation.look_ahead
         return ahead < MIN_LOOK_AHEAD or (ahead < most and self._taken <= self._made)
-
-    def _is_passage_end(self) -> bool:
-        """Whether the passage ends with the words taken up."""
-        long_enough = self._made >= self._machine.generation.passage_frames
-        return long_enough and ends_sentence(self._last_word)
 
     def _begin_passage(self, first_word: int) -> None:
         """Go on from the prompt alone."""
-        machine, prompt = self._machine, self._prompt
-        self._phonemizer = WordPhonemizer(machine.espeak)
-        self._script = Script(prompt, machine.table, first_word)
-        self._cursor = Cursor(prompt.last_phone, machine.generation)
-        self._frames = Frames(prompt, machine.mimi, machine.generation)
+        parts, prompt = self._parts, self._prompt
+        self._phonemizer = WordPhonemizer(parts.espeak)
+        self._script = Script(prompt, parts.table, first_word)
+        self._cursor = Cursor(prompt.last_phone, parts.generation)
+        self._frames = Frames(prompt, parts.mimi, parts.generation)
         self._span = None
         self._taken = self._made = 0  # words and frames of the passage
-        self._last_word = ""
         self._passage_over = False
 
     def _frame(self, span: Span) -> AudioFrame:
@@ -145,5 +132,5 @@ class VoxtreamSession(Utterance):
     def _onsets(self, span: Span) -> tuple[Onset, ...]:
         half = FRAME_SAMPLES // 2
         return tuple(
-            Onset(word, self._sample + late * half) for word, late in self._script.begun(span)
+            Onset(word, self._sample + late * half) for word, late in self._script.words_begun(span)
         )

@@ -5,24 +5,22 @@
 
 Its depth transformer may be the built-in voice's, which the pack then does not hold.
 
-Invariant: weights are loaded once and never change; a pack is read as a whole or refused with a
-ModelError that names the file.
+Invariant: a pack is read as a whole or refused with a ModelError that names the file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from engine.codec.codes_file import tensors_hash
 from engine.codec.mimi import SAMPLE_RATE
 from engine.codec.small import load_small
-from engine.errors import InvalidInput, ModelError
+from engine.errors import ModelError
 from engine.nn.memory import return_freed_memory
 from engine.nn.packed.quantise import Precision
 from engine.resources import resource
@@ -32,16 +30,18 @@ from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import read_table
-from engine.tts.synthesiser import Synthesiser
+from engine.tts.system.synthesiser import SystemSynthesiser
+from engine.tts.system.voice_tensors import prompt_codes, real_numbers, unfit, whole_numbers
 from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
 from engine.tts.voxtream.files.place import NAME as STARTER
-from engine.tts.voxtream.original.config import FROZEN, NAME, PackConfig, read_pack_config
-from engine.tts.voxtream.original.prompt import PreparedPrompt, Prompt, prepare
-from engine.tts.voxtream.original.session import Machine, VoxtreamSession
-from engine.tts.voxtream.prompt import rotary_tables
+from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.prompt import Tables, rotary_tables
+from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, PackConfig, read_pack_config
+from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt, Prompt, prepare
+from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
 
 # Acoustic codes are drawn, which the packed depth transformer cannot: that one stays plain.
 PROFILE: Final = Profile(
@@ -50,30 +50,34 @@ PROFILE: Final = Profile(
 AGAIN: Final = Translatable("Make the voice pack again.")
 
 
-class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
-    """A TtsModel."""
+@dataclass(frozen=True)
+class PromptVoices:
+    """Voices that are prompts with their text, aligned, which a recording lacks."""
 
-    def __init__(self, machine: Machine, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
-        device = machine.model.device.type
-        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, can_clone=False, device=device)
-        super().__init__(info, own_voices, self._prompt)
-        self._machine = machine
-        self._tables = rotary_tables(machine.model)
+    own: tuple[Voice, ...]
+    model: VoxtreamModel
+    tables: Tables
 
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """Always a ModelError: a prompt needs its text, aligned, which a recording lacks."""
+    def prepared(self, voice: Voice) -> PreparedPrompt:
+        """See Voices."""
+        return prepare(self.model, self.tables, checked_prompt(voice, self.model.config))
+
+    def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
+        """Always a ModelError."""
         raise ModelError(
             "VoXtream learns no voice from a recording: it would have to know what is said in it.",
             hint="Choose one of its own voices, or another synthesiser.",
         )
 
-    @torch.inference_mode()
-    def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
-        return VoxtreamSession(self._machine, self._of(voice), seed)
 
-    def _prompt(self, voice: Voice) -> PreparedPrompt:
-        model = self._machine.model
-        return prepare(model, self._tables, checked_prompt(voice, model.config))
+class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
+    """A TtsModel."""
+
+    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+        device = parts.model.device.type
+        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, can_clone=False, device=device)
+        voices = PromptVoices(own_voices, parts.model, rotary_tables(parts.model))
+        super().__init__(info, parts, VoxtreamSession, voices)
 
 
 def load(folder: Path, device: str) -> VoxtreamSynthesiser:
@@ -94,10 +98,10 @@ def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesi
         model = load_weights(weights, shape, GENERATION, profile, place)
     codec = load_small(folder / CODEC_FILE, place.device)
     codec.tune(profile.codec)
-    machine = Machine(config.generation, model, codec, table, Espeak())
+    parts = ModelParts(config.generation, model, codec, table, Espeak())
     named = named_voices(folder / VOICES_FOLDER, config.name)
     return_freed_memory()
-    return VoxtreamSynthesiser(machine, named, config.name)
+    return VoxtreamSynthesiser(parts, named, config.name)
 
 
 def frozen_hash(file: Path) -> str:
@@ -145,68 +149,20 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
     most one phone a frame and end on the last, and the speaker's vector [W]. InvalidInput when they
     do not fit the model.
     """
-    codes, phones, spans = (_integers(voice, name) for name in ("codes", "phones", "spans"))
-    speaker = _array(voice.tensors, "speaker")
-    longest = shape.audio_window - 2  # a column more than frames, and one to speak in
-    right = {
-        "codes": codes.ndim == 2
-        and codes.shape[0] >= shape.codebooks
-        and 2 <= codes.shape[1] <= longest
-        and _within(codes, shape.codes),
-        "phones": phones.ndim == 1
-        and 0 < len(phones) < shape.phone_window
-        and _within(phones, shape.phone_vocabulary),
-        "spans": spans.shape == (codes.shape[-1], 2) and _walks(spans, len(phones)),
-        "speaker": speaker.shape == (shape.speaker_width,) and bool(np.isfinite(speaker).all()),
-    }
-    for name, good in right.items():
-        if not good:
-            raise InvalidInput(
-                "The voice '{name}' holds '{part}' that are no prompt of this model.",
-                hint=AGAIN,
-                name=voice.name,
-                part=name,
-            )
-    return Prompt(
-        _tensor(codes[: shape.codebooks]),
-        _tensor(phones),
-        _tensor(spans),
-        torch.from_numpy(speaker.astype(np.float32)),
-    )
+    # A column more than frames, and one to speak in.
+    codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.audio_window - 2)
+    phones = whole_numbers(voice, "phones", shape.phone_vocabulary)
+    spans = whole_numbers(voice, "spans", len(phones), dimensions=2)
+    if len(phones) >= shape.phone_window:
+        raise unfit(voice, f"{len(phones)} phones")
+    if spans.shape != (codes.shape[1], 2) or not _walks(spans, len(phones)):
+        raise unfit(voice, "'spans' that are no prompt's")
+    return Prompt(codes, phones, spans, real_numbers(voice, "speaker", (shape.speaker_width,)))
 
 
-def _tensor(array: npt.NDArray[Any]) -> Tensor:
-    return torch.from_numpy(array.astype(np.int64))
-
-
-def _within(array: npt.NDArray[Any], size: int) -> bool:
-    """Whether all values are 0..size - 1."""
-    return bool(array.min() >= 0 and array.max() < size)
-
-
-def _walks(spans: npt.NDArray[Any], phones: int) -> bool:
+def _walks(spans: Tensor, phones: int) -> bool:
     """Whether frames with these phones follow each other as duration tokens let them."""
     first, last = spans[:, 0], spans[:, 1]
-    steps = first[1:] - last[:-1]
-    wide = last - first
-    return bool(
-        first[0] == 0
-        and last[-1] == phones - 1
-        and np.isin(steps, (0, 1)).all()
-        and np.isin(wide, (0, 1)).all()
-    )
-
-
-def _integers(voice: Voice, name: str) -> npt.NDArray[Any]:
-    array = _array(voice.tensors, name)
-    if not np.issubdtype(array.dtype, np.integer) or not array.size:
-        raise InvalidInput(
-            "The voice '{name}' holds no {part}.", hint=AGAIN, name=voice.name, part=name
-        )
-    return array
-
-
-def _array(tensors: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[Any]:
-    if name not in tensors:
-        raise InvalidInput("The voice lacks '{name}'.", hint=AGAIN, name=name)
-    return tensors[name]
+    steps, wide = first[1:] - last[:-1], last - first
+    ends = bool(first[0] == 0) and bool(last[-1] == phones - 1)
+    return ends and all(bool(((each == 0) | (each == 1)).all()) for each in (steps, wide))

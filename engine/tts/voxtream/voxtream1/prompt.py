@@ -13,11 +13,11 @@ from torch import Tensor
 
 from engine.nn.cache import KvCache
 from engine.tts.phones import BOS
+from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import Opened, Tables
-from engine.tts.voxtream.sink import causal_mask
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
 from engine.tts.voxtream.config import FULL, ModelConfig
 from engine.tts.voxtream.files.checkpoint import RandomWeights
 from engine.tts.voxtream.files.pack import read_pack_config
-from engine.tts.voxtream.original.config import FROZEN, TOKENS, Generation, PackConfig
-from engine.tts.voxtream.original.synthesiser import frozen_hash, load_pack
-from tests.engine.tts.voxtream.original.small_original import TARGET, random_voice
+from engine.tts.voxtream.voxtream1.config import FROZEN, TOKENS, Generation, PackConfig
+from engine.tts.voxtream.voxtream1.synthesiser import frozen_hash, load_pack
+from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import TARGET, random_voice
 
 BUILT_IN = resource("starter")
 
@@ -52,7 +52,7 @@ def write_config(folder: Path, shape: ModelConfig, frozen: str) -> None:
 
 
 def test_what_is_frozen_is_the_built_in_voice_s(pack: Path) -> None:
-    model = load_pack(pack, FULL, TARGET)._machine.model
+    model = load_pack(pack, FULL, TARGET).parts.model
     there = load_file(BUILT_IN / VOICE_FILE)
     assert torch.equal(model.audio_embeddings.weight, there["audio_embeddings.weight"].float())
     head = model.acoustic_heads[2].get_parameter("weight")

@@ -13,8 +13,8 @@ from engine.tts.base import Finished, Starved
 from engine.tts.phones import own_table
 from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files.checkpoint import RandomWeights
-from tests.engine.tts.voxtream.original.slow_loop import speak
-from tests.engine.tts.voxtream.original.small_original import SEED, SMALL, small
+from tests.engine.tts.voxtream.voxtream1.slow_loop import speak
+from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, small
 
 # No word that is held until the next one is known.
 WORDS = ("Seven", "boats", "crossed", "icy", "rivers", "saw", "green", "hills", "slowly")
@@ -62,7 +62,7 @@ def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
 
 
 def test_a_profile_in_few_bits_keeps_the_plain_depth_transformer() -> None:
-    from engine.tts.voxtream.original.synthesiser import PROFILE
+    from engine.tts.voxtream.voxtream1.synthesiser import PROFILE
 
     assert PROFILE.temporal is Precision.INT8
     assert (PROFILE.depth, PROFILE.heads) == (FULL.depth, FULL.heads)

@@ -7,10 +7,11 @@ Invariant: nothing here depends on a rate: the system has none.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from engine.tts.pack_files import Limits, check_system, read_config
-from engine.tts.voxtream.config import DURATION_TOKENS, LIMITS, NEVER, ModelConfig, check_shape
+from engine.settings.rules import Range
+from engine.tts.pack_files import check_system, read_config
+from engine.tts.voxtream.config import DURATION_TOKENS, NEVER, ModelConfig, check_shape
 
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
@@ -22,12 +23,16 @@ SPECIAL_CODES: Final = 1  # padding only; without guidance no second one is need
 class Generation:
     """Constants of generation."""
 
-    temperature: float = 0.9  # released
-    top: int = 5  # labels drawn from, and acoustic codes; released
-    look_ahead: int = 10  # phones; with so many known, no frame waits for a word (VoXtream, 2)
-    end_frames: int = 5  # at most so many follow the first one on the closing silence; released
-    held_frames: int = 25  # a phone is left after so many: ours, the released loop has no limit
-    passage_frames: int = NEVER  # after so many, a new passage begins with the next sentence: ours
+    temperature: Annotated[float, Range(0.01, 100)] = 0.9  # released
+    top: Annotated[int, Range(1, 65_536)] = 5  # labels drawn from, and acoustic codes; released
+    # phones; with so many known, no frame waits for a word (VoXtream, 2)
+    look_ahead: Annotated[int, Range(1, 1000)] = 10
+    # at most so many follow the first one on the closing silence; released
+    end_frames: Annotated[int, Range(1, 1000)] = 5
+    # a phone is left after so many: ours, the released loop has no limit
+    held_frames: Annotated[int, Range(1, 1000)] = 25
+    # after so many, a new passage begins with the next sentence: ours
+    passage_frames: Annotated[int, Range(1, 999_999)] = NEVER
 
 
 # Keys of what makes the acoustic codes. The paper takes it from another model, CSM, and leaves it
@@ -35,12 +40,6 @@ class Generation:
 FROZEN: Final = ("audio_embeddings.", "audio_head", "dep_former.")
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
 METER_FRAMES: Final = 38  # 3 s, of the rate that is measured
-
-
-_LIMITS: Final[Limits] = {
-    **LIMITS, "top": LIMITS["top_codes"], "look_ahead": (1, 1000), "end_frames": (1, 1000),
-    "held_frames": (1, 1000),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, _LIMITS, _check)
+    return read_config(file, PackConfig, _check)
 
 
 def _check(config: PackConfig) -> None:

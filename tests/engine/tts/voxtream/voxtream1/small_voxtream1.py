@@ -10,9 +10,9 @@ from engine.tts.base import Voice
 from engine.tts.phones import own_table
 from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
-from engine.tts.voxtream.original.config import NAME, TOKENS, Generation
-from engine.tts.voxtream.original.session import Machine
-from engine.tts.voxtream.original.synthesiser import VoxtreamSynthesiser
+from engine.tts.voxtream.voxtream1.config import NAME, TOKENS, Generation
+from engine.tts.voxtream.voxtream1.session import ModelParts
+from engine.tts.voxtream.voxtream1.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.voxtream.small_model import small_mimi
 
 TARGET = Target(torch.device("cpu"), torch.float32, threads=1)
@@ -35,10 +35,10 @@ def small(
     profile: Profile = FULL, generation: Generation | None = None, mimi: Mimi | None = None
 ) -> VoxtreamSynthesiser:
     model = load_weights(RandomWeights(SMALL, SEED), SMALL, GENERATION, profile, TARGET)
-    machine = Machine(
+    parts = ModelParts(
         generation or Generation(), model, mimi or small_mimi(), own_table(), Espeak()
     )
-    return VoxtreamSynthesiser(machine, (random_voice(),))
+    return VoxtreamSynthesiser(parts, (random_voice(),))
 
 
 def random_voice(frames: int = 20, phones: int = 13) -> Voice:

@@ -3,8 +3,7 @@
 import numpy as np
 import torch
 
-from engine.nn.bound import Bound
-from engine.nn.packed.product_graph import ProductGraph
+from engine.nn.packed.product_graph import Bound, ProductGraph
 
 
 def test_it_reads_what_the_inputs_hold_when_it_is_run() -> None:

@@ -15,11 +15,11 @@ from engine.codec.mimi import Mimi
 from engine.nn.cache import KvCache
 from engine.nn.sampling import draw_top, race_noise
 from engine.nn.transformer import RotaryTable
+from engine.tts.voxtream.attention_window import TemporalMemory, causal_mask
 from engine.tts.voxtream.network.model import Choice, VoxtreamModel
-from engine.tts.voxtream.original.config import Generation
-from engine.tts.voxtream.original.prompt import PreparedPrompt
 from engine.tts.voxtream.prompt import Opened
-from engine.tts.voxtream.sink import TemporalMemory, causal_mask
+from engine.tts.voxtream.voxtream1.config import Generation
+from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 
 
 def choose(model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor) -> Choice:

@@ -1,65 +1,31 @@
 """What an utterance has to say: phones behind the prompt's, and where the voice stands in them.
 
-There is no punctuation: VoXtream's text has none, so a phone's index is its place in the sequence.
 Invariant: rows depend on the words added so far, not on how they were grouped.
 """
-
-from collections import deque
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from engine.codec.mimi import NOTHING
-from engine.text.phonemes import PhonedWord, is_nucleus
-from engine.tts.phones import EOS, SILENCE, PhoneTable
+from engine.tts.phones import PhoneTable
+from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from engine.tts.voxtream.original.config import TOKENS, Generation
-from engine.tts.voxtream.original.prompt import PreparedPrompt
+from engine.tts.voxtream.script import PhoneScript
+from engine.tts.voxtream.voxtream1.config import TOKENS, Generation
+from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 
 
-@dataclass(frozen=True)
-class Span:
-    """Sequence positions of the first and last phone a frame speaks."""
-
-    first: int
-    last: int
-
-
-class Script:
-    """Phones of one utterance, word by word."""
+class Script(PhoneScript):
+    """VoXtream's: its text has no punctuation, so a phone's index is its place in the sequence."""
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
-        """`first_word` = how many words of the utterance came before."""
+        super().__init__(prompt.phones, table, first_word)
         self.rows: PhoneRows = prompt.rows  # all rows, as far as the text is known
-        self.closed = False
-        self.end = prompt.phones  # position behind the last phone
-        self.words = 0  # added, sounds or not
-        self.spoken_words = first_word  # that begun() has given
         self._prompt = prompt
-        self._table = table
         self._ids: list[int] = []  # of the text's phones, then of silence and end mark
-        self._nuclei: deque[int] = deque()  # positions that carry a syllable
-        self._starts: deque[int] = deque()  # where each unspoken word begins
 
-    @property
-    def has_phones(self) -> bool:
-        return self.end > self._prompt.phones
-
-    def add(self, word: PhonedWord) -> None:
-        """The next word."""
-        self._starts.append(self.end)
-        for phone in word.phones:
-            numbers = self._table.ids(phone)
-            if numbers and is_nucleus(phone):
-                self._nuclei.append(self.end)
-            self._ids += numbers
-            self.end += len(numbers)
-
-    def close(self) -> None:
-        """The text is over: silence and the end mark stand behind the last phone."""
-        self.closed = True
-        self._ids += (SILENCE, EOS)
+    def _append_phone(self, number: int) -> None:
+        self._ids.append(number)
 
     def encode(self) -> PhoneRows:
         """The rows, with those of the phones added since the last call."""
@@ -79,24 +45,6 @@ class Script:
     def said(self, span: Span) -> tuple[int, int]:
         """Ids of a frame's first and last phone; NOTHING for the prompt's."""
         return self._id(span.first), self._id(span.last)
-
-    def begun(self, span: Span) -> list[tuple[int, bool]]:
-        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
-        words = []
-        over = self.closed and span.first >= self.end
-        while self._starts and (over or self._starts[0] <= span.last):
-            start = self._starts.popleft()
-            words.append((self.spoken_words, span.first < start == span.last))
-            self.spoken_words += 1
-        return words
-
-    def syllables_ended(self, span: Span) -> int:
-        """How many syllables are over when a frame begins, each counted once."""
-        ended = 0
-        while self._nuclei and self._nuclei[0] < span.first:
-            self._nuclei.popleft()
-            ended += 1
-        return ended
 
     def _id(self, position: int) -> int:
         own = position - self._prompt.phones
@@ -122,10 +70,10 @@ class Cursor:
         start = self.last + (1 if pushed else step.shift)
         if pushed:
             self._held = 0
-        if script.closed and start >= script.end:
-            return self._over(start - script.end, script.end)
+        if script.closed and start >= script.phone_count:
+            return self._over(start - script.phone_count, script.phone_count)
         last = start + step.phones - 1
-        self.last = last if script.closed else min(last, script.end - 1)
+        self.last = last if script.closed else min(last, script.phone_count - 1)
         return Span(start, self.last)
 
     def _over(self, beyond: int, end: int) -> Span:
@@ -136,4 +84,4 @@ class Cursor:
         elif self.left is None:
             self.left = self._generation.end_frames
         self.last = place
-        return Span(place, place)
+        return Span(place, place, ended=True)

@@ -1,0 +1,94 @@
+"""Utterances for laws and other tests: said in pieces or all at once, and compared."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, TtsModel, TtsSession
+
+# Ends without a full stop, because replies may.
+TEXT = (
+    "Of the many people who asked, one was right: it is late. "
+    "We will meet the others at seven and walk along quiet rivers"
+)
+WORDS = tuple(TEXT.split())
+STEPS_PER_WORD = 400  # far above what any word needs; reached only by a session that never ends
+
+
+# A sentence: enough where a law needs many utterances.
+FEW = WORDS[: WORDS.index("late.") + 1]
+
+
+@dataclass(frozen=True)
+class Utterance:
+    frames: tuple[AudioFrame, ...]
+
+    @property
+    def pcm(self) -> Pcm:
+        return np.concatenate([np.zeros(0, np.float32), *(frame.pcm for frame in self.frames)])
+
+    @property
+    def onsets(self) -> tuple[Onset, ...]:
+        return tuple(onset for frame in self.frames for onset in frame.onsets)
+
+
+def open_session(model: TtsModel, *, seed: int = 7, rate: float | None = None) -> TtsSession:
+    session = model.open(model.voices()[0], seed=seed)
+    session.rate = rate
+    return session
+
+
+def drain(session: TtsSession) -> list[AudioFrame]:
+    """Frames until the session is starved or finished."""
+    frames = []
+    for _ in range(STEPS_PER_WORD * len(WORDS)):
+        step = session.step()
+        if not isinstance(step, AudioFrame):
+            return frames
+        frames.append(step)
+    raise AssertionError("the session gives frames for ever")
+
+
+def say(
+    model: TtsModel,
+    chunks: Iterable[Iterable[str]] = (WORDS,),
+    *,
+    seed: int = 7,
+    rate: float | None = None,
+) -> Utterance:
+    """Push chunk after chunk of words and take all frames that can be had in between."""
+    frames = []
+    with open_session(model, seed=seed, rate=rate) as session:
+        for chunk in chunks:
+            for word in chunk:
+                session.push_word(word)
+            frames += drain(session)
+        session.end_input()
+        frames += drain(session)
+        assert session.step() == Finished()
+    return Utterance(tuple(frames))
+
+
+def say_all_at_once(model: TtsModel) -> Utterance:
+    """Every word pushed and the input ended before the first step; said once by each model."""
+    if model not in _WHOLE:
+        _WHOLE[model] = _all_at_once(model)
+    return _WHOLE[model]
+
+
+def _all_at_once(model: TtsModel) -> Utterance:
+    with open_session(model) as session:
+        for word in WORDS:
+            session.push_word(word)
+        session.end_input()
+        return Utterance(tuple(drain(session)))
+
+
+_WHOLE: WeakKeyDictionary[TtsModel, Utterance] = WeakKeyDictionary()
+
+
+def assert_same(one: Utterance, other: Utterance) -> None:
+    assert np.array_equal(one.pcm, other.pcm)
+    assert one.onsets == other.onsets
