@@ -26,7 +26,7 @@ from engine.nn.weights_file import shape_metadata
 from engine.training.codec.speech import Spoken, read_speech
 from engine.training.codec.stage import shipped_config
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.judge.performance import OWN_RATE
+from engine.training.evaluation.performance import OWN_RATE
 from engine.training.packing import (
     by_difference,
     finish,

@@ -51,8 +51,8 @@ _VOXTREAM: Final = {
     "draw": Stage("codec.draw:draw_corpus"),
     "decoder": Stage("codec.decoder:train_decoder", learns="decoder", can_be_taken=True),
     "export": Stage("export:export_pack"),
-    "baselines": Stage("judge.measurements:measure_baselines"),
-    "evaluate": Stage("judge.measurements:evaluate_pack"),
+    "baselines": Stage("evaluation.measurements:measure_baselines"),
+    "evaluate": Stage("evaluation.measurements:evaluate_pack"),
 }
 SYSTEMS: Final[Mapping[str, System]] = {
     VOXTREAM2: System("A small VoXtream2 with its own codec and speaker encoder,", _VOXTREAM),

@@ -39,7 +39,7 @@ import numpy.typing as npt
 from engine.settings import AudioSettings, SpeechSettings
 from engine.text.phonemes import PhonedWord, WordPhonemizer
 from engine.training.corpus import grammar
-from engine.training.judge.performance import Spoken, say
+from engine.training.evaluation.performance import Spoken, say
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
 from engine.tts.kokoro import parts, place, session, synthesiser
 from engine.tts.kokoro.durations import make_script
@@ -307,8 +307,8 @@ class _LongTalker:
 
 
 def long(size: Size) -> Figures:
-    from engine.training.judge.performance import syllables_of
-    from engine.training.judge.side import judge_long
+    from engine.training.evaluation.performance import syllables_of
+    from engine.training.evaluation.side import judge_long
 
     draw, texts, syllables = random.Random("long"), list[str](), 0
     while syllables < LONG_S * RATES[3]:

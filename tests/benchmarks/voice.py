@@ -21,10 +21,10 @@ from pathlib import Path
 
 from engine.resources import resource
 from engine.training.corpus import grammar
-from engine.training.judge.figures import UNMEASURED, Results, details, goals
-from engine.training.judge.side import Side, Texts
-from engine.training.judge.talkers import LiveTalker, pack_hashes, talkers_of
-from engine.training.judge.verdicts import FORMAT, bigram_judge
+from engine.training.evaluation.figures import UNMEASURED, Results, details, goals
+from engine.training.evaluation.side import Side, Texts
+from engine.training.evaluation.talkers import LiveTalker, pack_hashes, talkers_of
+from engine.training.evaluation.verdicts import FORMAT, bigram_judge
 from engine.training.recipe import Evaluate
 from engine.training.tasks import do_tasks
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 from engine.nn import stored_weights
 from engine.training.comparison.systems import System
 from engine.training.corpus import grammar
-from engine.training.judge.figures import Results
-from engine.training.judge.performance import OWN_RATE
-from engine.training.judge.side import Texts, spread
-from engine.training.judge.talkers import LiveTalker, pack_hashes
-from engine.training.judge.verdicts import (
+from engine.training.evaluation.figures import Results
+from engine.training.evaluation.performance import OWN_RATE
+from engine.training.evaluation.side import Texts, spread
+from engine.training.evaluation.talkers import LiveTalker, pack_hashes
+from engine.training.evaluation.verdicts import (
     FORMAT,
     Judges,
     Verdict,

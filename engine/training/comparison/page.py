@@ -12,14 +12,14 @@ from typing import Final
 
 from engine.training.comparison.measure import SIZE, Figures
 from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, System
-from engine.training.judge.figures import UNMEASURED, Goal, Results, goals
-from engine.training.judge.verdicts import Verdict, errors, interval
+from engine.training.evaluation.figures import UNMEASURED, Goal, Results, goals
+from engine.training.evaluation.verdicts import Verdict, errors, interval
 from engine.tts.delays import Timing, Trace, factor, timing, words_before_sound
 
 PAGE: Final = "comparison.md"
 COMMAND: Final = "python -m engine.training compare"
 Columns = Mapping[System, Figures]
-# Figures of engine/training/judge/figures.py that are shown, and the part that measures each.
+# Figures of engine/training/evaluation/figures.py that are shown, and the part that measures each.
 _HEARD: Final = {
     "words wrong, Whisper, every voice": "sentences",
     "words wrong, Whisper, all": "sentences",

@@ -10,7 +10,7 @@ from typing import Final
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.systems import SYSTEMS as PAPERS
-from engine.training.judge.talkers import FORMANT, LiveTalker
+from engine.training.evaluation.talkers import FORMANT, LiveTalker
 from engine.training.tasks import Place
 from engine.tts import packs
 from engine.tts.kokoro.voices import NAME as KOKORO

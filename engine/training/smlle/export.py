@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.training.corpus import grammar
-from engine.training.judge.hearing import speech_seconds
-from engine.training.judge.performance import say, syllables_of
+from engine.training.evaluation.hearing import speech_seconds
+from engine.training.evaluation.performance import say, syllables_of
 from engine.training.packing import (
     by_difference,
     finish,

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from engine.training.codec.speech import is_validation
 from engine.training.corpus.shards import read_shards
-from engine.training.judge.hearing import speech_seconds
-from engine.training.judge.performance import say, syllables_of
-from engine.training.judge.side import spread
-from engine.training.judge.talkers import loaded_voxtream2, pack_hashes
+from engine.training.evaluation.hearing import speech_seconds
+from engine.training.evaluation.performance import say, syllables_of
+from engine.training.evaluation.side import spread
+from engine.training.evaluation.talkers import loaded_voxtream2, pack_hashes
 from engine.training.recipe import Export
 from engine.training.run import Run
 from engine.training.tasks import Place, Task, do_tasks, result

@@ -20,7 +20,7 @@ from engine.audio.base import Pcm
 from engine.training.corpus import grammar, prose
 from engine.training.corpus.speakers import BASES, Base, Speaker
 from engine.training.corpus.utterance import SAMPLE_RATE, Plan, voiced
-from engine.training.judge.talkers import LiveTalker
+from engine.training.evaluation.talkers import LiveTalker
 from engine.training.teachers import synthesisers
 from tests.simulation.room import RATE, at_level
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.training.judge.judging import Recogniser, word_error_rate
-from engine.training.judge.performance import Spoken
-from engine.training.judge.talkers import LiveTalker
+from engine.training.evaluation.judging import Recogniser, word_error_rate
+from engine.training.evaluation.performance import Spoken
+from engine.training.evaluation.talkers import LiveTalker
 from engine.training.run import file_hash
 
 PACK = Path(__file__).parents[3] / "resources" / "starter"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from engine.training.corpus.matching import Gaps
-from engine.training.judge.verdicts import Verdict
+from engine.training.evaluation.verdicts import Verdict
 
 
 def verdict(**changed: Any) -> Verdict:

@@ -11,7 +11,7 @@ from engine.training.comparison.measure import SIZE, SMALL, Figures, Measurement
 from engine.training.comparison.page import CLAIMS, rows, write_page
 from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, SYSTEMS, System
 from engine.training.corpus import grammar
-from engine.training.judge.figures import UNMEASURED, Results
+from engine.training.evaluation.figures import UNMEASURED, Results
 from engine.tts import packs
 from engine.tts.delays import Frame, Trace
 from tests.engine.training.verdict import verdict

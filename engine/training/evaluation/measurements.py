@@ -18,10 +18,10 @@ from engine.errors import InvalidInput
 from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.texts import read_texts
-from engine.training.judge import cloning
-from engine.training.judge.figures import Results, details, table
-from engine.training.judge.side import Side, Texts, spread
-from engine.training.judge.talkers import (
+from engine.training.evaluation import cloning
+from engine.training.evaluation.figures import Results, details, table
+from engine.training.evaluation.side import Side, Texts, spread
+from engine.training.evaluation.talkers import (
     FORMANT,
     LiveTalker,
     Talker,
@@ -30,7 +30,7 @@ from engine.training.judge.talkers import (
     speed,
     talkers_beside,
 )
-from engine.training.judge.verdicts import FORMAT, bigram_judge
+from engine.training.evaluation.verdicts import FORMAT, bigram_judge
 from engine.training.packing import pack_folder
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Task, begins, do_tasks, result

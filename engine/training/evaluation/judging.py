@@ -21,7 +21,7 @@ import jiwer
 import numpy as np
 import soxr
 
-from engine.training.judge.performance import Spoken
+from engine.training.evaluation.performance import Spoken
 from engine.training.teachers import sounds
 from engine.tts.base import Pcm
 

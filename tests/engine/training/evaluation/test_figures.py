@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.training.judge.cloning import likened, likeness
-from engine.training.judge.figures import UNMEASURED, UP, Goal, Results, details, goals, table
-from engine.training.judge.judging import Naturalness
+from engine.training.evaluation.cloning import likened, likeness
+from engine.training.evaluation.figures import UNMEASURED, UP, Goal, Results, details, goals, table
+from engine.training.evaluation.judging import Naturalness
 from tests.engine.training.verdict import verdict
 
 NOTHING = Results()

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from engine.training.judge.figures import DOWN, UP, Results
-from engine.training.judge.judging import Recogniser, word_error_rate
-from engine.training.judge.performance import OWN_RATE, Spoken, syllables_of
-from engine.training.judge.talkers import Talker
-from engine.training.judge.verdicts import Judges, Verdict, judge, read_verdicts
+from engine.training.evaluation.figures import DOWN, UP, Results
+from engine.training.evaluation.judging import Recogniser, word_error_rate
+from engine.training.evaluation.performance import OWN_RATE, Spoken, syllables_of
+from engine.training.evaluation.talkers import Talker
+from engine.training.evaluation.verdicts import Judges, Verdict, judge, read_verdicts
 from engine.training.recipe import Evaluate
 from engine.training.tasks import Task, result
 

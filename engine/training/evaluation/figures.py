@@ -9,8 +9,8 @@ from enum import Enum
 from statistics import mean, median
 from typing import Final
 
-from engine.training.judge.cloning import Likened, Likeness
-from engine.training.judge.verdicts import Judge, Verdict, errors, interval, settling
+from engine.training.evaluation.cloning import Likened, Likeness
+from engine.training.evaluation.verdicts import Judge, Verdict, errors, interval, settling
 
 UNMEASURED: Final = "not measured"
 ALL: Final = "all voices"

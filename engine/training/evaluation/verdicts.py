@@ -20,8 +20,7 @@ import numpy.typing as npt
 from engine.text import syllables
 from engine.training.corpus.matching import Gaps, gaps
 from engine.training.corpus.recordings import Aligner
-from engine.training.fetching import fetch
-from engine.training.judge.judging import (
+from engine.training.evaluation.judging import (
     Naturalness,
     Recogniser,
     SoundRecogniser,
@@ -29,9 +28,10 @@ from engine.training.judge.judging import (
     word_errors,
     words,
 )
-from engine.training.judge.performance import Spoken
-from engine.training.judge.talkers import Rates, Talker, phonemizer_library
-from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
+from engine.training.evaluation.performance import Spoken
+from engine.training.evaluation.talkers import Rates, Talker, phonemizer_library
+from engine.training.evaluation.whisper_judge import WhisperJudge, words_wrong
+from engine.training.fetching import fetch
 from engine.training.teachers import sounds
 
 FORMAT: Final = "verdicts 4"  # change it when a judge changes: then saved results are judged again

@@ -21,8 +21,8 @@ from engine.audio.clips.clip import read_clip
 from engine.errors import UnreadableClip
 from engine.training.corpus.shards import read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.judge.performance import OWN_RATE, say
-from engine.training.judge.talkers import Talker, loaded
+from engine.training.evaluation.performance import OWN_RATE, say
+from engine.training.evaluation.talkers import Talker, loaded
 from engine.training.voice.speaker import rate_where_equal
 from engine.tts.base import Pcm
 

@@ -6,10 +6,10 @@ import shutil
 import pytest
 
 from engine.training.corpus.matching import Gaps, gaps
-from engine.training.judge.figures import LOST_SOUNDS
-from engine.training.judge.performance import Spoken
-from engine.training.judge.talkers import SourceTalker
-from engine.training.judge.verdicts import (
+from engine.training.evaluation.figures import LOST_SOUNDS
+from engine.training.evaluation.performance import Spoken
+from engine.training.evaluation.talkers import SourceTalker
+from engine.training.evaluation.verdicts import (
     Judge,
     Judges,
     Verdict,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.training.judge.hearing import speech_seconds
+from engine.training.evaluation.hearing import speech_seconds
 from engine.tts import delays
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.delays import (

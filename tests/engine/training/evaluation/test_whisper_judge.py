@@ -8,7 +8,7 @@ import pytest
 from engine.assets.catalogue import find
 from engine.assets.packages import PackedFile
 from engine.text.phonemes import Espeak
-from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
+from engine.training.evaluation.whisper_judge import WhisperJudge, words_wrong
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request
 from tests.packaged import packaged

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidInput
-from engine.training.judge import talkers
-from engine.training.judge.talkers import (
+from engine.training.evaluation import talkers
+from engine.training.evaluation.talkers import (
     MOST_VOICES,
     LiveTalker,
     source_talkers,

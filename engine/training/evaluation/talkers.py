@@ -24,8 +24,8 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import BASES
+from engine.training.evaluation.performance import OWN_RATE, Spoken, say
 from engine.training.fetching import fetch
-from engine.training.judge.performance import OWN_RATE, Spoken, say
 from engine.training.recipe import Recipe
 from engine.training.run import file_hash
 from engine.training.tasks import Place

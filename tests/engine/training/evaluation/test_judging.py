@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from engine.training.judge.hearing import at_pauses, nuclei, speech_seconds
-from engine.training.judge.judging import Recogniser, bigram, word_error_rate
+from engine.training.evaluation.hearing import at_pauses, nuclei, speech_seconds
+from engine.training.evaluation.judging import Recogniser, bigram, word_error_rate
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request
 

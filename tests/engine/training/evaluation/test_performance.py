@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.training.judge.performance import say, syllables_of
-from engine.training.judge.side import judge_long
-from engine.training.judge.talkers import FORMANT, LiveTalker, loaded
+from engine.training.evaluation.performance import say, syllables_of
+from engine.training.evaluation.side import judge_long
+from engine.training.evaluation.talkers import FORMANT, LiveTalker, loaded
 from engine.tts.delays import LONGEST, SLACK_SECONDS
 from tests.fakes_tts import FakeTts, LostTts
 
