@@ -39,7 +39,7 @@ _Lesson = TypeVar("_Lesson")
 
 
 @dataclass(frozen=True)
-class Moment:
+class StepContext:
     """One step of a training: its number, the share of the schedule before it, its random
     generator, all processes."""
 
@@ -65,21 +65,21 @@ class Learner(ABC):
         self.optimisers = {name: optimiser(every, schedule)}
 
     @abstractmethod
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         """One step; the losses to report, still on the device."""
 
     @abstractmethod
     def validate(self) -> dict[str, float]:
         """Losses on data that is never trained on."""
 
-    def _descend(
-        self, losses: Mapping[str, Tensor], moment: Moment, total: Tensor | None = None
+    def _optimise(
+        self, losses: Mapping[str, Tensor], context: StepContext, total: Tensor | None = None
     ) -> Losses:
         """One step on a total of the losses, None = their sum; the losses to report."""
         if total is None:
             total = torch.stack(list(losses.values())).sum()
         (together,) = self.optimisers.values()
-        descend(total, together, self._schedule.clip, moment.ranks)
+        optimiser_step(total, together, self._schedule.clip, context.ranks)
         return {name: loss.detach() for name, loss in losses.items()}
 
 
@@ -182,7 +182,9 @@ def in_bf16(device: torch.device | str, *, asked: bool) -> torch.autocast:
     return torch.autocast(kind, torch.bfloat16, enabled=asked and can)
 
 
-def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks) -> None:
+def optimiser_step(
+    loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks
+) -> None:
     """One optimiser step on a loss. Gradients that are not finite change nothing."""
     parameters: Iterable[nn.Parameter] = [
         parameter for group in optimiser.param_groups for parameter in group["params"]
@@ -284,7 +286,7 @@ def _step(
         for group in each.param_groups:
             group["lr"] = learning_rate(schedule, step, share) * group["scale"]
     with _attention(ranks.device):
-        return learner.learn(Moment(step, share, draw, ranks))
+        return learner.learn(StepContext(step, share, draw, ranks))
 
 
 def _seen(losses: Losses, name: str, step: int, ranks: Ranks) -> str:

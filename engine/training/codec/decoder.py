@@ -34,7 +34,7 @@ from engine.training.codec.stage import CODING, alike, decoder_input, encoded, s
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
 from engine.training.encoded import read, shard_file
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
+from engine.training.loop import Learner, Losses, StepContext, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
@@ -120,11 +120,11 @@ class DecoderLearner(Learner):
         self._distance = SpectralDistance().to(ranks.device)
         self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> Losses:
-        pcm, output, losses = self._losses(self._training, moment.draw)
-        report = self._criticism.descend(losses, pcm, output, moment)
+    def learn(self, context: StepContext) -> Losses:
+        pcm, output, losses = self._losses(self._training, context.draw)
+        report = self._criticism.optimise(losses, pcm, output, context)
         if self._reading is not None:
-            self._reading.learn(moment.ranks)
+            self._reading.learn(context.ranks)
         return report
 
     @torch.no_grad()

@@ -12,7 +12,7 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training import recipe as recipes
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS
-from engine.training.loop import descend, optimiser
+from engine.training.loop import optimiser, optimiser_step
 from engine.training.ranks import Ranks
 
 SLOTS = FRAME_SAMPLES // SLOT  # sounds read from one frame
@@ -49,4 +49,4 @@ class Reading:
 
     def learn(self, ranks: Ranks) -> None:
         """One step on the real ones of the last misread()."""
-        descend(self._real, self.optimiser, self._clip, ranks)
+        optimiser_step(self._real, self.optimiser, self._clip, ranks)

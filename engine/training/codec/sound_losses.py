@@ -17,10 +17,10 @@ from engine.training.loop import (
     ADVERSARIAL_BETAS,
     BETAS,
     Losses,
-    Moment,
-    descend,
+    StepContext,
     in_bf16,
     optimiser,
+    optimiser_step,
 )
 from engine.training.ranks import Ranks
 
@@ -177,8 +177,8 @@ class Criticism:
             ),
         }
 
-    def descend(
-        self, losses: dict[str, Tensor], pcm: Tensor, output: Tensor, moment: Moment
+    def optimise(
+        self, losses: dict[str, Tensor], pcm: Tensor, output: Tensor, context: StepContext
     ) -> Losses:
         """One step of what makes the output [B, S] of samples [B, S], and of the critic once it is
         due; the losses to report.
@@ -187,17 +187,17 @@ class Criticism:
         total = torch.stack(list(losses.values())).sum()
         report = {name: loss.detach() for name, loss in losses.items()}
         since = recipe.adversary_from
-        if (moment.share if since < 1 else moment.step) >= since:
+        if (context.share if since < 1 else context.step) >= since:
             windows = slice(recipe.critic_windows)
-            report["critic"] = self._teach(pcm[windows], output[windows], moment.ranks)
+            report["critic"] = self._teach(pcm[windows], output[windows], context.ranks)
             total = total + self._criticised(pcm[windows], output[windows])
-        descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
+        optimiser_step(total, self.optimisers["making"], recipe.schedule.clip, context.ranks)
         return report
 
     def _teach(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> Tensor:
         with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
             loss = critic_loss(self.critic(pcm), self.critic(output.detach()))
-        descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
+        optimiser_step(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
         return loss.detach()
 
     def _criticised(self, pcm: Tensor, output: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from engine.training import recipe as recipes
 from engine.training.codec.reading import fresh_reader, misread
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.loop import Learner, Losses, StepContext, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.tts.packs import CODEC_FILE
@@ -86,9 +86,9 @@ class CodecLearner(Learner):
         self._of_first, self._of_all = readers
         self._distance = SpectralDistance().to(ranks.device)
 
-    def learn(self, moment: Moment) -> Losses:
-        losses = self._losses(*self._batch(self._speech.training, moment.draw))
-        return self._descend(losses, moment)
+    def learn(self, context: StepContext) -> Losses:
+        losses = self._losses(*self._batch(self._speech.training, context.draw))
+        return self._optimise(losses, context)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -28,7 +28,7 @@ from engine.training.codec.sound_losses import Criticism, SpectralDistance
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.codec.stage import alike
 from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
+from engine.training.loop import Learner, Losses, StepContext, in_bf16, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run, file_hash
 from engine.tts import packs
@@ -113,9 +113,9 @@ class VocoderLearner(Learner):
         self._distance = SpectralDistance().to(ranks.device)
         self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> Losses:
-        pcm, output, losses = self._losses(self._training, moment.draw)
-        return self._criticism.descend(losses, pcm, output, moment)
+    def learn(self, context: StepContext) -> Losses:
+        pcm, output, losses = self._losses(self._training, context.draw)
+        return self._criticism.optimise(losses, pcm, output, context)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

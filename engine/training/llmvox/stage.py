@@ -23,7 +23,7 @@ from engine.training.loop import (
     LENGTHS,
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
     mean_losses,
     of_like_length,
@@ -152,12 +152,12 @@ class LlmVoxLearner(Learner):
         self._model = fresh_model(shape_of(recipe), vectors)
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
         seconds = recipe.longest_seconds
-        if moment.share < recipe.long_from:
+        if context.share < recipe.long_from:
             seconds = recipe.short_seconds
-        batch = self._batch(self._sides.training, moment.draw, seconds)
+        batch = self._batch(self._sides.training, context.draw, seconds)
         before = batch.before
         wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
         other = torch.randint_like(before, self._model.no_token)
@@ -166,7 +166,7 @@ class LlmVoxLearner(Learner):
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, context, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -30,7 +30,7 @@ from engine.training.codec.stage import forget_codebooks
 from engine.training.codec.vocoder import started
 from engine.training.codec.windows import Cut, Windows
 from engine.training.corpus.shards import read_shards
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
+from engine.training.loop import Learner, Losses, StepContext, in_bf16, mean_losses, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run
 from engine.tts.llmvox.config import ENTRY
@@ -158,13 +158,13 @@ class TokenLearner(Learner):
         self._distance = SpectralDistance().to(device)
         self._stays = False
 
-    def learn(self, moment: Moment) -> Losses:
-        if moment.share >= self._recipe.kept_from and not self._stays:
+    def learn(self, context: StepContext) -> Losses:
+        if context.share >= self._recipe.kept_from and not self._stays:
             self._stay()
-        cut = self._training.cut(moment.draw, self._batch_size)
+        cut = self._training.cut(context.draw, self._batch_size)
         output, losses = self._losses(cut)
         real = cut.pcm[:, LEAD * SLOT :]
-        return self._criticism.descend(losses, real, output, moment)
+        return self._criticism.optimise(losses, real, output, context)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -21,7 +21,7 @@ from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
 from engine.training.codec.stage import forget_codebooks
-from engine.training.loop import Learner, Losses, Moment, mean_losses, train_and_save
+from engine.training.loop import Learner, Losses, StepContext, mean_losses, train_and_save
 from engine.training.ranks import Ranks
 from engine.training.run import Run
 
@@ -80,8 +80,8 @@ class SemanticLearner(Learner):
         super().__init__(recipe.schedule, ranks, semantic=tokeniser, helpers=helpers)
         self._mel = MelSpectrum().to(ranks.device)
 
-    def learn(self, moment: Moment) -> Losses:
-        return self._descend(self._losses(self._speech.training, moment.draw), moment)
+    def learn(self, context: StepContext) -> Losses:
+        return self._optimise(self._losses(self._speech.training, context.draw), context)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -25,7 +25,7 @@ from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
     mean_losses,
     of_like_length,
@@ -104,17 +104,17 @@ class SpectrumLearner(Learner):
         _measure(self._model, sides)
         super().__init__(recipe.schedule, ranks, spectrum=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        drawn = recipe.drawn if moment.share >= recipe.drawn_from else 0.0
-        lessons = self._lessons(self._sides.training, moment.draw, drawn)
-        losses = self._losses([self._corrupted(each, moment.draw) for each in lessons], lessons)
+        drawn = recipe.drawn if context.share >= recipe.drawn_from else 0.0
+        lessons = self._lessons(self._sides.training, context.draw, drawn)
+        losses = self._losses([self._corrupted(each, context.draw) for each in lessons], lessons)
         total = losses["regression"]
-        if recipe.latents and moment.share >= recipe.kl_from:
+        if recipe.latents and context.share >= recipe.kl_from:
             total = total + recipe.kl * losses["kl"]
-        if moment.share >= recipe.flux_from:
+        if context.share >= recipe.flux_from:
             total = total + recipe.flux * losses["flux"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, context, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

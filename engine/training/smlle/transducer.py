@@ -18,7 +18,7 @@ from engine.training import recipe as recipes
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
     mean_losses,
     of_like_length,
@@ -86,11 +86,11 @@ class TransducerLearner(Learner):
         self._model.bias.data[self._model.blank] = FIRST_BLANK
         super().__init__(recipe.schedule, ranks, transducer=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        reach = recipe.reach if moment.share >= recipe.path_from else 0
-        loss = self._loss(self._lessons(self._sides.training, moment.draw), reach)
-        return self._descend({"path" if reach == 0 else "lattice": loss}, moment)
+        reach = recipe.reach if context.share >= recipe.path_from else 0
+        loss = self._loss(self._lessons(self._sides.training, context.draw), reach)
+        return self._optimise({"path" if reach == 0 else "lattice": loss}, context)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

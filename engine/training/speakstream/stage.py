@@ -19,7 +19,7 @@ from engine.training.guide import Watch, around
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
     mean_losses,
     of_like_length,
@@ -119,15 +119,15 @@ class SpeakStreamLearner(Learner):
         self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width))
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        batch = self._batch(self._sides.training, moment.draw)
+        batch = self._batch(self._sides.training, context.draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
         losses = self._losses(batch)
         total = losses["levels"] + recipe.end_weight * losses["end"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, context, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -24,7 +24,7 @@ from engine.training import recipe as recipes
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.loop import Learner, Losses, Moment, train
+from engine.training.loop import Learner, Losses, StepContext, train
 from engine.training.ranks import Ranks, is_first
 from engine.training.run import Run, file_hash
 from engine.tts.packs import SPEAKER_FILE
@@ -116,13 +116,13 @@ class SpeakerLearner(Learner):
         both = nn.ModuleDict({"network": network, "classes": classes})
         super().__init__(recipe.schedule, ranks, speaker=both)
 
-    def learn(self, moment: Moment) -> Losses:
-        draw = moment.draw
+    def learn(self, context: StepContext) -> Losses:
+        draw = context.draw
         people = [draw.choice(list(self._by_speaker)) for _ in range(self._batch_size)]
         clips = [self._clip(draw.choice(self._by_speaker[number]), draw) for number in people]
         labels = torch.tensor([self._classes[number] for number in people], device=self._device)
         loss = self._loss(torch.stack(clips).to(self._device), labels)
-        return self._descend({"margin": loss}, moment)
+        return self._optimise({"margin": loss}, context)
 
     def validate(self) -> dict[str, float]:
         both = self.parts["speaker"].eval()

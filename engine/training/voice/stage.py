@@ -16,7 +16,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, on_device, train
+from engine.training.loop import (
+    Learner,
+    Losses,
+    StepContext,
+    in_bf16,
+    mean_losses,
+    on_device,
+    train,
+)
 from engine.training.ranks import Ranks, is_first
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -87,16 +95,16 @@ class VoiceLearner(Learner):
             getattr(self._model, name).requires_grad_(requires_grad=False)
         super().__init__(self._recipe.schedule, ranks, voice=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
-        recipe, draw = self._recipe, moment.draw
-        batch = self._batch(self._sides.training, draw, long=moment.share >= recipe.long_from)
+    def learn(self, context: StepContext) -> Losses:
+        recipe, draw = self._recipe, context.draw
+        batch = self._batch(self._sides.training, draw, long=context.share >= recipe.long_from)
         look_ahead = recipe.look_ahead
         if self._system == VOXTREAM2:
             batch = dropped(batch, self._config, recipe)
             look_ahead = draw.randint(1, recipe.look_ahead)
         losses = self._losses(corrupted(batch, self._config, recipe), look_ahead)
         total = losses["semantic"] + recipe.depth_weight * losses["acoustic"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, context, total)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

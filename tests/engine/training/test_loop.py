@@ -17,10 +17,10 @@ from engine.training.checkpoints import Reached
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
-    descend,
+    StepContext,
     in_bf16,
     of_like_length,
+    optimiser_step,
     share_of,
     train,
 )
@@ -41,10 +41,10 @@ class Walker(Learner):
         super().__init__(schedule, ALONE, walker=nn.Linear(1, 1, bias=False))
         self._shares, self._target = shares, target
 
-    def learn(self, moment: Moment) -> Losses:
-        self._shares.append(moment.share)
+    def learn(self, context: StepContext) -> Losses:
+        self._shares.append(context.share)
         missed = self.parts["walker"](torch.ones(1)) - self._target
-        return self._descend({"missed": missed.square().sum()}, moment)
+        return self._optimise({"missed": missed.square().sum()}, context)
 
     def validate(self) -> dict[str, float]:
         return {"forgotten": abs(len(self._shares) - 4.0)}
@@ -148,7 +148,7 @@ def test_gradients_that_are_no_numbers_change_nothing(fused: bool) -> None:
     layer = nn.Linear(1, 1, bias=False)
     before = layer.weight.detach().clone()
     adam = torch.optim.AdamW(layer.parameters(), 0.1, fused=fused)
-    descend(layer(torch.full((1,), float("inf"))).sum(), adam, 1.0, ALONE)
+    optimiser_step(layer(torch.full((1,), float("inf"))).sum(), adam, 1.0, ALONE)
     assert torch.equal(layer.weight, before)
-    descend(layer(torch.ones(1)).sum(), adam, 1.0, ALONE)
+    optimiser_step(layer(torch.ones(1)).sum(), adam, 1.0, ALONE)
     assert not torch.equal(layer.weight, before)

@@ -17,7 +17,7 @@ from engine.training.codec import decoder
 from engine.training.codec import stage as codec
 from engine.training.codec.sound_losses import SpectralDistance
 from engine.training.codec.speech import read_speech
-from engine.training.loop import Moment
+from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.recipe import read_recipe
@@ -233,7 +233,9 @@ def test_the_source_learns_the_pitch_of_a_clip(whole: Whole) -> None:
     )
     for group in learner.optimisers["making"].param_groups:
         group["lr"] = 5e-3
-    missed = [learner.learn(Moment(0, 0.0, random.Random(1), alone))["pitch"] for _ in range(60)]
+    missed = [
+        learner.learn(StepContext(0, 0.0, random.Random(1), alone))["pitch"] for _ in range(60)
+    ]
     assert missed[-1] < 0.5 * missed[0]
 
 
@@ -247,8 +249,8 @@ def test_the_codec_learns_to_say_one_clip_again(whole: Whole) -> None:
         group["lr"] = 5e-3
     mels = []
     for _ in range(60):
-        moment = Moment(0, 0.0, random.Random(1), Ranks(0, 1, torch.device("cpu")))
-        mels.append(learner.learn(moment)["mel"])
+        context = StepContext(0, 0.0, random.Random(1), Ranks(0, 1, torch.device("cpu")))
+        mels.append(learner.learn(context)["mel"])
     assert min(mels[-5:]) < 0.67 * mels[0]
 
 
@@ -261,8 +263,8 @@ def test_the_voice_learns_one_lesson_by_heart(whole: Whole) -> None:
         group["lr"] = 5e-3
     losses = []
     for _ in range(60):
-        moment = Moment(0, 0.0, random.Random(1), Ranks(0, 1, torch.device("cpu")))
-        losses.append(learner.learn(moment))
+        context = StepContext(0, 0.0, random.Random(1), Ranks(0, 1, torch.device("cpu")))
+        losses.append(learner.learn(context))
     assert np.mean([each["semantic"] for each in losses[-5:]]) < 0.7 * losses[0]["semantic"]
     assert np.mean([each["duration"] for each in losses[-5:]]) < 0.8 * losses[0]["duration"]
 

@@ -13,7 +13,7 @@ from engine.training.codec.sound_losses import (
     feature_loss,
     fooling_loss,
 )
-from engine.training.loop import Moment
+from engine.training.loop import StepContext
 from engine.training.ranks import Ranks
 from engine.training.recipe import Decoder, Schedule
 
@@ -68,5 +68,5 @@ def test_a_critic_joins_at_a_step_or_at_a_share_of_the_schedule(
     pcm = noises(1)
     output = making(torch.ones(2, 1))
     losses = {"mel": (output - pcm).abs().mean()}
-    moment = Moment(step, share, random.Random(1), Ranks(0, 1, cpu))
-    assert ("critic" in criticism.descend(losses, pcm, output, moment)) == joined
+    context = StepContext(step, share, random.Random(1), Ranks(0, 1, cpu))
+    assert ("critic" in criticism.optimise(losses, pcm, output, context)) == joined

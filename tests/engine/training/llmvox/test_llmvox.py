@@ -18,7 +18,7 @@ from engine.nn.transformer import RotaryTable
 from engine.training.llmvox.encode import Encoded, read_encoded
 from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
 from engine.training.llmvox.tokens import FILE, Tokeniser, load_tokeniser
-from engine.training.loop import Moment
+from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.run import Run
@@ -122,7 +122,7 @@ def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     learner = LlmVoxLearner(whole.recipe, sides, vectors, ALONE)
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
     assert np.mean([each["tokens"] for each in losses[-5:]]) < 0.7 * losses[0]["tokens"]
     assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
 
@@ -136,6 +136,6 @@ def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
     before = learner.validate()["on units"]
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
     assert losses[-1]["guide"] < 0.7 * losses[0]["guide"]
     assert learner.validate()["on units"] > before

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment
+from engine.training.loop import StepContext
 from engine.training.ranks import Ranks
 from engine.training.recipe import Schedule
 from engine.training.smlle.export import spoken_rate
@@ -92,7 +92,7 @@ def test_the_transducer_learns(share: float) -> None:
     for group in learner.optimisers["transducer"].param_groups:
         group["lr"] = 1e-2
     name = "lattice" if share else "path"
-    losses = [learner.learn(Moment(0, share, dice, ALONE))[name] for _ in range(30)]
+    losses = [learner.learn(StepContext(0, share, dice, ALONE))[name] for _ in range(30)]
     assert losses[-1] < 0.6 * losses[0]
     assert set(learner.validate()) == {"path", "lattice"}
 
@@ -111,16 +111,16 @@ def test_the_spectrum_learns(changed: dict[str, Any]) -> None:
     learner, dice = spectrum_learner(recipe), random.Random(1)
     for group in learner.optimisers["spectrum"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(Moment(0, 1.0, dice, ALONE))["regression"] for _ in range(40)]
+    losses = [learner.learn(StepContext(0, 1.0, dice, ALONE))["regression"] for _ in range(40)]
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
     assert learner.validate()["variance"] > 0
 
 
 def test_both_learn_in_bf16_as_the_recipe_asks() -> None:
     dice, schedule = random.Random(1), replace(SCHEDULE, bf16=True)
-    transducer = transducer_learner(schedule).learn(Moment(0, 1.0, dice, ALONE))
+    transducer = transducer_learner(schedule).learn(StepContext(0, 1.0, dice, ALONE))
     recipe = recipes.Spectrum(schedule=schedule, width=32, prompt_seconds=0.4)
-    spectrum = spectrum_learner(recipe).learn(Moment(0, 1.0, dice, ALONE))
+    spectrum = spectrum_learner(recipe).learn(StepContext(0, 1.0, dice, ALONE))
     assert np.isfinite([*transducer.values(), *spectrum.values()]).all()
 
 

@@ -15,7 +15,7 @@ import engine.training
 from engine.codec.mel import BANDS, Levels
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.loop import Moment
+from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
 from engine.training.ranks import Ranks
 from engine.training.run import Run
@@ -180,6 +180,6 @@ def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole: Run) -> Non
     learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), ALONE)
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
     assert np.mean([each["levels"] for each in losses[-5:]]) < 0.8 * losses[0]["levels"]
     assert np.mean([each["end"] for each in losses[-5:]]) < 0.6 * losses[0]["end"]
