@@ -6,7 +6,7 @@ utterances of one speaker with the phones and times they were made of.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -26,13 +26,13 @@ from engine.nn.weights_file import shape_metadata
 from engine.training.codec.speech import Spoken, read_speech
 from engine.training.codec.stage import shipped_config
 from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.encoded import read_sides
 from engine.training.evaluation.performance import OWN_RATE
 from engine.training.packing import (
-    by_difference,
     finish,
     fresh_folder,
-    mean_vectors,
     save_weights,
+    speakers,
     write_networks,
     write_tables,
 )
@@ -41,7 +41,7 @@ from engine.training.run import Run
 from engine.training.stages import VOXTREAM
 from engine.training.voice import fine_tuning, rate_table
 from engine.training.voice.model import fresh_model, model_config
-from engine.training.voice.utterances import Encoded, read_encoded
+from engine.training.voice.utterances import Encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import config_json
@@ -85,19 +85,11 @@ def _write_voxtream2(run: Run, folder: Path) -> list[str]:
 
 def generation(export: Export) -> Generation:
     """The constants of generation that go with the weights."""
+    names = [each.name for each in fields(Generation) if hasattr(export, each.name)]
     return replace(
-        Generation(),
-        temperature=export.temperature,
+        Generation(**{name: getattr(export, name) for name in names}),
         semantic_guidance=export.guidance,
-        acoustic_guidance=export.acoustic_guidance,
-        speaker_weight=export.speaker_weight,
         passage_frames=round(export.passage_seconds * FRAME_RATE),
-        own_rate=export.own_rate,
-        lowest_rate=export.lowest_rate,
-        highest_rate=export.highest_rate,
-        frames_heard=export.frames_heard,
-        frames_in_word=export.frames_in_word,
-        look_ahead=export.look_ahead,
     )
 
 
@@ -169,7 +161,7 @@ def _write_decoder(run: Run, folder: Path) -> None:
 def _rated(run: Run) -> pack.PackConfig:
     """What the pack says of itself before the rate table is tuned."""
     recipe = run.recipe
-    people = read_encoded(run).training.people.values()
+    people = _people(run).values()
     return pack.PackConfig(
         recipe.export.name,
         model_config(recipe.voice, recipe.codec, recipe.speaker),
@@ -182,7 +174,7 @@ def _tune(run: Run, folder: Path) -> None:
     """Let the pack speak, and write the rate table with which it keeps to the requested rates."""
     file = folder / pack.CONFIG_FILE
     config = pack.read_pack_config(file)
-    people = read_encoded(run).training.people.values()
+    people = _people(run).values()
     counts = rate_table.measured_counts(chain.from_iterable(people))
     rates = rate_table.tuned(run, folder, counts, config.rates)
     file.write_text(config_json(replace(config, rates=rates)), encoding="utf-8")
@@ -212,15 +204,20 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
     return [voice.name for voice in chosen_voices]
 
 
+def _people(run: Run) -> dict[int, tuple[Encoded, ...]]:
+    return read_sides(run, "encode", Encoded).training
+
+
 def _candidates(run: Run) -> list[tuple[int, Clip]]:
     """Speakers and a clip of each: those the recipe names, or all by how different they are."""
-    order: Sequence[int] = run.recipe.export.speakers
-    if not order:
-        order = by_difference(run.recipe, mean_vectors(read_encoded(run).training.people))
     people: dict[int, list[Spoken]] = {}
     for utterance in read_speech(run, run.recipe.codec.hours).training:
         people.setdefault(utterance.entry.speaker, []).append(utterance)
-    return [(number, _clip(people[number])) for number in order if number in people]
+    return [
+        (number, _clip(people[number]))
+        for number in speakers(run, _people(run))
+        if number in people
+    ]
 
 
 def _clip(utterances: list[Spoken]) -> Clip:
@@ -250,7 +247,7 @@ def _name_original_voices(run: Run, folder: Path) -> list[str]:
     """Write the recipe's named voices, of the speakers it names or the first there are; then read
     the pack back.
     """
-    people = read_encoded(run).training.people
+    people = _people(run)
     named = []
     for called, number in zip(
         run.recipe.export.voices, run.recipe.export.speakers or sorted(people), strict=False

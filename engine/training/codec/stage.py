@@ -7,7 +7,6 @@ shipped.
 
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,53 +15,46 @@ from torch import Tensor, nn
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import Decoder, SmallCodecConfig, build
 from engine.codec.small_parts import quantised
-from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
-from engine.training.codec.reading import fresh_reader, misread
-from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, misread
 from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.loop import Learner, Losses, StepContext, in_bf16, mean_losses, train_and_save
-from engine.training.ranks import Ranks
+from engine.training.loop import Learner, Losses, StepContext, in_bf16, train_and_save
 from engine.training.run import Run
-from engine.tts.packs import CODEC_FILE
 from engine.tts.phones import VOCABULARY
 
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
-def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCodecConfig:
-    """The shape a recipe asks for, with `decoder` instead of its own if one is given."""
+def config_of(recipe: recipes.Codec) -> SmallCodecConfig:
+    """The shape a recipe asks for, with the decoder that the codes are learnt with."""
     return SmallCodecConfig(
-        decoder or Decoder(recipe.decoder),
-        recipe.codebooks,
-        recipe.codes,
-        recipe.width,
-        recipe.blocks,
-        recipe.layers,
+        Decoder.ISTFT, recipe.codebooks, recipe.codes, recipe.width, recipe.blocks, recipe.layers
     )
 
 
 def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
     """The shape of the codec that is shipped."""
     own = recipe.decoder
-    config = config_of(recipe.codec, Decoder(own.kind))
-    config = replace(config, decoder_blocks=own.blocks, decoder_layers=own.layers)
-    return replace(config, phones=VOCABULARY) if own.phones else config
+    return replace(
+        config_of(recipe.codec),
+        decoder=Decoder.SOURCE,
+        decoder_blocks=own.blocks,
+        decoder_layers=own.layers,
+        phones=VOCABULARY if own.phones else 0,
+    )
 
 
 def train_codec(run: Run) -> None:
     """Train and write codec.safetensors."""
-    inputs = run.require("corpus")
-    speech = read_speech(run, run.recipe.codec.hours)
-    schedule = run.recipe.codec.schedule
+    inputs, recipe = run.require("corpus"), run.recipe.codec
+    speech = read_speech(run, recipe.hours)
     train_and_save(
         run,
         run.stage("codec") / "codec.safetensors",
-        lambda ranks: CodecLearner(run.recipe, speech, ranks),
-        schedule,
+        lambda device: CodecLearner(recipe, speech, device),
         inputs,
-        shape=shape_metadata(config_of(run.recipe.codec)),
+        shape=shape_metadata(config_of(recipe)),
     )
 
 
@@ -73,31 +65,21 @@ class CodecLearner(Learner):
     # The decoder learns on codes of the current weights, so these must not lag behind.
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(self, whole: recipes.Recipe, speech: Speech, ranks: Ranks) -> None:
-        recipe = whole.codec
+    def __init__(self, recipe: recipes.Codec, speech: Speech, device: torch.device) -> None:
         self._recipe = recipe
         self._speech = speech
         model = build(config_of(recipe))
-        if whole.begin_with:
-            shipped = stored_weights.load(Path(whole.begin_with) / CODEC_FILE)
-            model.load_state_dict(alike(model.state_dict(), shipped))
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
-        super().__init__(recipe.schedule, ranks, codec=model, readers=readers)
+        super().__init__(recipe.schedule, device, codec=model, readers=readers)
         self._of_first, self._of_all = readers
-        self._distance = SpectralDistance().to(ranks.device)
+        self._distance = SpectralDistance().to(device)
 
     def learn(self, context: StepContext) -> Losses:
         losses = self._losses(*self._batch(self._speech.training, context.draw))
-        return self._optimise(losses, context)
+        return self._optimise(losses)
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        model = self.parts["codec"]
-        sums = mean_losses(
-            lambda draw: self._losses(*self._batch(self._speech.validation, draw)), model
-        )
-        forget_codebooks(model)
-        return sums
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(*self._batch(self._speech.validation, draw))
 
     def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, Tensor]:
         """Samples [B, S] and the sounds of their slots [B, S / SLOT]."""
@@ -128,15 +110,6 @@ def alike(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor
     """Weights of a network, with those of another of which keys and shapes are the same."""
     same = {key for key in own if key in others and others[key].shape == own[key].shape}
     return own | {key: others[key].to(own[key].dtype) for key in same}
-
-
-def forget_codebooks(model: nn.Module) -> None:
-    """Drop the codebooks that moshi caches in eval mode. It would broadcast the cache too, but only
-    the process that validated has one, and that process would then use stale codebooks.
-    """
-    for module in model.modules():
-        if "_embedding" in module._buffers:
-            module._buffers["_embedding"] = None
 
 
 def encoded(model: Any, pcm: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import soxr
 
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.hearing import at_pauses
+from engine.training.evaluation.performance import at_pauses
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000

@@ -19,12 +19,11 @@ from engine.codec.mel import COLUMN, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
 from engine.training import encoded
 from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.shards import Entry, Shard, read_shards
+from engine.training.corpus.shards import Entry, Shard
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.guide import places
 from engine.training.run import Run, read_json, write_json
-from engine.training.tasks import Place
-from engine.training.voice.encode import phone_ids, phoned_words, speaker_vector
+from engine.training.stacks import places
+from engine.training.voice.encode import phoned_words, speaker_vector, write_phones
 from engine.tts.phones import PhoneTable
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.speakstream.config import COLUMNS
@@ -77,12 +76,9 @@ Sides = encoded.Sides[Encoded]
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
     inputs = run.require("corpus", "speaker")
-    folder = run.stage("encode")
-    shards = read_shards(run.stage("corpus"))
-    table, speaker = folder / "phones.json", run.stage("speaker") / "speaker.safetensors"
-    write_json(table, phone_ids(shards, run.recipe.corpus.rare_phone))
-    given = (Place(speaker), Place(table), run.recipe.seed)
-    encoded.encode_shards(run, "encode", shards, (_Work, given), (speaker, table))
+    folder, speaker = run.stage("encode"), run.stage("speaker") / "speaker.safetensors"
+    files = (speaker, write_phones(run, "encode"))
+    encoded.encode_shards(run, "encode", _Work, files, run.recipe.seed)
     scale = _scale(sorted(folder.glob("[0-9]*.safetensors")))
     write_json(folder / ABOUT, asdict(scale))
     run.finish("encode", inputs, **asdict(scale))

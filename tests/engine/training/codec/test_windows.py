@@ -7,9 +7,7 @@ import pytest
 import torch
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.training.codec.speech import SLOT, Spoken
-from engine.training.codec.windows import Windows
-from engine.training.corpus.pitch import AHEAD, pitch_track
+from engine.training.codec.speech import AHEAD, SLOT, Spoken, Windows, pitch_track
 from engine.training.corpus.shards import Entry
 
 FRAMES, LEAD = 2, 3

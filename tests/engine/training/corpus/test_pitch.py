@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.training.codec.speech import Spoken
-from engine.training.corpus.pitch import COLUMNS, UNVOICED_WEIGHT, pitch_track
+from engine.training.codec.speech import COLUMNS, UNVOICED_WEIGHT, Spoken, pitch_track
 from engine.training.corpus.shards import Entry
 
 pytest.importorskip("parselmouth")

@@ -20,14 +20,13 @@ from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
 from engine.training.llmvox.tokens import FILE, Tokeniser, load_tokeniser
 from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
-from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.tts.llmvox import synthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
 RECIPES = Path(engine.training.__file__).with_name("recipes")
-ALONE = Ranks(0, 1, torch.device("cpu"))
+CPU = torch.device("cpu")
 WORD, TEXT_END, NOTHING = 256, 257, 258
 
 
@@ -119,10 +118,10 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
 def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
-    learner = LlmVoxLearner(whole.recipe, sides, vectors, ALONE)
+    learner = LlmVoxLearner(whole.recipe, sides, vectors, CPU)
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
     assert np.mean([each["tokens"] for each in losses[-5:]]) < 0.7 * losses[0]["tokens"]
     assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
 
@@ -132,10 +131,10 @@ def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
     guided = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=1.0))
-    learner = LlmVoxLearner(guided, sides, vectors, ALONE)
+    learner = LlmVoxLearner(guided, sides, vectors, CPU)
     before = learner.validate()["on units"]
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
     assert losses[-1]["guide"] < 0.7 * losses[0]["guide"]
     assert learner.validate()["on units"] > before

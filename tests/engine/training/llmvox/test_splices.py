@@ -5,8 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from engine.training.llmvox.encode import Encoded
-from engine.training.llmvox.splices import spliced
+from engine.training.llmvox.encode import Encoded, spliced
 from engine.tts.llmvox.config import WORD
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from engine.training import recipe as recipes
-from engine.training.smlle.draws import Draws
 from engine.training.smlle.spectrum import SpectrumLearner
-from tests.engine.training.smlle.test_learners import ALONE, SCHEDULE, SIDES, utterance
+from engine.training.smlle.transducer import Draws
+from tests.engine.training.smlle.test_learners import CPU, SCHEDULE, SIDES, utterance
 from tests.engine.tts.smlle.small import SHAPE, small_machine
 
 
@@ -38,7 +38,7 @@ def test_a_draw_depends_on_the_true_past_and_on_no_later_token() -> None:
 
 def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them() -> None:
     recipe = recipes.Spectrum(schedule=SCHEDULE, width=32, without_prompt=1.0)
-    learner = SpectrumLearner(recipe, SHAPE, SIDES, ALONE, draws())
+    learner = SpectrumLearner(recipe, SHAPE, SIDES, CPU, draws())
     true = [each.tokens.tolist() for each in SIDES.utterances]
 
     def share_true(drawn: float) -> float:

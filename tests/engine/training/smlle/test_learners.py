@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from engine.training import recipe as recipes
+from engine.training.evaluation.performance import spoken_rate
 from engine.training.loop import StepContext
-from engine.training.ranks import Ranks
 from engine.training.recipe import Schedule
-from engine.training.smlle.export import spoken_rate
 from engine.training.smlle.lattice import band
 from engine.training.smlle.spectrum import MOST_FLUX, SpectrumLearner, divergence, flux
 from engine.training.smlle.transducer import TransducerLearner, padded
@@ -24,7 +23,7 @@ from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.tts.smlle.small import SHAPE, small_machine
 from tests.fakes_tts import FakeTts
 
-ALONE = Ranks(0, 1, torch.device("cpu"))
+CPU = torch.device("cpu")
 SCHEDULE = Schedule(steps=40, batch=2, learning_rate=1e-2)
 PHONES = 6
 
@@ -57,13 +56,13 @@ SIDES = Sides({1: tuple(map(utterance, range(4)))}, {1: (utterance(9),)})
 def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
     torch.manual_seed(1)
     recipe = recipes.Transducer(schedule=schedule, width=32, joint=32, dropout=0.0)
-    return TransducerLearner(recipe, SHAPE, SIDES, ALONE)
+    return TransducerLearner(recipe, SHAPE, SIDES, CPU)
 
 
 def spectrum_learner(recipe: recipes.Spectrum | None = None) -> SpectrumLearner:
     torch.manual_seed(1)
     own = recipe or recipes.Spectrum(schedule=SCHEDULE, width=32, prompt_seconds=0.4)
-    return SpectrumLearner(own, SHAPE, SIDES, ALONE)
+    return SpectrumLearner(own, SHAPE, SIDES, CPU)
 
 
 def test_a_lesson_has_the_logits_that_a_session_has() -> None:
@@ -92,7 +91,7 @@ def test_the_transducer_learns(share: float) -> None:
     for group in learner.optimisers["transducer"].param_groups:
         group["lr"] = 1e-2
     name = "lattice" if share else "path"
-    losses = [learner.learn(StepContext(0, share, dice, ALONE))[name] for _ in range(30)]
+    losses = [learner.learn(StepContext(0, share, dice))[name] for _ in range(30)]
     assert losses[-1] < 0.6 * losses[0]
     assert set(learner.validate()) == {"path", "lattice"}
 
@@ -111,16 +110,16 @@ def test_the_spectrum_learns(changed: dict[str, Any]) -> None:
     learner, dice = spectrum_learner(recipe), random.Random(1)
     for group in learner.optimisers["spectrum"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 1.0, dice, ALONE))["regression"] for _ in range(40)]
+    losses = [learner.learn(StepContext(0, 1.0, dice))["regression"] for _ in range(40)]
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
     assert learner.validate()["variance"] > 0
 
 
 def test_both_learn_in_bf16_as_the_recipe_asks() -> None:
     dice, schedule = random.Random(1), replace(SCHEDULE, bf16=True)
-    transducer = transducer_learner(schedule).learn(StepContext(0, 1.0, dice, ALONE))
+    transducer = transducer_learner(schedule).learn(StepContext(0, 1.0, dice))
     recipe = recipes.Spectrum(schedule=schedule, width=32, prompt_seconds=0.4)
-    spectrum = spectrum_learner(recipe).learn(StepContext(0, 1.0, dice, ALONE))
+    spectrum = spectrum_learner(recipe).learn(StepContext(0, 1.0, dice))
     assert np.isfinite([*transducer.values(), *spectrum.values()]).all()
 
 

@@ -12,9 +12,10 @@ from safetensors.torch import load_file
 import engine.training
 from engine.codec.semantic import load_semantic
 from engine.errors import ModelError
+from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import pack_folder
 from engine.training.run import Run
-from engine.training.smlle.export import sentences, spoken_rate
+from engine.training.smlle.export import sentences
 from engine.training.smlle.utterances import own_rate, read_tokens
 from engine.training.voice.rate_table import enough
 from engine.tts.base import AudioFrame

@@ -17,7 +17,6 @@ from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
-from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.training.speakstream.encode import Encoded, read_encoded, read_scale
 from engine.training.speakstream.lessons import NOTHING, collated, corrupted, lesson
@@ -33,7 +32,7 @@ from tests.engine.tts.speakstream.small_model import SHAPE
 
 RECIPES = Path(engine.training.__file__).with_name("recipes")
 LEVELS = Levels(-6.0, 2.0)
-ALONE = Ranks(0, 1, torch.device("cpu"))
+CPU = torch.device("cpu")
 
 
 def spoken(seed: int = 0, rounds: int = 1) -> Encoded:
@@ -177,9 +176,9 @@ def test_encoded_words_are_those_that_were_spoken(whole: Run) -> None:
 @pytest.mark.long
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole: Run) -> None:
     torch.manual_seed(1)
-    learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), ALONE)
+    learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), CPU)
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
     assert np.mean([each["levels"] for each in losses[-5:]]) < 0.8 * losses[0]["levels"]
     assert np.mean([each["end"] for each in losses[-5:]]) < 0.6 * losses[0]["end"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.training.evaluation.performance import syllables_of
-from engine.training.evaluation.talkers import pack_hashes
+from engine.training.evaluation.voices import pack_hashes
 from engine.training.recipe import Export
 from engine.training.voice.rate_table import COUNTS as ROW
 from engine.training.voice.rate_table import enough, inverted, measured_rates

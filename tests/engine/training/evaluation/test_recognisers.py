@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from engine.training.evaluation.hearing import at_pauses, nuclei, speech_seconds
-from engine.training.evaluation.judging import Recogniser, bigram, word_error_rate
+from engine.training.evaluation.performance import at_pauses, speech_seconds
+from engine.training.evaluation.recognisers import Recogniser, bigram, word_error_rate
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request
 
@@ -49,13 +49,6 @@ def test_every_word_of_the_bigram_has_a_chance_that_sums_to_one() -> None:
     lines = bigram(SENTENCES).split("\\1-grams:\n")[1].split("\n\n")[0].splitlines()
     chances = [10 ** float(line.split()[0]) for line in lines]
     assert math.isclose(sum(chances), 1.0, abs_tol=1e-3)
-
-
-@pytest.mark.parametrize("seconds", [0.16, 0.25, 0.5])
-def test_syllable_nuclei_are_counted_at_slow_and_fast_rates(seconds: float) -> None:
-    found = nuclei(beeps(10, seconds), 16_000)
-    assert len(found) == 10
-    assert np.allclose(np.diff(found), seconds, atol=0.03)
 
 
 def test_speech_lasts_from_the_first_sound_to_the_last() -> None:

@@ -1,10 +1,9 @@
-"""The recognisers that judge speech besides Whisper, words heard against words meant, and DNSMOS.
+"""pocketsphinx with a bigram of the test sentences, which tells whether speech is intelligible when
+one knows what may come; words heard against words meant; and DNSMOS.
 
-Three are pocketsphinx: with a bigram of the test sentences (is it intelligible when one knows what
-may come), with its own open language model (is it intelligible at all), and one for sounds without
-words (was anything left out or said twice). DNSMOS (package speechmos, an extra of
-training) estimates how natural it sounds; without the package nothing is estimated. Invariant: a
-judge knows nothing of the voice; the same one judges the synthesisers.
+DNSMOS (package speechmos, an extra of training) estimates how natural speech sounds; without the
+package nothing is estimated. Invariant: a judge knows nothing of the voice; the same one judges
+everybody.
 """
 
 import tempfile
@@ -22,7 +21,6 @@ import numpy as np
 import soxr
 
 from engine.training.evaluation.performance import Spoken
-from engine.training.teachers import sounds
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
@@ -31,48 +29,33 @@ INSERTION: Final = 0.65  # word insertion probability: pocketsphinx's default
 
 
 class Recogniser:
-    """Words heard in speech."""
+    """Words of known sentences, heard in speech."""
 
-    def __init__(self, sentences: Sequence[str] | None = None) -> None:
-        """`sentences` = what may be said, as a bigram; None = pocketsphinx's open language
-        model."""
-        if sentences is None:
-            self._decoder = _decoder()
-            return
+    def __init__(self, sentences: Sequence[str]) -> None:
+        """`sentences` = what may be said, as a bigram."""
+        from pocketsphinx import Decoder  # loads its acoustic model
+
         with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
             file = Path(folder) / "sentences.arpa"
             file.write_text(bigram(sentences), encoding="ascii")
             dictionary = Path(folder) / "sentences.dict"
             dictionary.write_text(pronunciations(sentences), encoding="utf-8")
-            self._decoder = _decoder(lm=str(file), dict=str(dictionary))
+            files = {"lm": str(file), "dict": str(dictionary)}
+            self._decoder: Any = Decoder(samprate=RATE, loglevel="FATAL", wip=INSERTION, **files)
 
     def knows(self, sentence: str) -> bool:
-        """Whether all its words are in the dictionary and, with a bigram, in its sentences."""
+        """Whether all its words are in the dictionary and in the sentences."""
         return all(self._decoder.lookup_word(word) is not None for word in words(sentence))
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
         """The words of one utterance."""
-        _decode(self._decoder, pcm, sample_rate)
+        samples = soxr.resample(pcm, sample_rate, RATE)
+        self._decoder.start_utt()
+        raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
+        self._decoder.process_raw(raw, full_utt=True)
+        self._decoder.end_utt()
         hypothesis = self._decoder.hyp()
         return hypothesis.hypstr if hypothesis else ""
-
-
-class SoundRecogniser:
-    """Sounds heard in speech, without any words."""
-
-    def __init__(self) -> None:
-        from pocketsphinx import get_model_path  # loads the library
-
-        # Weights and beams from CMUSphinx's page on phoneme recognition.
-        model = Path(get_model_path()) / "en-us" / "en-us-phone.lm.bin"
-        self._decoder = _decoder(lm=None, allphone=str(model), lw=2.0, beam=1e-20, pbeam=1e-20)
-
-    def hear(self, pcm: Pcm, sample_rate: int) -> list[str]:
-        """Sounds, pauses left out."""
-        _decode(self._decoder, pcm, sample_rate)
-        names = [segment.word.lower() for segment in self._decoder.seg() or ()]
-        sequence = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
-        return [sound for sound in sequence if sound != sounds.PAUSE]
 
 
 def words(sentence: str) -> list[str]:
@@ -124,22 +107,6 @@ def pronunciations(sentences: Sequence[str]) -> str:
     whole = Path(get_model_path()) / "en-us" / "cmudict-en-us.dict"
     lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
     return "".join(line for line in lines if line.split("(")[0].split()[0] in vocabulary)
-
-
-def _decoder(**options: Any) -> Any:
-    """A pocketsphinx decoder; without `lm` it has its open language model."""
-    from pocketsphinx import Decoder  # loads its acoustic model
-
-    return Decoder(samprate=RATE, loglevel="FATAL", **{"wip": INSERTION, **options})
-
-
-def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
-    """Feed one whole utterance to a decoder."""
-    samples = soxr.resample(pcm, sample_rate, RATE)
-    raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
-    decoder.start_utt()
-    decoder.process_raw(raw, full_utt=True)
-    decoder.end_utt()
 
 
 @dataclass(frozen=True)
