@@ -1,15 +1,19 @@
-"""pocketsphinx with a bigram of the test sentences, which tells whether speech is intelligible when
-one knows what may come; words heard against words meant; and DNSMOS.
+"""Who judges: Whisper base and pocketsphinx recognise the words, DNSMOS rates the sound.
 
-DNSMOS (package speechmos, an extra of training) estimates how natural speech sounds; without the
-package nothing is estimated. Invariant: a judge knows nothing of the voice; the same one judges
-everybody.
+Whisper writes numbers in words (it must not use figures). Words that sound like what was meant
+count as right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone".
+pocketsphinx has a bigram of the test sentences, and so tells whether speech is intelligible when
+one knows what may come. DNSMOS (package speechmos, an extra of training) estimates how natural
+speech sounds; without the package nothing is estimated. Invariant: a judge knows nothing of the
+voice; the same one judges everybody.
 """
 
+import re
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from math import log10
@@ -20,12 +24,18 @@ import jiwer
 import numpy as np
 import soxr
 
-from engine.training.evaluation.performance import Spoken
+from engine.text.phonemes import Espeak
+from engine.training.evaluation.performance import Spoken, at_pauses
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
 DISCOUNT: Final = 0.5  # of bigram counts
 INSERTION: Final = 0.65  # word insertion probability: pocketsphinx's default
+BEAM: Final = 5
+LONGEST_S: Final = 15.0
+LONGEST_JOIN: Final = 5  # words that may be one word on the other side
+_FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
+_NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
 
 
 class Recogniser:
@@ -129,3 +139,100 @@ def naturalness(sentence: Spoken) -> Naturalness | None:
         return None
     scores = dnsmos.run(samples / max(1.0, peak), RATE)
     return Naturalness(float(scores["p808_mos"]), float(scores["ovrl_mos"]))
+
+
+# ----------------------------------------------------------------------- Whisper
+
+
+class WhisperJudge:
+    """Whisper base on one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load it from its folder."""
+        from faster_whisper import WhisperModel  # loads ctranslate2
+
+        self._model = WhisperModel(
+            str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
+        )
+        self._forbidden = _figures(self._model.hf_tokenizer)
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> str:
+        """The words of an utterance. A long one is heard in pieces, because in half a minute the
+        model can repeat a syllable without end.
+        """
+        return " ".join(
+            self._hear(piece, sample_rate) for piece in at_pauses(pcm, sample_rate, LONGEST_S)
+        ).strip()
+
+    def _hear(self, pcm: Pcm, sample_rate: int) -> str:
+        segments, _ = self._model.transcribe(
+            soxr.resample(pcm, sample_rate, RATE),
+            language="en",
+            beam_size=BEAM,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            without_timestamps=True,
+            suppress_tokens=[-1, *self._forbidden],
+        )
+        return " ".join(segment.text.strip() for segment in segments)
+
+
+def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
+    """Words inserted, left out and replaced; words that sound alike count as the same."""
+
+    def sound(words: tuple[str, ...]) -> str:
+        """Phones of words, each pronounced on its own, without stress and length."""
+        return "".join(_sound_of(espeak, word) for word in words)
+
+    return _distance(_words(text), _words(transcript), sound)
+
+
+def _distance(
+    text: Sequence[str], transcript: Sequence[str], sound: Callable[[tuple[str, ...]], str]
+) -> int:
+    """Levenshtein's distance, in which up to LONGEST_JOIN words may equal one that sounds like all
+    of them."""
+    costs = [
+        [row + column for column in range(len(transcript) + 1)] for row in range(len(text) + 1)
+    ]
+    for row in range(1, len(text) + 1):
+        for column in range(1, len(transcript) + 1):
+            best = 1 + min(
+                costs[row - 1][column], costs[row][column - 1], costs[row - 1][column - 1]
+            )
+            for ours, theirs in _joins(row, column):
+                same = sound(tuple(text[row - ours : row])) == sound(
+                    tuple(transcript[column - theirs : column])
+                )
+                if same:
+                    best = min(best, costs[row - ours][column - theirs])
+            costs[row][column] = best
+    return costs[-1][-1]
+
+
+def _joins(row: int, column: int) -> list[tuple[int, int]]:
+    """How many words of each side may be compared with each other; on one side it is always one."""
+    pairs = [(1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1))]
+    pairs += [(1, n) for n in range(2, LONGEST_JOIN + 1)]
+    return [(ours, theirs) for ours, theirs in pairs if ours <= row and theirs <= column]
+
+
+def _words(text: str) -> list[str]:
+    """Words without marks; hyphens separate words. Capitals stay, because they may be spelt out."""
+    plain = _NO_WORD.sub(" ", text.replace("\u2019", "'")).split()
+    return [word.strip("'") for word in plain if word.strip("'")]
+
+
+@lru_cache(maxsize=50_000)
+def _sound_of(espeak: Espeak, word: str) -> str:
+    if word.isupper() and len(word) > 1:  # letters: "W C A J" is heard as "WCAJ"
+        return "".join(_sound_of(espeak, letter) for letter in word)
+    spelt = word.lower() if len(word) > 1 else word
+    phones = "".join(phone for group in espeak.groups(spelt) for phone in group)
+    return re.sub("[\u02c8\u02cc\u02d0]", "", phones)
+
+
+def _figures(tokenizer: Any) -> list[int]:
+    """The tokens that contain a figure or a sign that stands for a word."""
+    size = tokenizer.get_vocab_size()
+    return [token for token in range(size) if _FIGURE.search(tokenizer.decode([token]))]

@@ -15,12 +15,13 @@ from engine.training.evaluation.performance import Spoken
 from engine.training.evaluation.recognisers import (
     Naturalness,
     Recogniser,
+    WhisperJudge,
     naturalness,
     word_errors,
     words,
+    words_wrong,
 )
 from engine.training.evaluation.voices import LiveVoice, Rates, phonemizer_library
-from engine.training.evaluation.whisper_judge import WhisperJudge, words_wrong
 from engine.training.fetching import fetch
 
 FORMAT: Final = "results 5"  # change it when a judge changes: then saved results are judged again
