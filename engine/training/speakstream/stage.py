@@ -27,14 +27,19 @@ from engine.training.loop import (
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
 from engine.training.speakstream.encode import (
+    NOTHING,
+    Batch,
     Encoded,
+    Lesson,
     People,
     Scale,
     Sides,
+    collated,
+    corrupted,
+    lesson,
     read_encoded,
     read_scale,
 )
-from engine.training.speakstream.lessons import NOTHING, Batch, Lesson, collated, corrupted, lesson
 from engine.training.stacks import (
     Watch,
     around,

@@ -132,17 +132,6 @@ def test_a_stage_that_is_done_is_not_done_again(whole: Whole) -> None:
     assert file.stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("damage", ["", "[]", '{"name": "x"}'])
-def test_a_pack_without_a_good_configuration_is_refused(
-    whole: Whole, tmp_path: Path, damage: str
-) -> None:
-    folder = tmp_path / "pack"
-    shutil.copytree(pack_folder(whole.run), folder)
-    (folder / "config.json").write_text(damage)
-    with pytest.raises(ModelError, match=r"config\.json"):
-        pack.load_pack(folder, FULL, CPU)
-
-
 def test_a_pack_is_copied_whole_to_where_it_ships(whole: Whole, tmp_path: Path) -> None:
     place = tmp_path / "starter"
     place.mkdir()

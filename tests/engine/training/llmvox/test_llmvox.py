@@ -5,14 +5,12 @@ is learnt is what a session does.
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
-import engine.training
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.llmvox.encode import Encoded, read_encoded, spliced
@@ -25,7 +23,6 @@ from engine.tts.llmvox import synthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
-RECIPES = Path(engine.training.__file__).with_name("recipes")
 CPU = torch.device("cpu")
 WORD, TEXT_END, NOTHING = 256, 257, 258
 

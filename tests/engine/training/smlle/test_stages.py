@@ -9,7 +9,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import engine.training
 from engine.codec.semantic import load_semantic
 from engine.errors import ModelError
 from engine.training.evaluation.performance import spoken_rate
@@ -24,7 +23,6 @@ from engine.tts.smlle.config import read_pack_config
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from tests.engine.tts import laws
 
-TINY = Path(engine.training.__file__).with_name("recipes") / "tiny-smlle.toml"
 pytestmark = pytest.mark.long
 
 

@@ -4,22 +4,27 @@ what is learnt is what a session does.
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
-import engine.training
 from engine.codec.mel import BANDS, Levels
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
 from engine.training.run import Run
-from engine.training.speakstream.encode import Encoded, read_encoded, read_scale
-from engine.training.speakstream.lessons import NOTHING, collated, corrupted, lesson
+from engine.training.speakstream.encode import (
+    NOTHING,
+    Encoded,
+    collated,
+    corrupted,
+    lesson,
+    read_encoded,
+    read_scale,
+)
 from engine.training.speakstream.stage import (
     SpeakStreamLearner,
     fresh_model,
@@ -30,7 +35,6 @@ from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WO
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import SHAPE
 
-RECIPES = Path(engine.training.__file__).with_name("recipes")
 LEVELS = Levels(-6.0, 2.0)
 CPU = torch.device("cpu")
 
