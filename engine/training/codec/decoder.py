@@ -38,7 +38,7 @@ from engine.training.codec.speech import (
 from engine.training.codec.stage import CODING, alike, decoder_input, encoded, shipped_config
 from engine.training.corpus.shards import Entry
 from engine.training.encoded import read, shard_file
-from engine.training.loop import Losses, StepContext, in_bf16, mean_losses, train_and_save
+from engine.training.loop import Losses, StepContext, in_bf16, train_and_save
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
 from engine.training.voice.utterances import Encoded
@@ -127,9 +127,8 @@ class DecoderLearner(SoundLearner):
             self._reading.learn()
         return report
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        return mean_losses(lambda draw: self._losses(self._validation, draw)[2])
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(self._validation, draw)[2]
 
     def _losses(
         self, side: tuple[Spoken, ...], draw: random.Random

@@ -24,6 +24,7 @@ from engine.training.loop import (
     Losses,
     StepContext,
     in_bf16,
+    mean_losses,
     optimiser,
     optimiser_step,
 )
@@ -192,6 +193,11 @@ class SoundLearner(Learner):
         }
         self._criticised = recipe
         self._distance = SpectralDistance().to(device)
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """In training mode: in eval mode all pulses begin as at an utterance's start."""
+        return mean_losses(self.validated)
 
     def _sounded(
         self,

@@ -44,7 +44,7 @@ class Walker(Learner):
     def learn(self, context: StepContext) -> Losses:
         self._shares.append(context.share)
         missed = self.parts["walker"](torch.ones(1)) - self._target
-        return self._optimise({"missed": missed.square().sum()}, context)
+        return self._optimise({"missed": missed.square().sum()})
 
     def validate(self) -> dict[str, float]:
         return {"forgotten": abs(len(self._shares) - 4.0)}
