@@ -44,7 +44,6 @@ from engine.training.voice.model import fresh_model, model_config
 from engine.training.voice.utterances import Encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
-from engine.tts.pack_files import config_json
 from engine.tts.packs import VOICES_FOLDER
 from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.config import FULL, Generation
@@ -73,13 +72,24 @@ def export_pack(run: Run) -> None:
 
 
 def _write_voxtream2(run: Run, folder: Path) -> list[str]:
-    """Write what comes after the networks; the names of the voices."""
-    write_tables(run, _rated(run))
-    if fine_tuning.is_taken(run.recipe, "codec") and not run.recipe.export.speakers:
+    """Write what comes after the networks; then the pack speaks, and gets the rate table with which
+    it keeps to the requested rates. The names of the voices.
+    """
+    recipe, people = run.recipe, read_sides(run, "encode", Encoded).training
+    counts = rate_table.measured_counts(chain.from_iterable(people.values()))
+    config = pack.PackConfig(
+        recipe.export.name,
+        model_config(recipe.voice, recipe.codec, recipe.speaker),
+        generation(recipe.export),
+        rate_table.measured_rates(counts, recipe.export),
+    )
+    write_tables(run, config)
+    if fine_tuning.is_taken(recipe, "codec") and not recipe.export.speakers:
         names = fine_tuning.named_voices(run, folder)
     else:
-        names = _name_voices(run, folder)
-    _tune(run, folder)
+        names = _name_voices(run, folder, people)
+    rates = rate_table.tuned(run, folder, counts, config.rates)
+    write_tables(run, replace(config, rates=rates))
     return names
 
 
@@ -145,42 +155,16 @@ def _write_networks(run: Run, folder: Path) -> None:
     tensors = {k: v for k, v in published_tensors(model).items() if not k.startswith(without)}
     save_weights(tensors, folder / pack.VOICE_FILE, recipe.export.weights)
     if recipe.system == VOXTREAM:
-        _write_decoder(run, folder)
+        # It makes no voice from a recording, and so encodes nothing.
+        whole = stored_weights.load(run.stage("decoder") / pack.CODEC_FILE)
+        kept = {key: value for key, value in whole.items() if not key.startswith(ENCODING)}
+        about = shape_metadata(replace(shipped_config(recipe), encodes=False))
+        save_weights(kept, folder / pack.CODEC_FILE, recipe.export.weights, about)
     else:
         write_networks(run, {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE})
 
 
-def _write_decoder(run: Run, folder: Path) -> None:
-    """VoXtream makes no voice from a recording, and so encodes nothing."""
-    tensors = stored_weights.load(run.stage("decoder") / pack.CODEC_FILE)
-    kept = {key: value for key, value in tensors.items() if not key.startswith(ENCODING)}
-    about = shape_metadata(replace(shipped_config(run.recipe), encodes=False))
-    save_weights(kept, folder / pack.CODEC_FILE, run.recipe.export.weights, about)
-
-
-def _rated(run: Run) -> pack.PackConfig:
-    """What the pack says of itself before the rate table is tuned."""
-    recipe = run.recipe
-    people = _people(run).values()
-    return pack.PackConfig(
-        recipe.export.name,
-        model_config(recipe.voice, recipe.codec, recipe.speaker),
-        generation(recipe.export),
-        rate_table.measured_rates(chain.from_iterable(people), recipe.export),
-    )
-
-
-def _tune(run: Run, folder: Path) -> None:
-    """Let the pack speak, and write the rate table with which it keeps to the requested rates."""
-    file = folder / pack.CONFIG_FILE
-    config = pack.read_pack_config(file)
-    people = _people(run).values()
-    counts = rate_table.measured_counts(chain.from_iterable(people))
-    rates = rate_table.tuned(run, folder, counts, config.rates)
-    file.write_text(config_json(replace(config, rates=rates)), encoding="utf-8")
-
-
-def _name_voices(run: Run, folder: Path) -> list[str]:
+def _name_voices(run: Run, folder: Path, encoded: dict[int, tuple[Encoded, ...]]) -> list[str]:
     """Encode the recipe's named voices, from the speakers it names or from very different ones."""
     from engine.codec.small import load_small
     from engine.tts.speaker.small import load_small_speaker
@@ -189,7 +173,7 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
     name = run.recipe.export.name
     chosen_voices: list[Voice] = []
-    for number, clip in _candidates(run):
+    for number, clip in _candidates(run, encoded):
         if len(chosen_voices) == len(run.recipe.export.voices):
             break
         try:
@@ -204,19 +188,13 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
     return [voice.name for voice in chosen_voices]
 
 
-def _people(run: Run) -> dict[int, tuple[Encoded, ...]]:
-    return read_sides(run, "encode", Encoded).training
-
-
-def _candidates(run: Run) -> list[tuple[int, Clip]]:
+def _candidates(run: Run, encoded: dict[int, tuple[Encoded, ...]]) -> list[tuple[int, Clip]]:
     """Speakers and a clip of each: those the recipe names, or all by how different they are."""
     people: dict[int, list[Spoken]] = {}
     for utterance in read_speech(run, run.recipe.codec.hours).training:
         people.setdefault(utterance.entry.speaker, []).append(utterance)
     return [
-        (number, _clip(people[number]))
-        for number in speakers(run, _people(run))
-        if number in people
+        (number, _clip(people[number])) for number in speakers(run, encoded) if number in people
     ]
 
 
@@ -247,7 +225,7 @@ def _name_original_voices(run: Run, folder: Path) -> list[str]:
     """Write the recipe's named voices, of the speakers it names or the first there are; then read
     the pack back.
     """
-    people = _people(run)
+    people = read_sides(run, "encode", Encoded).training
     named = []
     for called, number in zip(
         run.recipe.export.voices, run.recipe.export.speakers or sorted(people), strict=False

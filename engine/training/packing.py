@@ -216,13 +216,9 @@ def begun_with(recipe: Recipe) -> str:
         return _ENCODER
     parts: dict[str, Network] = {"voice": recipe.voice, "decoder": recipe.decoder}
     learnt = [name for name, part in parts.items() if part.schedule.steps]
-    kept = ["codes", "speaker encoder", *(name for name in parts if name not in learnt)]
-    return _BEGUN.format(kept=_enumerated(kept), learnt=" and ".join(learnt) or "parts")
-
-
-def _enumerated(names: Sequence[str]) -> str:
-    """ "a and b", "a, b and c"."""
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    *first, last = ("codes", "speaker encoder", *(name for name in parts if name not in learnt))
+    kept = f"{', '.join(first)} and {last}"
+    return _BEGUN.format(kept=kept, learnt=" and ".join(learnt) or "parts")
 
 
 def write_card(run: Run, folder: Path, figures: str = "") -> None:

@@ -68,9 +68,9 @@ class CodecLearner(Learner):
     def __init__(self, recipe: recipes.Codec, speech: Speech, device: torch.device) -> None:
         self._recipe = recipe
         self._speech = speech
-        model = build(config_of(recipe))
+        self._model = build(config_of(recipe))
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
-        super().__init__(recipe.schedule, device, codec=model, readers=readers)
+        super().__init__(recipe.schedule, device, codec=self._model, readers=readers)
         self._of_first, self._of_all = readers
         self._distance = SpectralDistance().to(device)
 
@@ -91,12 +91,12 @@ class CodecLearner(Learner):
 
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
         """The losses of samples [B, S] and the sounds in them, by name."""
-        recipe, model = self._recipe, self.parts["codec"]
+        recipe, model = self._recipe, self._model
         with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             latents = encoded(model, pcm[:, None])
         first, rest = quantised(model, latents.float())
         with in_bf16(pcm.device, asked=recipe.schedule.bf16):
-            output = decoded(model, first.x + rest.x)[:, 0].float()
+            output = model.decoder(decoder_input(model, first.x + rest.x))[:, 0].float()
         return {
             "mel": recipe.mel * self._distance.mel(output, pcm),
             "waves": recipe.waves * self._distance.waves(output, pcm),
@@ -116,12 +116,6 @@ def encoded(model: Any, pcm: Tensor) -> Tensor:
     """Samples [B, 1, S] -> latents [B, D, T] at the frame rate, before the codes."""
     latents: Tensor = model._encode_to_unquantized_latent(pcm)
     return latents
-
-
-def decoded(model: Any, latents: Tensor) -> Tensor:
-    """Quantised latents [B, D, T] -> samples [B, 1, S]."""
-    pcm: Tensor = model.decoder(decoder_input(model, latents))
-    return pcm
 
 
 def decoder_input(model: Any, latents: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, System
-from engine.training.evaluation.figures import FIGURES, UNMEASURED, Figure, Results
+from engine.training.evaluation.figures import FIGURES, UNMEASURED, Figure, Results, by_voice
 from engine.training.evaluation.results import Result, errors, interval
 from engine.training.recipe import Evaluate
 
@@ -164,10 +164,7 @@ def _known(system: System, amount: float | None) -> str:
 
 def _by_voice(name: str, results: Results) -> str:
     """A line; empty where nothing was heard."""
-    voices: dict[str, list[Result]] = {}
-    for result in results.sentences:
-        voices.setdefault(result.voice, []).append(result)
-    shares = [f"{voice} {_share(heard)}" for voice, heard in voices.items()]
+    shares = [f"{voice} {_share(heard)}" for voice, heard in by_voice(results.sentences).items()]
     return f"- **{name}**: {', '.join(shares)}" if shares else ""
 
 

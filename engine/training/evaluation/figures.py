@@ -5,7 +5,6 @@ Invariant: a figure that could not be measured is printed as such, never left ou
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from statistics import mean, median
 from typing import Final
 
@@ -20,14 +19,6 @@ _DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _percent: Final = "{:.1%}".format
 _milliseconds: Final = "{:.0f} ms".format
 _points: Final = "{:.2f}".format
-
-
-class Judged(Enum):
-    """Which one of several values has to reach the target."""
-
-    WORST = "worst"
-    MEDIAN = "median"
-    MEAN = "mean"
 
 
 @dataclass(frozen=True)
@@ -53,7 +44,7 @@ class Figure:
     limit: float | None  # None = without a target
     show: Callable[[float], str]
     of: Callable[[Results], Sequence[float | None]]
-    judged: Judged = Judged.WORST
+    judged: Callable[[Sequence[float]], float] | None = None  # of several values; None = the worst
     least: bool = False  # the limit is a minimum, not a maximum
 
     @property
@@ -62,7 +53,7 @@ class Figure:
             return ""
         if self.show is _yes:
             return _yes(self.limit)
-        whose = {Judged.WORST: "", Judged.MEDIAN: ", median", Judged.MEAN: ", mean"}[self.judged]
+        whose = f", {self.judged.__name__}" if self.judged else ""
         return f"at {'least' if self.least else 'most'} {self.show(self.limit)}{whose}"
 
     def cell(self, results: Results) -> str:
@@ -70,26 +61,19 @@ class Figure:
         values = self._values(results)
         if not values:
             return UNMEASURED
-        worst = (min if self.least else max)(values)
-        return f"{self.show(median(values))} / {self.show(worst)}"
+        return f"{self.show(median(values))} / {self.show(self._worst(values))}"
 
     def outcome(self, results: Results) -> str:
         """Whether the target is reached: pass, miss, or nothing where there is none."""
         values = self._values(results)
         if not values or self.limit is None:
             return ""
-        value = self._judged(values)
+        value = (self.judged or self._worst)(values)
         is_reached = value >= self.limit if self.least else value <= self.limit
         return "pass" if is_reached else "miss"
 
-    def _judged(self, values: Sequence[float]) -> float:
-        match self.judged:
-            case Judged.MEDIAN:
-                return median(values)
-            case Judged.MEAN:
-                return mean(values)
-            case Judged.WORST:
-                return min(values) if self.least else max(values)
+    def _worst(self, values: Sequence[float]) -> float:
+        return min(values) if self.least else max(values)
 
     def _values(self, results: Results) -> list[float]:
         return [value for value in self.of(results) if value is not None]
@@ -107,18 +91,15 @@ def table(results: Results) -> str:
 
 def details(results: Results) -> str:
     """What a median hides, one line each: all voices, every one, every rate, every minute."""
+    lists = {
+        ALL: results.sentences,
+        **by_voice(results.sentences),
+        **{f"{rate:g} SPS": heard for rate, heard in results.rates.items()},
+        **{f"slider {a[0]:g} -> {a[-1]:g}": heard for a, heard in results.steps.items()},
+        "replies": results.replies,
+    }
     lines = [
-        f"- {name}: words wrong by {_by_judge(sentences)}"
-        for name, sentences in {ALL: results.sentences, **_by_voice(results.sentences)}.items()
-        if sentences
-    ]
-    lists = {f"{rate:g} SPS": sentences for rate, sentences in results.rates.items()}
-    lists |= {f"slider {a[0]:g} -> {a[-1]:g}": sentences for a, sentences in results.steps.items()}
-    lists["replies"] = results.replies
-    lines += [
-        f"- {name}: words wrong by {_by_judge(sentences)}"
-        for name, sentences in lists.items()
-        if sentences
+        f"- {name}: words wrong by {_by_judge(heard)}" for name, heard in lists.items() if heard
     ]
     rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
     if rates:
@@ -150,7 +131,8 @@ def _yes(value: float) -> str:
 # -------------------------------------------------------------------- computed
 
 
-def _by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
+def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
+    """The results of each voice."""
     voices: dict[str, list[Result]] = {}
     for result in heard:
         voices.setdefault(result.voice, []).append(result)
@@ -159,7 +141,7 @@ def _by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
 
 def _errors(heard: Sequence[Result], judge: Judge = Judge.BIGRAM) -> list[float | None]:
     """Word error rate of every voice."""
-    return [errors(person, judge) for person in _by_voice(heard).values()]
+    return [errors(person, judge) for person in by_voice(heard).values()]
 
 
 def _all_errors(heard: Sequence[Result]) -> list[float | None]:
@@ -182,7 +164,7 @@ def _wrong_at(
 
 
 def _ended(results: Results) -> list[float]:
-    people = _by_voice((*results.sentences, *results.replies)).values()
+    people = by_voice((*results.sentences, *results.replies)).values()
     return [mean(result.ended for result in person) for person in people]
 
 
@@ -200,7 +182,7 @@ def _rising(results: Results) -> list[float]:
 
 
 def _natural(results: Results, name: str) -> list[float]:
-    people = _by_voice(results.sentences).values()
+    people = by_voice(results.sentences).values()
     scores = [
         [getattr(result.naturalness, name) for result in person if result.naturalness]
         for person in people
@@ -236,10 +218,10 @@ FIGURES: Final = (
            lambda r: _errors(r.replies)),
     Figure("ends by itself", "sentences", 0.99, _percent, _ended, least=True),
     Figure("DNSMOS P.808", "sentences", 3.37, _points,
-           lambda r: _natural(r, "p808"), Judged.MEDIAN, least=True),
+           lambda r: _natural(r, "p808"), median, least=True),
     Figure("DNSMOS overall", "sentences", 2.87, _points,
-           lambda r: _natural(r, "overall"), Judged.MEDIAN, least=True),
-    Figure("speaking rate, error", "rates", 0.1, _percent, _rate_errors, Judged.MEAN),
+           lambda r: _natural(r, "overall"), median, least=True),
+    Figure("speaking rate, error", "rates", 0.1, _percent, _rate_errors, mean),
     Figure("a higher rate is always faster", "rates", 1.0, _yes, _rising, least=True),
     *(
         Figure(f"words wrong at {rate:g} SPS, Whisper", "rates", limit, _percent, _wrong_at(rate))
@@ -275,5 +257,5 @@ FIGURES: Final = (
         for delay in _DELAYS_S
     ),
     Figure("processor time per second of speech", "delays", 0.2, _points, _traced(factor),
-           Judged.MEDIAN),
+           median),
 )  # fmt: skip

@@ -154,7 +154,10 @@ class WhisperJudge:
         self._model = WhisperModel(
             str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
         )
-        self._forbidden = _figures(self._model.hf_tokenizer)
+        tokenizer = self._model.hf_tokenizer
+        # Its tokens that contain a figure or a sign that stands for a word.
+        tokens = range(tokenizer.get_vocab_size())
+        self._forbidden = [n for n in tokens if _FIGURE.search(tokenizer.decode([n]))]
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
         """The words of an utterance. A long one is heard in pieces, because in half a minute the
@@ -230,9 +233,3 @@ def _sound_of(espeak: Espeak, word: str) -> str:
     spelt = word.lower() if len(word) > 1 else word
     phones = "".join(phone for group in espeak.groups(spelt) for phone in group)
     return re.sub("[\u02c8\u02cc\u02d0]", "", phones)
-
-
-def _figures(tokenizer: Any) -> list[int]:
-    """The tokens that contain a figure or a sign that stands for a word."""
-    size = tokenizer.get_vocab_size()
-    return [token for token in range(size) if _FIGURE.search(tokenizer.decode([token]))]

@@ -37,9 +37,8 @@ WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
 Counts = tuple[int, ...]
 
 
-def measured_rates(corpus: Iterable[Encoded], export: Export) -> dict[float, RateTarget]:
-    """A row for every rate; counts are at least 1."""
-    counts = measured_counts(corpus)
+def measured_rates(counts: Mapping[float, Counts], export: Export) -> dict[float, RateTarget]:
+    """A row for every rate."""
     return {rate: RateTarget(counts[rate], export.weight, export.guidance) for rate in RATES}
 
 
