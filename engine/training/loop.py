@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -84,12 +84,6 @@ class Learner(ABC):
         return {name: loss.detach() for name, loss in losses.items()}
 
 
-@dataclass
-class _State:
-    mean: dict[str, Tensor]
-    history: list[dict[str, float]] = field(default_factory=list)
-
-
 def train(run: Run, name: str, make: "Maker") -> dict[str, Tensor]:
     """Train the learner that `make` returns until its schedule ends; return the averaged weights,
     on the CPU.
@@ -102,8 +96,8 @@ def train(run: Run, name: str, make: "Maker") -> dict[str, Tensor]:
         torch.manual_seed(run.recipe.seed)
         learner = make(device)
         schedule, averaged = learner.schedule, learner.parts[learner.averaged]
-        state = _State({key: value.clone() for key, value in averaged.state_dict().items()})
-        before = checkpoints.load(file, learner.parts, learner.optimisers, state.mean)
+        mean = {key: value.clone() for key, value in averaged.state_dict().items()}
+        before = checkpoints.load(file, learner.parts, learner.optimisers, mean)
         step, begun = before.step, time.monotonic() - before.seconds
         share = share_of(schedule, checkpoints.Reached(step, time.monotonic() - begun))
         progress = Progress(name, 1.0, share)
@@ -113,16 +107,16 @@ def train(run: Run, name: str, make: "Maker") -> dict[str, Tensor]:
             reached = checkpoints.Reached(step, time.monotonic() - begun)
             share = share_of(schedule, reached)
             kept = min(schedule.average, (step - 1) / (step + 9))
-            _follow(state.mean, averaged, kept, learner.exact)
+            _follow(mean, averaged, kept, learner.exact)
             if device.type == "cpu" or step % LOOK_STEPS == 0 or share >= 1:
                 progress.report(share, f"step {step} {_seen(losses, learner.averaged, step)}")
             stop = _is_asked_to_stop(check)
-            _keep(file, reached, learner, state, ends=stop or share >= 1)
+            _keep(file, reached, learner, mean, ends=stop or share >= 1)
             if stop:
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
                 )
-        weights = load_file(folder / BEST) if schedule.best else state.mean
+        weights = load_file(folder / BEST) if schedule.best else mean
         return {key: value.cpu() for key, value in weights.items()}
 
 
@@ -311,28 +305,27 @@ def _keep(
     file: Path,
     reached: checkpoints.Reached,
     learner: Learner,
-    state: _State,
+    mean: dict[str, Tensor],
     *,
     ends: bool,
 ) -> None:
     """Validate and save when it is time to; always at the end."""
     step, schedule = reached.step, learner.schedule
     if step % schedule.validate_every == 0 or ends:
-        state.history.append({"step": step, **learner.validate()})
-        write_json(file.with_name(f"validation-{step:06d}.json"), state.history[-1])
+        found = {"step": step, **learner.validate()}
+        write_json(file.with_name(f"validation-{step:06d}.json"), found)
         if schedule.best:
-            _keep_best(file.with_name(BEST), state, schedule.best)
+            _keep_best(file.with_name(BEST), mean, schedule.best, found[schedule.best])
     if step % schedule.checkpoint_every == 0 or ends:
-        checkpoints.save(file, reached, learner.parts, learner.optimisers, state.mean)
+        checkpoints.save(file, reached, learner.parts, learner.optimisers, mean)
 
 
-def _keep_best(file: Path, state: _State, name: str) -> None:
+def _keep_best(file: Path, mean: dict[str, Tensor], name: str, loss: float) -> None:
     """Write the averaged weights if the loss of this name was never lower."""
-    loss = state.history[-1][name]
     if file.is_file() and loss >= float(checkpoints.metadata(file)[name]):
         return
     partial = file.with_suffix(".partial")
-    save_file({key: value.cpu() for key, value in state.mean.items()}, partial, {name: str(loss)})
+    save_file({key: value.cpu() for key, value in mean.items()}, partial, {name: str(loss)})
     partial.replace(file)
 
 
