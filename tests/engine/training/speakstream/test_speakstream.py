@@ -95,20 +95,6 @@ def test_whole_lessons_and_single_steps_predict_the_same() -> None:
             assert torch.allclose(found.end[0, 0], whole.end[row, place], atol=1e-4)
 
 
-def test_what_comes_later_changes_nothing_before_it() -> None:
-    torch.manual_seed(1)
-    model = fresh_model(SHAPE).eval()
-    batch = collated([lesson(spoken(), 2, 1)], LEVELS)
-    whole = model.predict(hidden(model, batch, 0.0)).levels
-    second = int((batch.ids[0] == END).nonzero()[0])
-    batch.ids[0, second + 1 :] = torch.where(
-        batch.ids[0, second + 1 :] == NOTHING, NOTHING, torch.tensor(7)
-    )
-    changed = model.predict(hidden(model, batch, 0.0)).levels
-    assert torch.allclose(changed[0, :second], whole[0, :second], atol=1e-6)
-    assert not torch.allclose(changed[0, second + 2 :], whole[0, second + 2 :], atol=1e-3)
-
-
 def test_what_is_corrupted_is_what_is_heard() -> None:
     torch.manual_seed(1)
     lessons = [lesson(spoken(n, 2), 3, 1) for n in range(20)]
