@@ -78,11 +78,6 @@ def do_tasks(
             progress.report(count, task.name)
 
 
-def begins(task: Task, only: Sequence[str]) -> bool:
-    """Whether a task's name begins with one of these; with none of them every task's does."""
-    return not only or task.name.startswith(tuple(only))
-
-
 def result(task: Task, folder: Path) -> Result | None:
     """The result of a task; None when it has not been run."""
     file = task.file(folder)

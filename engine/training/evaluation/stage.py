@@ -16,15 +16,15 @@ from engine.training.evaluation.figures import details, table
 from engine.training.evaluation.parts import Parts, Texts, spread
 from engine.training.evaluation.voices import pack_hashes, voices_of
 from engine.training.packing import pack_folder, write_card
-from engine.training.run import Run, file_hash, write_json
-from engine.training.tasks import Place, Task, begins, do_tasks, result
+from engine.training.run import Run, file_hash
+from engine.training.tasks import Place, Task, do_tasks, result
 from engine.translatable import Translatable
 
 CLONE_SENTENCES: Final = 2
 
 
 def evaluate_pack(run: Run) -> None:
-    """Measure what is not measured yet, print the table, write figures.json and the pack's card.
+    """Measure what is not measured yet, print the table, and write the pack's card.
 
     With `run.only`, only the parts whose names begin like that; the stage is done once all parts
     are. InvalidInput when no part's name begins like that.
@@ -44,7 +44,6 @@ def evaluate_pack(run: Run) -> None:
         results = replace(parts.results(folder), likeness=cloning.likeness(found))
         text = f"{table(results)}\n{details(results)}"
         sys.stdout.write(text)
-        write_json(folder / "figures.json", {"table": text})
         write_card(run, pack_folder(run), text)
     if all(task.file(folder).is_file() for task in every):
         run.finish("evaluate", inputs)
@@ -52,7 +51,7 @@ def evaluate_pack(run: Run) -> None:
 
 def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
     """The tasks whose names begin with one of `only` (empty = all). InvalidInput for none."""
-    asked = [task for task in tasks if begins(task, only)]
+    asked = [task for task in tasks if not only or task.name.startswith(tuple(only))]
     if not asked:
         raise InvalidInput(
             "No part begins with {names}.",
