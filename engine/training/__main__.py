@@ -53,9 +53,8 @@ def _parser() -> argparse.ArgumentParser:
         "--workers",
         type=int,
         default=os.cpu_count() or 1,
-        help="processes of corpus, encode, draw, export, baselines and evaluate",
+        help="processes of corpus, encode, draw, export and evaluate",
     )
-    parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
     parser.add_argument(
         "--into",
@@ -67,7 +66,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--only", default="", help="evaluate, compare: parts that begin so, commas")
     parser.add_argument("--quick", action="store_true", help="evaluate, compare: a few sentences")
-    parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     return parser
 
 
@@ -78,17 +76,8 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     recipe = read_recipe(options.recipe)
     work = options.work or data_folder() / "training" / recipe.name
     if options.quick:
-        asked_for = recipe.evaluate
-        quick = replace(QUICK, whisper=asked_for.whisper, beside=asked_for.beside)
-        recipe = replace(recipe, evaluate=quick)
-    machine = (options.device, options.workers, options.dask)
-    run = Run(recipe, work, *machine, file=options.recipe, only=only)
-    if options.worker:
-        from engine.training.corpus import stage as corpus
-
-        first, step = options.worker.split("/")
-        corpus.work(run, int(first), int(step))
-        return
+        recipe = replace(recipe, evaluate=replace(QUICK, whisper=recipe.evaluate.whisper))
+    run = Run(recipe, work, options.device, options.workers, only)
     own = tuple(SYSTEMS[recipe.system].stages)
     if options.stage not in {*own, "all"}:
         raise InvalidInput(
@@ -137,9 +126,4 @@ def _stage(name: str, run: Run, *, again: bool) -> None:
 
 
 if __name__ == "__main__":
-    outcome = main()
-    if "WORLD_SIZE" in os.environ:
-        from engine.training.ranks import leave  # imports torch, which the corpus does without
-
-        leave(outcome)
-    sys.exit(outcome)
+    sys.exit(main())

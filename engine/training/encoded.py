@@ -4,8 +4,9 @@ dataclass of arrays and numbers.
 Invariant: what is read is what was written, in the shard's order.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from safetensors.numpy import load_file, save_file
 
 from engine.errors import InvalidInput
-from engine.training.corpus.shards import Shard, read_shard
+from engine.training.corpus.shards import Shard, read_shard, read_shards
 from engine.training.corpus.speakers import divided
 from engine.training.run import Run, file_hash
 from engine.training.tasks import Place, Result, Task, do_tasks
@@ -57,33 +58,21 @@ class Sides(Generic[_Kind]):
 def encode_shards(
     run: Run,
     stage: str,
-    shards: Sequence[Shard],
-    encoder: tuple[Callable[..., Encoder], tuple[Any, ...]],
+    encoder: Callable[..., Encoder],
     files: Sequence[Path],
+    *given: Any,
+    shards: Iterable[Shard] | None = None,
 ) -> None:
-    """Encode all shards that are not encoded yet. `encoder` is a class with the arguments of one of
-    it, `files` are those that it reads.
-    """
-    hashes = tuple(map(file_hash, files))
-    do_shards(run, stage, shards, _encode_shard, encoder, hashes)
-
-
-def do_shards(
-    run: Run,
-    stage: str,
-    shards: Sequence[Shard],
-    do: Callable[..., Result],
-    given: tuple[Any, ...],
-    depends: tuple[str, ...],
-) -> None:
-    """The tasks `do(index, output, *given)` of all shards whose file `output` is not there yet;
-    `depends`: see Task.
+    """Encode all shards that are not encoded yet, by `encoder(*files, *given)`; `given` can be
+    hashed and pickled. None of `shards` = the whole corpus.
     """
     folder, tasks = run.stage(stage), []
-    for shard in shards:
+    places, hashes = tuple(map(Place, files)), tuple(map(file_hash, files))
+    for shard in read_shards(run.stage("corpus")) if shards is None else shards:
         output = shard_file(folder, shard)
-        arguments = (Place(shard.index), Place(output), *given)
-        task = Task(f"shard/{shard.index.stem}", do, arguments, (*depends, file_hash(shard.index)))
+        arguments = (Place(shard.index), Place(output), encoder, (*places, *given))
+        depends = (*hashes, file_hash(shard.index))
+        task = Task(f"shard/{shard.index.stem}", _encode_shard, arguments, depends)
         if not output.is_file():
             task.file(folder).unlink(missing_ok=True)
         tasks.append(task)
@@ -154,6 +143,9 @@ def read_sides(run: Run, stage: str, kind: type[_Spoken]) -> Sides[_Spoken]:
 def _encode_shard(
     index: str, output: str, kind: Callable[..., Encoder], given: tuple[Any, ...]
 ) -> Result:
-    utterances = kind(*given).encoded(read_shard(Path(index)))
+    utterances = _encoder(kind, given).encoded(read_shard(Path(index)))
     write(Path(output), utterances)
     return {"utterances": len(utterances)}
+
+
+_encoder = lru_cache(maxsize=1)(lambda kind, given: kind(*given))  # loaded once in a process

@@ -6,7 +6,7 @@ utterances of one speaker with the phones and times they were made of.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -26,13 +26,13 @@ from engine.nn.weights_file import shape_metadata
 from engine.training.codec.speech import Spoken, read_speech
 from engine.training.codec.stage import shipped_config
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.judge.performance import OWN_RATE
+from engine.training.encoded import read_sides
+from engine.training.evaluation.performance import OWN_RATE
 from engine.training.packing import (
-    by_difference,
     finish,
     fresh_folder,
-    mean_vectors,
     save_weights,
+    speakers,
     write_networks,
     write_tables,
 )
@@ -41,10 +41,9 @@ from engine.training.run import Run
 from engine.training.stages import VOXTREAM
 from engine.training.voice import fine_tuning, rate_table
 from engine.training.voice.model import fresh_model, model_config
-from engine.training.voice.utterances import Encoded, read_encoded
+from engine.training.voice.utterances import Encoded
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
-from engine.tts.pack_files import config_json
 from engine.tts.packs import VOICES_FOLDER
 from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.config import FULL, Generation
@@ -73,31 +72,34 @@ def export_pack(run: Run) -> None:
 
 
 def _write_voxtream2(run: Run, folder: Path) -> list[str]:
-    """Write what comes after the networks; the names of the voices."""
-    write_tables(run, _rated(run))
-    if fine_tuning.is_taken(run.recipe, "codec") and not run.recipe.export.speakers:
+    """Write what comes after the networks; then the pack speaks, and gets the rate table with which
+    it keeps to the requested rates. The names of the voices.
+    """
+    recipe, people = run.recipe, read_sides(run, "encode", Encoded).training
+    counts = rate_table.measured_counts(chain.from_iterable(people.values()))
+    config = pack.PackConfig(
+        recipe.export.name,
+        model_config(recipe.voice, recipe.codec, recipe.speaker),
+        generation(recipe.export),
+        rate_table.measured_rates(counts, recipe.export),
+    )
+    write_tables(run, config)
+    if fine_tuning.is_taken(recipe, "codec") and not recipe.export.speakers:
         names = fine_tuning.named_voices(run, folder)
     else:
-        names = _name_voices(run, folder)
-    _tune(run, folder)
+        names = _name_voices(run, folder, people)
+    rates = rate_table.tuned(run, folder, counts, config.rates)
+    write_tables(run, replace(config, rates=rates))
     return names
 
 
 def generation(export: Export) -> Generation:
     """The constants of generation that go with the weights."""
+    names = [each.name for each in fields(Generation) if hasattr(export, each.name)]
     return replace(
-        Generation(),
-        temperature=export.temperature,
+        Generation(**{name: getattr(export, name) for name in names}),
         semantic_guidance=export.guidance,
-        acoustic_guidance=export.acoustic_guidance,
-        speaker_weight=export.speaker_weight,
         passage_frames=round(export.passage_seconds * FRAME_RATE),
-        own_rate=export.own_rate,
-        lowest_rate=export.lowest_rate,
-        highest_rate=export.highest_rate,
-        frames_heard=export.frames_heard,
-        frames_in_word=export.frames_in_word,
-        look_ahead=export.look_ahead,
     )
 
 
@@ -153,42 +155,16 @@ def _write_networks(run: Run, folder: Path) -> None:
     tensors = {k: v for k, v in published_tensors(model).items() if not k.startswith(without)}
     save_weights(tensors, folder / pack.VOICE_FILE, recipe.export.weights)
     if recipe.system == VOXTREAM:
-        _write_decoder(run, folder)
+        # It makes no voice from a recording, and so encodes nothing.
+        whole = stored_weights.load(run.stage("decoder") / pack.CODEC_FILE)
+        kept = {key: value for key, value in whole.items() if not key.startswith(ENCODING)}
+        about = shape_metadata(replace(shipped_config(recipe), encodes=False))
+        save_weights(kept, folder / pack.CODEC_FILE, recipe.export.weights, about)
     else:
         write_networks(run, {"decoder": pack.CODEC_FILE, "speaker": pack.SPEAKER_FILE})
 
 
-def _write_decoder(run: Run, folder: Path) -> None:
-    """VoXtream makes no voice from a recording, and so encodes nothing."""
-    tensors = stored_weights.load(run.stage("decoder") / pack.CODEC_FILE)
-    kept = {key: value for key, value in tensors.items() if not key.startswith(ENCODING)}
-    about = shape_metadata(replace(shipped_config(run.recipe), encodes=False))
-    save_weights(kept, folder / pack.CODEC_FILE, run.recipe.export.weights, about)
-
-
-def _rated(run: Run) -> pack.PackConfig:
-    """What the pack says of itself before the rate table is tuned."""
-    recipe = run.recipe
-    people = read_encoded(run).training.people.values()
-    return pack.PackConfig(
-        recipe.export.name,
-        model_config(recipe.voice, recipe.codec, recipe.speaker),
-        generation(recipe.export),
-        rate_table.measured_rates(chain.from_iterable(people), recipe.export),
-    )
-
-
-def _tune(run: Run, folder: Path) -> None:
-    """Let the pack speak, and write the rate table with which it keeps to the requested rates."""
-    file = folder / pack.CONFIG_FILE
-    config = pack.read_pack_config(file)
-    people = read_encoded(run).training.people.values()
-    counts = rate_table.measured_counts(chain.from_iterable(people))
-    rates = rate_table.tuned(run, folder, counts, config.rates)
-    file.write_text(config_json(replace(config, rates=rates)), encoding="utf-8")
-
-
-def _name_voices(run: Run, folder: Path) -> list[str]:
+def _name_voices(run: Run, folder: Path, encoded: dict[int, tuple[Encoded, ...]]) -> list[str]:
     """Encode the recipe's named voices, from the speakers it names or from very different ones."""
     from engine.codec.small import load_small
     from engine.tts.speaker.small import load_small_speaker
@@ -197,7 +173,7 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
     name = run.recipe.export.name
     chosen_voices: list[Voice] = []
-    for number, clip in _candidates(run):
+    for number, clip in _candidates(run, encoded):
         if len(chosen_voices) == len(run.recipe.export.voices):
             break
         try:
@@ -212,15 +188,14 @@ def _name_voices(run: Run, folder: Path) -> list[str]:
     return [voice.name for voice in chosen_voices]
 
 
-def _candidates(run: Run) -> list[tuple[int, Clip]]:
+def _candidates(run: Run, encoded: dict[int, tuple[Encoded, ...]]) -> list[tuple[int, Clip]]:
     """Speakers and a clip of each: those the recipe names, or all by how different they are."""
-    order: Sequence[int] = run.recipe.export.speakers
-    if not order:
-        order = by_difference(run.recipe, mean_vectors(read_encoded(run).training.people))
     people: dict[int, list[Spoken]] = {}
     for utterance in read_speech(run, run.recipe.codec.hours).training:
         people.setdefault(utterance.entry.speaker, []).append(utterance)
-    return [(number, _clip(people[number])) for number in order if number in people]
+    return [
+        (number, _clip(people[number])) for number in speakers(run, encoded) if number in people
+    ]
 
 
 def _clip(utterances: list[Spoken]) -> Clip:
@@ -250,7 +225,7 @@ def _name_original_voices(run: Run, folder: Path) -> list[str]:
     """Write the recipe's named voices, of the speakers it names or the first there are; then read
     the pack back.
     """
-    people = read_encoded(run).training.people
+    people = read_sides(run, "encode", Encoded).training
     named = []
     for called, number in zip(
         run.recipe.export.voices, run.recipe.export.speakers or sorted(people), strict=False

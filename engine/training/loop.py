@@ -1,8 +1,8 @@
 """The loop that trains every network here: step, report, validate, checkpoint, stop when asked.
 
-Invariant: a step depends only on the recipe's seed, the step's number, the process's rank and, in a
-schedule of seconds, on the time spent, so a training that was stopped goes on as if it had not
-been. Between two reports nothing waits for the device.
+Invariant: a step depends only on the recipe's seed, the step's number and, in a schedule of
+seconds, on the time spent, so a training that was stopped goes on as if it had not been. Between
+two reports nothing waits for the device.
 """
 
 import math
@@ -10,8 +10,8 @@ import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +23,6 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.errors import Cancelled, ModelError
 from engine.training import checkpoints
-from engine.training.ranks import Ranks, agree, any_asks, average, is_first, joined
 from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, write_json
 
@@ -39,91 +38,85 @@ _Lesson = TypeVar("_Lesson")
 
 
 @dataclass(frozen=True)
-class Moment:
+class StepContext:
     """One step of a training: its number, the share of the schedule before it, its random
-    generator, all processes."""
+    generator."""
 
     step: int
     share: float
     draw: random.Random
-    ranks: Ranks
 
 
 class Learner(ABC):
-    """A network with its losses, on a process's device."""
+    """A network with its losses, on a device."""
 
     averaged: str  # the part whose weights are averaged over the steps
     exact: tuple[str, ...] = ()  # prefixes of its keys that are not averaged
 
-    def __init__(self, schedule: Schedule, ranks: Ranks, **parts: nn.Module) -> None:
+    def __init__(self, schedule: Schedule, device: torch.device, **parts: nn.Module) -> None:
         """All parts learn together; who needs more optimisers replaces them."""
-        self._schedule, self._device = schedule, ranks.device
-        self._batch_size = ranks.part(schedule.batch)
-        every = nn.ModuleList(parts.values()).to(ranks.device)
+        self.schedule, self._device = schedule, device
+        self._batch_size = schedule.batch
+        every = nn.ModuleList(parts.values()).to(device)
         self.parts = parts
         name = self.averaged if len(parts) == 1 else "making"
         self.optimisers = {name: optimiser(every, schedule)}
 
     @abstractmethod
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         """One step; the losses to report, still on the device."""
 
-    @abstractmethod
-    def validate(self) -> dict[str, float]:
-        """Losses on data that is never trained on."""
+    def validated(self, draw: random.Random) -> Mapping[str, Tensor]:
+        """The losses of a batch that is never trained on; who has none replaces validate()."""
+        raise NotImplementedError
 
-    def _descend(
-        self, losses: Mapping[str, Tensor], moment: Moment, total: Tensor | None = None
-    ) -> Losses:
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """The losses on data that is never trained on, in eval mode."""
+        return mean_losses(self.validated, self.parts[self.averaged])
+
+    def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
         """One step on a total of the losses, None = their sum; the losses to report."""
         if total is None:
             total = torch.stack(list(losses.values())).sum()
         (together,) = self.optimisers.values()
-        descend(total, together, self._schedule.clip, moment.ranks)
+        optimiser_step(total, together, self.schedule.clip)
         return {name: loss.detach() for name, loss in losses.items()}
 
 
-@dataclass
-class _State:
-    mean: dict[str, Tensor]
-    history: list[dict[str, float]] = field(default_factory=list)
-
-
-def train(run: Run, name: str, schedule: Schedule, make: "Maker") -> dict[str, Tensor]:
-    """Train the learner that `make` returns until the schedule ends; return the averaged weights,
+def train(run: Run, name: str, make: "Maker") -> dict[str, Tensor]:
+    """Train the learner that `make` returns until its schedule ends; return the averaged weights,
     on the CPU.
 
     Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite.
     """
-    folder = run.stage(name)
+    folder, device = run.stage(name), torch.device(run.device)
     file = folder / "checkpoint.safetensors"
-    with cancellable() as check, joined(run.device) as ranks:
+    with cancellable() as check:
         torch.manual_seed(run.recipe.seed)
-        learner = make(ranks)
-        averaged = learner.parts[learner.averaged]
-        state = _State({key: value.clone() for key, value in averaged.state_dict().items()})
-        before = checkpoints.load(file, learner.parts, learner.optimisers, state.mean)
-        clock, step = _Clock(schedule, ranks, before), before.step
-        share = clock.share(step)
+        learner = make(device)
+        schedule, averaged = learner.schedule, learner.parts[learner.averaged]
+        mean = {key: value.clone() for key, value in averaged.state_dict().items()}
+        before = checkpoints.load(file, learner.parts, learner.optimisers, mean)
+        step, begun = before.step, time.monotonic() - before.seconds
+        share = share_of(schedule, checkpoints.Reached(step, time.monotonic() - begun))
         progress = Progress(name, 1.0, share)
         while share < 1:
-            losses = _step(run, learner, schedule, step, share, ranks)
+            losses = _step(run, learner, step, share)
             step += 1
-            share = clock.share(step)
+            reached = checkpoints.Reached(step, time.monotonic() - begun)
+            share = share_of(schedule, reached)
             kept = min(schedule.average, (step - 1) / (step + 9))
-            _follow(state.mean, averaged, kept, learner.exact)
-            if ranks.device.type == "cpu" or step % LOOK_STEPS == 0 or share >= 1:
-                seen = _seen(losses, learner.averaged, step, ranks)
-                if ranks.first:
-                    progress.report(share, f"step {step} {seen}")
-            stop = any_asks(_is_asked_to_stop(check), ranks)
-            if ranks.first:
-                _keep(file, clock.reached(step), schedule, learner, state, ends=stop or share >= 1)
+            _follow(mean, averaged, kept, learner.exact)
+            if device.type == "cpu" or step % LOOK_STEPS == 0 or share >= 1:
+                progress.report(share, f"step {step} {_seen(losses, learner.averaged, step)}")
+            stop = _is_asked_to_stop(check)
+            _keep(file, reached, learner, mean, ends=stop or share >= 1)
             if stop:
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
                 )
-        weights = load_file(folder / BEST) if schedule.best else state.mean
+        weights = load_file(folder / BEST) if schedule.best else mean
         return {key: value.cpu() for key, value in weights.items()}
 
 
@@ -131,24 +124,22 @@ def train_and_save(
     run: Run,
     file: Path,
     make: "Maker",
-    schedule: Schedule,
     inputs: dict[str, str],
     *,
     shape: dict[str, str] | None = None,
+    kept: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda weights: weights,
     **about: object,
 ) -> None:
-    """Train the stage whose folder the file lies in, write the averaged weights into the file with
-    its `shape`, and finish the stage.
+    """Train the stage whose folder the file lies in, write what is `kept` of the averaged weights
+    into the file with its `shape`, and finish the stage.
     """
     stage = file.parent.name
-    mean = train(run, stage, schedule, make)
-    if is_first():
-        save_file(mean, file, shape)
-        run.finish(stage, inputs, **about)
+    save_file(kept(train(run, stage, make)), file, shape)
+    run.finish(stage, inputs, **about)
 
 
-Maker = Callable[[Ranks], Learner]
-"""Makes a learner on a process's device."""
+Maker = Callable[[torch.device], Learner]
+"""Makes a learner on a device."""
 
 
 def optimiser(
@@ -182,14 +173,13 @@ def in_bf16(device: torch.device | str, *, asked: bool) -> torch.autocast:
     return torch.autocast(kind, torch.bfloat16, enabled=asked and can)
 
 
-def descend(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float, ranks: Ranks) -> None:
+def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) -> None:
     """One optimiser step on a loss. Gradients that are not finite change nothing."""
     parameters: Iterable[nn.Parameter] = [
         parameter for group in optimiser.param_groups for parameter in group["params"]
     ]
     optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
-    average(parameters, ranks)
     norm = nn.utils.clip_grad_norm_(parameters, clip)
     if optimiser.defaults["fused"]:
         # As torch's scaler of gradients tells it: the device itself decides, nobody waits for it.
@@ -215,7 +205,17 @@ def mean_losses(
             sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
     if model is not None:
         model.train()
+        _forget_codebooks(model)
     return sums
+
+
+def _forget_codebooks(model: nn.Module) -> None:
+    """Drop the codebooks that moshi caches in eval mode. It would broadcast the cache too, but only
+    the process that validated has one, and that process would then use stale codebooks.
+    """
+    for module in model.modules():
+        if "_embedding" in module._buffers:
+            module._buffers["_embedding"] = None
 
 
 def of_like_length(
@@ -257,39 +257,23 @@ def share_of(schedule: Schedule, reached: checkpoints.Reached) -> float:
     return max(reached.step / schedule.steps, timed) if schedule.steps else 1.0
 
 
-class _Clock:
-    """How long a training has taken, with the processes before this one."""
-
-    def __init__(self, schedule: Schedule, ranks: Ranks, before: checkpoints.Reached) -> None:
-        self._schedule, self._ranks = schedule, ranks
-        self._started = time.monotonic() - before.seconds
-
-    def reached(self, step: int) -> checkpoints.Reached:
-        """Where the training is after so many steps."""
-        return checkpoints.Reached(step, time.monotonic() - self._started)
-
-    def share(self, step: int) -> float:
-        """The share of the schedule, the same in all processes."""
-        share = share_of(self._schedule, self.reached(step))
-        return agree({"share": share}, self._ranks)["share"] if self._schedule.seconds else share
-
-
-def _step(
-    run: Run, learner: Learner, schedule: Schedule, step: int, share: float, ranks: Ranks
-) -> Losses:
-    seed = f"{run.recipe.seed} {learner.averaged} {step} {ranks.rank}"
-    draw = random.Random(seed)
+def _step(run: Run, learner: Learner, step: int, share: float) -> Losses:
+    # The last number is of a time when several processes trained; with it the results are the same.
+    draw = random.Random(f"{run.recipe.seed} {learner.averaged} {step} 0")
     torch.manual_seed(draw.getrandbits(31))
     for each in learner.optimisers.values():
         for group in each.param_groups:
-            group["lr"] = learning_rate(schedule, step, share) * group["scale"]
-    with _attention(ranks.device):
-        return learner.learn(Moment(step, share, draw, ranks))
+            group["lr"] = learning_rate(learner.schedule, step, share) * group["scale"]
+    # On a CPU, torch's plain attention: in short windows the backward pass of its fused one is
+    # slower (without it, a step of the voice takes 0.82 to 0.91 of the time, one of the codec 0.91
+    # to 0.93).
+    with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
+        return learner.learn(StepContext(step, share, draw))
 
 
-def _seen(losses: Losses, name: str, step: int, ranks: Ranks) -> str:
+def _seen(losses: Losses, name: str, step: int) -> str:
     """The losses for people, after a look at whether they are numbers."""
-    values = agree({key: float(loss) for key, loss in losses.items()}, ranks)
+    values = {key: float(loss) for key, loss in losses.items()}
     if not all(map(math.isfinite, values.values())):
         raise ModelError(
             "The training of '{name}' left the numbers at step {step}: {losses}.",
@@ -299,14 +283,6 @@ def _seen(losses: Losses, name: str, step: int, ranks: Ranks) -> str:
             losses=values,
         )
     return " ".join(f"{key} {value:.3f}" for key, value in values.items())
-
-
-def _attention(device: torch.device) -> AbstractContextManager[None]:
-    """On a CPU, torch's plain attention: in short windows the backward pass of its fused one is
-    slower (without it, a step of the voice takes 0.82 to 0.91 of the time, one of the codec 0.91 to
-    0.93).
-    """
-    return sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext()
 
 
 def _follow(
@@ -328,36 +304,33 @@ def _follow(
 def _keep(
     file: Path,
     reached: checkpoints.Reached,
-    schedule: Schedule,
     learner: Learner,
-    state: _State,
+    mean: dict[str, Tensor],
     *,
     ends: bool,
 ) -> None:
     """Validate and save when it is time to; always at the end."""
-    step = reached.step
+    step, schedule = reached.step, learner.schedule
     if step % schedule.validate_every == 0 or ends:
-        state.history.append({"step": step, **learner.validate()})
-        write_json(file.with_name(f"validation-{step:06d}.json"), state.history[-1])
+        found = {"step": step, **learner.validate()}
+        write_json(file.with_name(f"validation-{step:06d}.json"), found)
         if schedule.best:
-            _keep_best(file.with_name(BEST), state, schedule.best)
+            _keep_best(file.with_name(BEST), mean, schedule.best, found[schedule.best])
     if step % schedule.checkpoint_every == 0 or ends:
-        checkpoints.save(file, reached, learner.parts, learner.optimisers, state.mean)
+        checkpoints.save(file, reached, learner.parts, learner.optimisers, mean)
 
 
-def _keep_best(file: Path, state: _State, name: str) -> None:
+def _keep_best(file: Path, mean: dict[str, Tensor], name: str, loss: float) -> None:
     """Write the averaged weights if the loss of this name was never lower."""
-    loss = state.history[-1][name]
     if file.is_file() and loss >= float(checkpoints.metadata(file)[name]):
         return
     partial = file.with_suffix(".partial")
-    save_file({key: value.cpu() for key, value in state.mean.items()}, partial, {name: str(loss)})
+    save_file({key: value.cpu() for key, value in mean.items()}, partial, {name: str(loss)})
     partial.replace(file)
 
 
-def _is_asked_to_stop(check: object) -> bool:
+def _is_asked_to_stop(check: Callable[[], None]) -> bool:
     """Whether the person asked to stop."""
-    assert callable(check)
     try:
         check()
     except Cancelled:

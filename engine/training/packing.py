@@ -1,11 +1,13 @@
 """What the packs of all systems are written with: a folder, networks, tables, named voices, a card.
 
-Invariant: a pack that is too large to ship is refused.
+The card says what a pack is, what it was made from, what it reaches and what it cannot do.
+Invariants: a pack that is too large to ship is refused; every number of the card comes from a
+manifest, from `evaluate` or from the limits stated in the recipe.
 """
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -14,13 +16,15 @@ import numpy.typing as npt
 from safetensors.torch import save_file
 from torch import Tensor
 
+from engine import systems
 from engine.errors import ModelError
 from engine.nn import stored_weights
 from engine.training import checkpoints
-from engine.training.card import write_card
 from engine.training.corpus.speakers import cast
-from engine.training.recipe import Recipe
+from engine.training.recipe import Network, Recipe
 from engine.training.run import Run, read_json
+from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
+from engine.training.teachers.synthesisers import LICENCES
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import PHONES_FILE, config_json
@@ -31,6 +35,34 @@ LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
 # Stages whose networks listen. Their batch norms stay in full precision, and all of them unless the
 # pack is in int8: voices and tokens are to be those that the others learnt from.
 LISTENING: Final = {"speaker", "semantic"}
+CARD_FILE: Final = "CARD.md"
+_READING: Final = """\
+Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
+words that a speech recogniser got wrong: Whisper, or *bigram*, a pocketsphinx that knows which
+sentences may come. SPS are syllables per second. *Likeness* is 1 for the same speaker, by an
+encoder that took no part in the training.
+"""
+_LIMITS: Final = """\
+- English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a
+  person. No recording of a person took part, unless the recipe names a folder of recordings.
+- The pronunciations are espeak-ng's: names and foreign words may be wrong.
+"""
+_CLONES: Final = """\
+- From a recording it takes only the pitch and the colour of the voice. The likeness above was
+  measured on virtual speakers; a real person's clone is less like that person.
+"""
+_ALONE: Final = """\
+- It speaks only with its own voices, because a prompt needs its text. Its rate cannot be changed.
+"""
+_ENCODER: Final = """
+Its speaker encoder is an earlier pack's.
+"""
+_BEGUN: Final = """
+It began with an earlier pack and keeps that pack's {kept}.
+The hours above count the speech used to train its {learnt} further. The test sentences and test
+speakers were left out of that speech. What the earlier pack learnt from is not recorded, so it
+may have met some of the prose it is tested with.
+"""
 
 
 class Heard(Protocol):
@@ -102,36 +134,43 @@ def write_tables(run: Run, config: Any, stage: str = "encode") -> None:
     (folder / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
 
 
-def save_vector_voices(run: Run, people: Mapping[int, Sequence[Heard]]) -> list[str]:
-    """Write named voices that are only a speaker's vector, the mean over all utterances: of the
-    speakers that the recipe names, or of very different ones. Their names.
+def export_pack(
+    run: Run,
+    files: Mapping[str, str],
+    config: Any,
+    people: Mapping[int, Sequence[Heard]],
+    load: Callable[[Path], object],
+) -> None:
+    """Write the pack of a system whose named voices are only a speaker's vector, the mean over all
+    utterances; `load` reads it back. See write_networks() and write_tables().
     """
-    vectors = mean_vectors(people)
-    order = run.recipe.export.speakers or by_difference(run.recipe, vectors)
-    called = run.recipe.export.voices
-    for name, number in zip(called, order, strict=False):
+    inputs, folder = run.require("corpus", "encode", *files), fresh_folder(run)
+    write_networks(run, files)
+    write_tables(run, config)
+    vectors = _mean_vectors(people)
+    called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
+    for name, number in called.items():
         vector = vectors[number] / np.linalg.norm(vectors[number])
-        tensors = {"speaker": vector.astype(np.float32)}
-        about = {"speaker": str(number)}
-        voice_files.save(
-            Voice(name, run.recipe.export.name, tensors, about), pack_folder(run) / VOICES_FOLDER
-        )
-    return list(called[: len(order)])
+        save_voice(run, name, number, {"speaker": vector.astype(np.float32)})
+    load(folder)
+    finish(run, inputs, list(called))
 
 
-def mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
-    """Of each speaker."""
-    return {
-        number: np.mean([each.vector for each in person], axis=0)
-        for number, person in people.items()
-    }
+def save_voice(run: Run, name: str, number: int, tensors: dict[str, npt.NDArray[Any]]) -> None:
+    """Write a named voice of this speaker."""
+    voice = Voice(name, run.recipe.export.name, tensors, {"speaker": str(number)})
+    voice_files.save(voice, pack_folder(run) / VOICES_FOLDER)
 
 
-def by_difference(recipe: Recipe, vectors: Mapping[int, npt.NDArray[np.float32]]) -> list[int]:
-    """The speakers in an order: a synthesiser's own voice first, then always the one whose vector
-    is farthest from those before; own voices are preferred a little.
+def speakers(run: Run, people: Mapping[int, Sequence[Heard]]) -> list[int]:
+    """Those that become named voices: whom the recipe names, or all, different ones first: a
+    synthesiser's own voice, then always the one whose vector is farthest from those before; own
+    voices are preferred a little.
     """
-    own = {person.number for person in cast(recipe) if person.warp == 1.0}
+    if chosen := run.recipe.export.speakers:
+        return [number for number in chosen if number in people]
+    vectors = _mean_vectors(people)
+    own = {person.number for person in cast(run.recipe) if person.warp == 1.0}
     order = sorted(own & set(vectors))[:1] or [min(vectors)]
     left = set(vectors) - set(order)
     while left:
@@ -142,6 +181,13 @@ def by_difference(recipe: Recipe, vectors: Mapping[int, npt.NDArray[np.float32]]
         order.append(far)
         left.remove(far)
     return order
+
+
+def _mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
+    return {
+        number: np.mean([each.vector for each in person], axis=0)
+        for number, person in people.items()
+    }
 
 
 def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
@@ -155,5 +201,62 @@ def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
             size=f"{size / 1e6:.1f}",
             most=f"{LARGEST_BYTES / 1e6:.0f}",
         )
-    write_card(run, folder, {})
+    write_card(run, folder)
     run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(names))
+
+
+# ------------------------------------------------------------------------ card
+
+
+def begun_with(recipe: Recipe) -> str:
+    """Which parts of the pack come from the one the run began with."""
+    if not recipe.begin_with:
+        return ""
+    if recipe.system not in {VOXTREAM2, VOXTREAM}:
+        return _ENCODER
+    parts: dict[str, Network] = {"voice": recipe.voice, "decoder": recipe.decoder}
+    learnt = [name for name, part in parts.items() if part.schedule.steps]
+    *first, last = ("codes", "speaker encoder", *(name for name in parts if name not in learnt))
+    kept = f"{', '.join(first)} and {last}"
+    return _BEGUN.format(kept=kept, learnt=" and ".join(learnt) or "parts")
+
+
+def write_card(run: Run, folder: Path, figures: str = "") -> None:
+    """Write CARD.md; `figures` = what `evaluate` printed, empty before it ran."""
+    recipe = run.recipe
+    parts = sorted(file for file in folder.rglob("*.safetensors"))
+    sizes = "\n".join(f"| {file.relative_to(folder)} | {file.stat().st_size:,} |" for file in parts)
+    sources = "\n".join(f"- {LICENCES[name]}" for name in recipe.corpus.synthesisers)
+    hours = read_json(run.stage("corpus") / "manifest.json").get("hours", 0.0)
+    command = "run the stage `evaluate`"
+    if system := systems.find(recipe.system):
+        command = f"run `python -m engine.training compare --only {system.title}`"
+    reached, limits = (
+        "".join(f"- {sentence}\n" for sentence in some)
+        for some in (recipe.export.reached, recipe.export.limits)
+    )
+    table = f"{_READING}\n{figures}" if figures else ""
+    measured = table or reached or f"Not measured yet: {command}."
+    limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
+    own = _ALONE if recipe.system == VOXTREAM else _CLONES
+    text = f"""# {recipe.export.name}
+
+{SYSTEMS[recipe.system].card} trained from scratch by the stages of
+`python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
+{begun_with(recipe)}
+## Made from
+{sources}
+- Text: sentences of our own grammar, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's
+  manuals; none of that text is in the pack.
+
+## Sizes, bytes
+| file | bytes |
+|---|---|
+{sizes}
+
+## What it reaches
+{measured}
+
+## What it cannot do
+{_LIMITS}{own}{limits}"""
+    (folder / CARD_FILE).write_text(text, encoding="utf-8")

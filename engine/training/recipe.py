@@ -34,7 +34,6 @@ class Corpus:
     grammar_share: float = 0.45  # the rest is prose found on the machine
     replies: float = 0.0  # share of utterances of one to three words
     spellings: float = 0.0  # share of letters, telephone numbers and codes
-    paragraphs: float = 0.0  # share of several sentences together, half a minute at most
     test_sentences: int = 200
     validation_share: float = 0.02
     rare_phone: int = 40  # phones heard less often are replaced by similar ones
@@ -66,10 +65,10 @@ UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)  # of what a
 
 @dataclass(frozen=True)
 class Codec:
-    """The small codec, 24 kHz and 12.5 frames a second, and its codes."""
+    """The small codec, 24 kHz and 12.5 frames a second, and its codes, which are learnt with a
+    decoder of spectra (ISTFT)."""
 
     schedule: Schedule = UNTRAINED
-    decoder: str = "istft"  # the one the codes are learnt with; or "seanet"
     codebooks: int = 8
     codes: int = 1024  # values of one codebook
     width: int = 256
@@ -87,12 +86,10 @@ class Codec:
 
 @dataclass(frozen=True)
 class Decoder:
-    """The decoder that is shipped, trained on codes that no longer change."""
+    """The decoder of pulses that is shipped, trained on codes that no longer change."""
 
     schedule: Schedule = UNTRAINED
     pack: str = ""  # the vocoder of this pack of this machine is taken, and none is trained
-    fresh: bool = False  # a vocoder of other columns begins with new weights, not with begin_with's
-    kind: str = "source"  # or "istft", "seanet"; the codec's own kind continues from its weights
     blocks: int = 0  # and its transformer's layers; 0 = as many as the codec's
     layers: int = 0
     window_frames: int = 32  # 2.56 s
@@ -105,7 +102,6 @@ class Decoder:
     heard: float = 0.0  # cross-entropy of the phones that a reader hears in the output
     kept: float = 0.0  # weight of the original pack's weights in the result
     drawn: float = 0.0  # share of windows with codes the voice drew; above 0 it is trained first
-    critic: str = "mel"  # judges mel spectra; or "spectra", with phases, at three times the cost
     adversary_from: float = 1_000_000  # step, below 1 share of the schedule; too many = never
     critic_windows: int = 2  # of a batch that the critic judges
     critic_rate: float = 3.0  # factor on the schedule's learning rate
@@ -160,7 +156,6 @@ class Voice:
     noisy_prompts: float = 0.5
     look_ahead: int = 5
     frozen_depth: bool = False  # what makes acoustic codes stays the pack's (VoXtream, 3.1)
-    kept: float = 0.0  # weight of the original pack's weights in the result
     min_depth_frames: int = 8
 
 
@@ -265,23 +260,23 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class Evaluate:
-    """How much is measured, on held-out text and speakers."""
+    """How much is measured, on held-out text and speakers; 0 and () = nothing."""
 
     whisper: bool = True  # Whisper base judges too, 145 MB
-    beside: tuple[str, ...] = ()  # also measured: folders of packs, synthesisers, kokoro-live
     sentences: int = 200  # by every voice
+    naturalness: int = 16  # of them, that DNSMOS hears
     short_replies: int = 40  # by all voices in turn, like everything below
+    timed: int = 8  # sentences by the first voice whose frames are timed
     rates: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)
     rate_sentences: int = 36  # at every rate
-    naturalness: int = 16  # sentences of every voice that DNSMOS hears
+    slider: bool = True  # while the rate changes, too
+    long_seconds: float = 600.0  # of text in one utterance
     clones: int = 24  # speakers
-    people: tuple[str, ...] = ()  # patterns of recordings' file names, one real person each
-    long_seconds: float = 600.0
 
 
 QUICK: Evaluate = Evaluate(  # `evaluate --quick`: does everything work, is nothing far off
-    sentences=4, short_replies=4, rates=(2.0, 4.0, 6.0), rate_sentences=4, naturalness=1, clones=3,
-    long_seconds=60.0,
+    sentences=4, naturalness=1, short_replies=4, timed=1, rates=(2.0, 4.0, 6.0), rate_sentences=4,
+    long_seconds=60.0, clones=3,
 )  # fmt: skip
 
 
@@ -332,8 +327,7 @@ class Recipe:
     spectrum: Spectrum = field(default_factory=Spectrum)
     evaluate: Evaluate = field(default_factory=Evaluate)
     export: Export = field(default_factory=Export)
-    begin_with: str = ""  # folder of a pack: its voice is trained further, its codec stays
-    fresh_voice: bool = False  # with begin_with: only codec and speaker encoder are taken from it
+    begin_with: str = ""  # folder of a pack: codes and speaker encoder stay, its voice learns on
 
 
 def read_recipe(file: Path) -> Recipe:
@@ -364,19 +358,14 @@ def _check(recipe: Recipe) -> None:
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
         "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
-        "fresh_voice needs a pack to begin with": recipe.begin_with != "" or not recipe.fresh_voice,
         "voice.frozen_depth needs a voice to begin with": not voice.frozen_depth
-        or (recipe.begin_with != "" and not recipe.fresh_voice),
+        or recipe.begin_with != "",
         "corpus.hours must be above 0": corpus.hours > 0,
         "corpus.first_shard must be 0 to 8000": 0 <= corpus.first_shard <= 8000,
         "corpus.lowest_rate must be above 0": corpus.lowest_rate > 0,
         "corpus.lowest_rate must be below highest_rate": corpus.lowest_rate < corpus.highest_rate,
         "corpus.held_out_speakers must be fewer than speakers": corpus.held_out_speakers
         < corpus.speakers,
-        "codec.decoder must be istft or seanet": recipe.codec.decoder in {"istft", "seanet"},
-        "decoder.kind must be source, istft or seanet": recipe.decoder.kind
-        in {"source", "istft", "seanet"},
-        "decoder.critic must be mel or spectra": recipe.decoder.critic in {"mel", "spectra"},
         "decoder.drawn must be 0 to 1": 0 <= recipe.decoder.drawn <= 1,
         "voice.width must be a multiple of every stack's heads": all(
             voice.width % (2 * stack.heads) == 0 and stack.heads % stack.kv_heads == 0
@@ -389,10 +378,14 @@ def _check(recipe: Recipe) -> None:
             for stage in SYSTEMS[recipe.system].stages.values()
             if stage.learns
         ),
-        "kept must be 0 to 1, and above 0 with begin_with alone": all(
-            0 <= kept <= 1 and (recipe.begin_with != "" or kept == 0)
-            for kept in (voice.kept, recipe.decoder.kept)
+        "what a pack brings along has no schedule": recipe.begin_with == ""
+        or not any(
+            stage.can_be_taken and name != "decoder" and getattr(recipe, name).schedule.steps
+            for name, stage in SYSTEMS[recipe.system].stages.items()
         ),
+        "decoder.kept must be 0 to 1, and above 0 with begin_with alone": 0
+        <= recipe.decoder.kept
+        <= (1 if recipe.begin_with else 0),
         "llmvox.units must be phones or bytes": recipe.llmvox.units in {"phones", "bytes"},
     }
     for sentence, holds in rules.items():

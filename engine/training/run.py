@@ -6,20 +6,22 @@ appear whole, by a rename.
 
 import hashlib
 import json
-import os
+import shutil
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from engine.atomic_write import replace_file
 from engine.errors import Cancelled, InvalidInput
 from engine.training.recipe import Recipe
-from engine.training.stages import SYSTEMS, VOXTREAM2
+from engine.training.stages import SYSTEMS
 
 REPORT_SECONDS = 10.0
 
@@ -32,8 +34,6 @@ class Run:
     folder: Path
     device: str = "cpu"
     workers: int = 1
-    dask: str = ""  # address of a Dask scheduler; "" = local processes
-    file: Path = Path()  # of the recipe, for other processes
     only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
 
     def stage(self, name: str) -> Path:
@@ -62,12 +62,28 @@ class Run:
             "outputs": outputs,
             **about,
         }
-        write_json(folder / "manifest.json", manifest)
+        write_json(self._manifest(name), manifest)
+
+    def take(self, name: str, source: Path, file: str, inputs: dict[str, str], origin: str) -> None:
+        """Finish a stage with a copy of a file, which then is called `file`."""
+        partial = self.stage(name) / f"{file}.partial"
+        shutil.copyfile(source, partial)
+        partial.replace(partial.with_suffix(""))
+        self.finish(name, {**inputs, source.name: file_hash(source)}, taken_from=origin)
 
     def is_done(self, name: str) -> bool:
-        """Whether a stage was finished with the current recipe."""
-        file = self.folder / name / "manifest.json"
-        return file.is_file() and read_json(file).get("key") == self.key(name)
+        """Whether a stage was finished with the current recipe, from what the stages before it
+        still hold."""
+        file, stages = self._manifest(name), SYSTEMS[self.recipe.system].stages
+        if not file.is_file():
+            return False
+        manifest = read_json(file)
+        inputs: dict[str, str] = manifest["inputs"]
+        return manifest["key"] == self.key(name) and all(
+            self.is_done(each) and file_hash(self._manifest(each)) == digest
+            for each, digest in inputs.items()
+            if each in stages
+        )
 
     def require(self, *names: str) -> dict[str, str]:
         """Hashes of the manifests of earlier stages; InvalidInput when one is not done."""
@@ -78,31 +94,15 @@ class Run:
                     hint="Run it first: python -m engine.training {name} RECIPE.toml",
                     name=name,
                 )
-        return {name: file_hash(self.folder / name / "manifest.json") for name in names}
+        return {name: file_hash(self._manifest(name)) for name in names}
 
     def key(self, name: str) -> str:
-        """Fingerprint of the parts of the recipe that a stage depends on: its own and those of
-        earlier stages."""
-        recipe = self.recipe
-        if sections := SYSTEMS[recipe.system].stages[name].sections:
-            return fingerprint(recipe.seed, *(getattr(recipe, section) for section in sections))
-        # What most recipes do not have is left out, so that earlier runs keep their keys.
-        origin = (recipe.begin_with,) if recipe.begin_with else ()
-        system = (recipe.system,) if recipe.system != VOXTREAM2 else ()
-        fresh = ("fresh voice",) if recipe.fresh_voice else ()
-        parts: dict[str, tuple[object, ...]] = {"corpus": (recipe.corpus,)}
-        parts["codec"] = (*parts["corpus"], *origin, recipe.codec)
-        parts["speaker"] = (*parts["corpus"], *origin, recipe.speaker)
-        parts["encode"] = (*parts["codec"], recipe.speaker, recipe.voice.noisy_prompts, *system)
-        parts["voice"] = (*parts["encode"], recipe.voice, *fresh)
-        parts["draw"] = (*parts["voice"], recipe.export.temperature, recipe.decoder.hours)
-        known = parts["encode"] if recipe.decoder.phones else parts["codec"]
-        source = parts["draw"] if recipe.decoder.drawn else known
-        parts["decoder"] = (*source, recipe.decoder)
-        parts["export"] = (*parts["voice"], recipe.decoder, recipe.export)
-        parts["baselines"] = (*parts["corpus"], recipe.evaluate)
-        parts["evaluate"] = (*parts["export"], recipe.evaluate)
-        return fingerprint(recipe.seed, *parts[name])
+        """Fingerprint of the parts of the recipe that a stage itself depends on."""
+        sections = SYSTEMS[self.recipe.system].stages[name].sections
+        return fingerprint(self.recipe.seed, *(attrgetter(each)(self.recipe) for each in sections))
+
+    def _manifest(self, name: str) -> Path:
+        return self.folder / name / "manifest.json"
 
 
 class Progress:
@@ -149,10 +149,8 @@ def cancellable() -> Iterator[Callable[[], None]]:
 
 
 def write_json(file: Path, content: Any) -> None:
-    """Write, then rename: the file is complete or absent."""
-    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
-    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
-    partial.replace(file)
+    """Write it; the file is complete or absent."""
+    replace_file(file, json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def read_json(file: Path) -> dict[str, Any]:

@@ -16,9 +16,9 @@ VOXTREAM: Final = "voxtream"
 @dataclass(frozen=True)
 class Stage:
     """`does` is a module of this package and its function, which takes the Run. `sections` of the
-    recipe decide whether finished work still holds; those of VoXtream and VoXtream2 are in run.py.
-    `learns`: the section whose schedule trains it. With `begin_with` and no schedule, one that
-    `can_be_taken` copies the pack's network.
+    recipe decide, beside the stages it reads from, whether finished work still holds. `learns`: the
+    section whose schedule trains it. With `begin_with`, one that `can_be_taken` may
+    copy the pack's network.
     """
 
     does: str
@@ -35,24 +35,24 @@ class System:
     stages: Mapping[str, Stage]
 
 
-_SPEAKER: Final = ("corpus", "begin_with", "speaker")
-_DECODER: Final = ("corpus", "begin_with", "codec", "decoder")
-_TOKENS: Final = (*_SPEAKER, "semantic")
 _CORPUS: Final = {"corpus": Stage("corpus.stage:make", ("corpus",))}
-_SMALL_SPEAKER: Final = {
-    "speaker": Stage("voice.speaker:take_or_train_speaker", _SPEAKER, learns="speaker")
+_SPEAKER: Final = {
+    "speaker": Stage(
+        "voice.speaker:train_speaker", ("begin_with", "speaker"), "speaker", can_be_taken=True
+    )
 }
+_DECODER: Final = ("begin_with", "codec", "decoder")
+_EXPORT: Final = ("export",)
 _VOXTREAM: Final = {
     **_CORPUS,
-    "codec": Stage("codec.stage:train_codec", learns="codec", can_be_taken=True),
-    "speaker": Stage("voice.speaker:train_speaker", learns="speaker", can_be_taken=True),
-    "encode": Stage("voice.encode:encode_corpus"),
-    "voice": Stage("voice.stage:train_voice", learns="voice"),
-    "draw": Stage("codec.draw:draw_corpus"),
-    "decoder": Stage("codec.decoder:train_decoder", learns="decoder", can_be_taken=True),
-    "export": Stage("export:export_pack"),
-    "baselines": Stage("judge.measurements:measure_baselines"),
-    "evaluate": Stage("judge.measurements:evaluate_pack"),
+    "codec": Stage("codec.stage:train_codec", ("begin_with", "codec"), "codec", can_be_taken=True),
+    **_SPEAKER,
+    "encode": Stage("voice.encode:encode_corpus", ("begin_with", "system", "voice.noisy_prompts")),
+    "voice": Stage("voice.stage:train_voice", ("begin_with", "system", "voice"), "voice"),
+    "draw": Stage("codec.draw:draw_corpus", ("export.temperature", "decoder.hours")),
+    "decoder": Stage("codec.decoder:train_decoder", _DECODER, "decoder", can_be_taken=True),
+    "export": Stage("export:export_pack", _EXPORT),
+    "evaluate": Stage("evaluation.stage:evaluate_pack", ("evaluate",)),
 }
 SYSTEMS: Final[Mapping[str, System]] = {
     VOXTREAM2: System("A small VoXtream2 with its own codec and speaker encoder,", _VOXTREAM),
@@ -60,28 +60,18 @@ SYSTEMS: Final[Mapping[str, System]] = {
         "A small VoXtream with the codes of an earlier pack, whose depth transformer may be "
         "frozen, as the paper freezes another model's. Its decoder is its own. It was",
         # It learns on true codes, and is measured by `compare` alone.
-        {
-            name: stage
-            for name, stage in _VOXTREAM.items()
-            if name not in {"draw", "baselines", "evaluate"}
-        },
+        {name: stage for name, stage in _VOXTREAM.items() if name not in {"draw", "evaluate"}},
     ),
     "speakstream": System(
         "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a vector of the "
         "speaker, a rate (its spectrum is stretched) and one network for all windows. It was",
         {
             **_CORPUS,
-            **_SMALL_SPEAKER,
-            "encode": Stage("speakstream.encode:encode_corpus", _SPEAKER),
-            "decoder": Stage(
-                "speakstream.stage:train_level_vocoder", (*_DECODER, *_SPEAKER), learns="decoder"
-            ),
-            "voice": Stage(
-                "speakstream.stage:train_voice", (*_SPEAKER, "speakstream"), learns="speakstream"
-            ),
-            "export": Stage(
-                "speakstream.stage:export_pack", (*_DECODER, *_SPEAKER, "speakstream", "export")
-            ),
+            **_SPEAKER,
+            "encode": Stage("speakstream.encode:encode_corpus"),
+            "decoder": Stage("speakstream.stage:train_level_vocoder", _DECODER, "decoder"),
+            "voice": Stage("speakstream.stage:train_voice", ("speakstream",), "speakstream"),
+            "export": Stage("speakstream.stage:export_pack", _EXPORT),
         },
     ),
     "llmvox": System(
@@ -90,13 +80,11 @@ SYSTEMS: Final[Mapping[str, System]] = {
         "a second and a label of its own for the end. Its rate cannot be changed. It was",
         {
             **_CORPUS,
-            **_SMALL_SPEAKER,
-            "codec": Stage("llmvox.tokens:train_tokens", (*_DECODER, "speaker"), learns="codec"),
-            "encode": Stage("llmvox.encode:encode_corpus", (*_DECODER, "speaker")),
-            "voice": Stage(
-                "llmvox.stage:train_voice", (*_DECODER, "speaker", "llmvox"), learns="llmvox"
-            ),
-            "export": Stage("llmvox.stage:export_pack", (*_DECODER, "speaker", "llmvox", "export")),
+            **_SPEAKER,
+            "codec": Stage("llmvox.tokens:train_tokens", _DECODER, "codec"),
+            "encode": Stage("llmvox.encode:encode_corpus", ("llmvox.units",)),
+            "voice": Stage("llmvox.stage:train_voice", ("llmvox",), "llmvox"),
+            "export": Stage("llmvox.stage:export_pack", _EXPORT),
         },
     ),
     "smlle": System(
@@ -106,24 +94,13 @@ SYSTEMS: Final[Mapping[str, System]] = {
         {
             **_CORPUS,
             # Early: it may need another system's pack.
-            "decoder": Stage("smlle.spectrum:train_mel_vocoder", _DECODER, learns="decoder"),
-            **_SMALL_SPEAKER,
-            "semantic": Stage(
-                "smlle.semantic:train_semantic", ("corpus", "semantic"), learns="semantic"
-            ),
-            "tokens": Stage("smlle.utterances:encode_tokens", _TOKENS),
-            "transducer": Stage(
-                "smlle.transducer:train_transducer", (*_TOKENS, "transducer"), learns="transducer"
-            ),
-            "spectrum": Stage(
-                "smlle.spectrum:train_spectrum",
-                (*_TOKENS, "transducer", "spectrum"),
-                learns="spectrum",
-            ),
-            "export": Stage(
-                "smlle.export:export_pack",
-                (*_DECODER, *_TOKENS, "transducer", "spectrum", "export"),
-            ),
+            "decoder": Stage("smlle.spectrum:train_mel_vocoder", _DECODER, "decoder"),
+            **_SPEAKER,
+            "semantic": Stage("smlle.semantic:train_semantic", ("semantic",), "semantic"),
+            "tokens": Stage("smlle.utterances:encode_tokens"),
+            "transducer": Stage("smlle.transducer:train_transducer", ("transducer",), "transducer"),
+            "spectrum": Stage("smlle.spectrum:train_spectrum", ("spectrum",), "spectrum"),
+            "export": Stage("smlle.export:export_pack", _EXPORT),
         },
     ),
 }

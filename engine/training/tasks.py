@@ -8,7 +8,7 @@ task's file is either complete or absent, and a task whose file exists is not ru
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,7 +51,12 @@ class Task:
 
 
 def do_tasks(
-    stage: str, folder: Path, tasks: Sequence[Task], workers: int, *, fresh: bool = False
+    stage: str,
+    folder: Path,
+    tasks: Sequence[Task],
+    workers: int,
+    *,
+    fresh: bool = False,
 ) -> None:
     """Run the unfinished tasks, in order, in `workers` processes (1 = in this one).
 
@@ -64,17 +69,13 @@ def do_tasks(
         return
     with cancellable() as check:
         if workers > 1 or fresh:
-            _over_processes(folder, left, min(workers, len(left)), progress, check)
+            with _processes(min(workers, len(left))) as executor:
+                _over(executor, folder, left, progress, check)
             return
         for count, task in enumerate(left, start=1):
             check()
             write_json(task.file(folder), task.do(*task.arguments))
             progress.report(count, task.name)
-
-
-def begins(task: Task, only: Sequence[str]) -> bool:
-    """Whether a task's name begins with one of these; with none of them every task's does."""
-    return not only or task.name.startswith(tuple(only))
 
 
 def result(task: Task, folder: Path) -> Result | None:
@@ -83,25 +84,24 @@ def result(task: Task, folder: Path) -> Result | None:
     return read_json(file) if file.is_file() else None
 
 
-def _over_processes(
+def _over(
+    executor: Executor,
     folder: Path,
     tasks: Sequence[Task],
-    workers: int,
     progress: Progress,
     check: Callable[[], None],
 ) -> None:
-    with _processes(workers) as executor:
-        waiting: dict[Future[Result], Task] = {
-            executor.submit(task.do, *task.arguments): task for task in tasks
-        }
-        total = len(waiting)
-        while waiting:
-            ready, _ = wait(waiting, LOOK_SECONDS, FIRST_COMPLETED)
-            check()
-            for future in ready:
-                task = waiting.pop(future)
-                write_json(task.file(folder), _outcome(future, task))
-                progress.report(total - len(waiting), task.name)
+    waiting: dict[Future[Result], Task] = {
+        executor.submit(task.do, *task.arguments): task for task in tasks
+    }
+    total = len(waiting)
+    while waiting:
+        ready, _ = wait(waiting, LOOK_SECONDS, FIRST_COMPLETED)
+        check()
+        for future in ready:
+            task = waiting.pop(future)
+            write_json(task.file(folder), _outcome(future, task))
+            progress.report(total - len(waiting), task.name)
 
 
 def _outcome(future: Future[Result], task: Task) -> Result:
@@ -116,7 +116,7 @@ def _outcome(future: Future[Result], task: Task) -> Result:
 
 
 @contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+def _processes(workers: int) -> Iterator[Executor]:
     """Worker processes that are gone afterwards, whatever happened."""
     others = set(active_children())
     executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin)

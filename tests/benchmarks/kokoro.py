@@ -39,7 +39,7 @@ import numpy.typing as npt
 from engine.settings import AudioSettings, SpeechSettings
 from engine.text.phonemes import PhonedWord, WordPhonemizer
 from engine.training.corpus import grammar
-from engine.training.judge.performance import Spoken, say
+from engine.training.evaluation.performance import Spoken, say
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
 from engine.tts.kokoro import parts, place, session, synthesiser
 from engine.tts.kokoro.durations import make_script
@@ -299,22 +299,22 @@ def rate(size: Size) -> Figures:
     yield "monotone", f"{'yes' if np.all(np.diff(means) > 0) else 'no'}, sentences {monotone:.0%}"
 
 
-class _LongTalker:
-    """What judge_long asks of a talker."""
+class _LongVoice:
+    """What judge_long asks of a voice."""
 
     def speak(self, texts: Sequence[str], rates: tuple[float, ...]) -> list[Spoken]:
         return [spoken(text, rates[0]) for text in texts]
 
 
 def long(size: Size) -> Figures:
-    from engine.training.judge.performance import syllables_of
-    from engine.training.judge.side import judge_long
+    from engine.training.evaluation.parts import judge_long
+    from engine.training.evaluation.performance import syllables_of
 
     draw, texts, syllables = random.Random("long"), list[str](), 0
     while syllables < LONG_S * RATES[3]:
         texts.append(grammar.test_sentence(draw))
         syllables += syllables_of(texts[-1])
-    found = judge_long(_LongTalker(), " ".join(texts), RATES[3])  # type: ignore[arg-type]
+    found = judge_long(_LongVoice(), " ".join(texts), RATES[3])  # type: ignore[arg-type]
     minutes = found["minutes"]
     more = 100 * (minutes[-1] - minutes[0])
     yield f"words wrong in minute {len(minutes)} less in the first", f"{more:+.1f} points"

@@ -25,7 +25,7 @@ from safetensors.numpy import save_file
 from engine.resources import resource
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.training.judge.performance import say
+from engine.training.evaluation.performance import say
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.kokoro import place, resemblance
 from engine.tts.kokoro.durations import make_script

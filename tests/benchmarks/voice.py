@@ -5,13 +5,11 @@ words.
     python -m tests.benchmarks.voice [--who WHO] [--voices Heart,George] [--into FOLDER]
         [--sentences 150] [--workers 2]
 
-WHO is a pack's folder (first of all the built-in voice's), or a synthesiser of the program with
-"-live" behind its name ("kokoro-live"), which speaks word by word as in a conversation. "kokoro"
-and "flite" are for what these might be measured against: they speak whole texts at one rate, so
-nothing turns while they do. The first six of its voices speak, or those that are named. Whisper
-base judges, pocketsphinx beside it. Cells are saved in FOLDER as soon as they are measured, and not
-measured again unless the pack changed: after a change of a synthesiser take another FOLDER. Needs
-the extra `training`.
+WHO is a pack's folder (first of all the built-in voice's), or a synthesiser of the program
+("kokoro"), which speaks word by word as in a conversation. The first six of its voices speak, or
+those that are named. Whisper base judges, pocketsphinx beside it. Cells are saved in FOLDER as soon
+as they are measured, and not measured again unless the pack changed: after a change of a
+synthesiser take another FOLDER. Needs the extra `training`.
 """
 
 import argparse
@@ -21,12 +19,13 @@ from pathlib import Path
 
 from engine.resources import resource
 from engine.training.corpus import grammar
-from engine.training.judge.figures import UNMEASURED, Results, details, goals
-from engine.training.judge.side import Side, Texts
-from engine.training.judge.talkers import LiveTalker, pack_hashes, talkers_of
-from engine.training.judge.verdicts import FORMAT, bigram_judge
+from engine.training.evaluation.figures import FIGURES, UNMEASURED, details
+from engine.training.evaluation.parts import Parts, Texts
+from engine.training.evaluation.voices import depends_on, voices_of
+from engine.training.fetching import fetch
 from engine.training.recipe import Evaluate
 from engine.training.tasks import do_tasks
+from engine.tts.kokoro.voices import NAME as KOKORO
 
 RATES = (1.5, 2.0, 4.0, 6.0, 6.5)
 
@@ -38,10 +37,7 @@ def texts(count: int) -> Texts:
     while len(sentences) < count:
         sentences.add(grammar.test_sentence(draw))
     replies = sorted({grammar.short_reply(draw) for _ in range(10 * count)})
-    vocabulary = (*sorted(sentences), *replies)
-    knows = bigram_judge(vocabulary).knows
-    known = tuple(filter(knows, sorted(sentences))), tuple(filter(knows, replies))
-    return Texts(vocabulary, *known)
+    return Texts.known(sorted(sentences), replies)
 
 
 def main() -> None:
@@ -53,26 +49,27 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="cells whose names begin like that")
     given = parser.parse_args()
-    talkers = talkers_of(given.who, tuple(filter(None, given.voices.split(","))))
-    live = isinstance(talkers[0], LiveTalker)
+    if given.who == KOKORO:
+        fetch(KOKORO)
+    voices = voices_of(given.who, tuple(filter(None, given.voices.split(","))))
     size = Evaluate(
-        sentences=-(-given.sentences // len(talkers)),
+        sentences=-(-given.sentences // len(voices)),
         short_replies=2 * given.sentences,
+        timed=0,
         rates=RATES,
         rate_sentences=given.sentences,
         naturalness=8,
     )
-    depends = (FORMAT, *(pack_hashes(Path(given.who)) if live else ()))
-    side = Side("voice", talkers, texts(given.sentences), size, depends, live)
+    parts = Parts("voice", voices, texts(given.sentences), size, depends_on(voices[0].source))
     given.into.mkdir(parents=True, exist_ok=True)
-    tasks = [task for task in side.tasks if task.name.startswith(f"voice/{given.only}")]
+    tasks = [task for task in parts.tasks if task.name.startswith(f"voice/{given.only}")]
     try:
         do_tasks("voice", given.into, tasks, given.workers, fresh=True)
     finally:
-        results = side.results(given.into)
-        for goal in goals(Results()):
-            if (cell := goal.cell(results)) != UNMEASURED:
-                sys.stdout.write(f"{goal.name}: {cell}\n")
+        results = parts.results(given.into)
+        for figure in FIGURES:
+            if (cell := figure.cell(results)) != UNMEASURED:
+                sys.stdout.write(f"{figure.name}: {cell}\n")
         sys.stdout.write(details(results))
 
 

@@ -16,26 +16,29 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
 from engine.codec.small import SmallCodecConfig, build
-from engine.codec.source import SourceDecoder
 from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.draw import read_draws
-from engine.training.codec.reading import SLOTS, Reading
-from engine.training.codec.sound_losses import FLOOR, Criticism, SpectralDistance
-from engine.training.codec.speech import Speech, Spoken, first_shards, read_speech
+from engine.training.codec.sound_losses import FLOOR, SLOTS, Reading, SoundLearner
+from engine.training.codec.speech import (
+    PitchTrack,
+    Speech,
+    Spoken,
+    first_shards,
+    pitch_track,
+    read_speech,
+    stacked,
+)
 from engine.training.codec.stage import CODING, alike, decoder_input, encoded, shipped_config
-from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
 from engine.training.corpus.shards import Entry
 from engine.training.encoded import read, shard_file
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.loop import Losses, StepContext, in_bf16, train_and_save
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
 from engine.training.voice.utterances import Encoded
@@ -60,18 +63,19 @@ def train_decoder(run: Run) -> None:
         stored_weights.load(file) for file in (*files, run.stage("codec") / "codec.safetensors")
     ]
     config = shipped_config(run.recipe)
-    mean = train(
+
+    def kept(mean: dict[str, Tensor]) -> dict[str, Tensor]:
+        own = {k: v for k, v in trained[0].items() if not k.startswith(DecoderLearner.exact)}
+        return fine_tuning.joined(mean, own, recipe.kept) if recipe.kept else mean
+
+    train_and_save(
         run,
-        "decoder",
-        recipe.schedule,
-        lambda ranks: DecoderLearner(recipe, started(config, *trained), speech, draws, said, ranks),
+        run.stage("decoder") / "codec.safetensors",
+        lambda to: DecoderLearner(recipe, started(config, *trained), speech, draws, said, to),
+        inputs,
+        shape=shape_metadata(config),
+        kept=kept,
     )
-    if is_first():
-        if recipe.kept:
-            own = {k: v for k, v in trained[0].items() if not k.startswith(DecoderLearner.exact)}
-            mean = fine_tuning.joined(mean, own, recipe.kept)
-        save_file(mean, run.stage("decoder") / "codec.safetensors", shape_metadata(config))
-        run.finish("decoder", inputs)
 
 
 def started(config: SmallCodecConfig, *trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
@@ -85,7 +89,7 @@ def started(config: SmallCodecConfig, *trained: dict[str, Tensor]) -> Any:  # An
     return model
 
 
-class DecoderLearner(Learner):
+class DecoderLearner(SoundLearner):
     """The part of the codec after its codes, and a critic."""
 
     averaged = "codec"
@@ -98,38 +102,33 @@ class DecoderLearner(Learner):
         speech: Speech,
         draws: Mapping[Entry, Tensor],  # codes [K, T]
         said: Mapping[Entry, Tensor],  # ids of phones [2, T]
-        ranks: Ranks,
+        device: torch.device,
     ) -> None:
         self._recipe = recipe
         self._draws, self._said = draws, said
         frames = recipe.window_frames
         self._training = long_enough(speech.training, frames)
         self._validation = long_enough(speech.validation, frames)
-        self._model = model.to(ranks.device)
+        self._model = model
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
-        self._criticism = Criticism(recipe, model, ranks.device)
-        critic = self._criticism.critic
-        super().__init__(recipe.schedule, ranks, codec=model, critic=critic)
-        self.optimisers = self._criticism.optimisers
+        super().__init__(recipe, model, device, codec=model)
         self._reading: Reading | None = None
         if recipe.heard:
-            self._reading = Reading(recipe.schedule, model.dimension, ranks.device)
+            self._reading = Reading(recipe.schedule, model.dimension, device)
             self.parts["reader"] = self._reading.reader
             self.optimisers["reader"] = self._reading.optimiser
-        self._distance = SpectralDistance().to(ranks.device)
         self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> Losses:
-        pcm, output, losses = self._losses(self._training, moment.draw)
-        report = self._criticism.descend(losses, pcm, output, moment)
+    def learn(self, context: StepContext) -> Losses:
+        pcm, output, losses = self._losses(self._training, context.draw)
+        report = self._learn_from(losses, pcm, output, context)
         if self._reading is not None:
-            self._reading.learn(moment.ranks)
+            self._reading.learn()
         return report
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        return mean_losses(lambda draw: self._losses(self._validation, draw)[2])
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(self._validation, draw)[2]
 
     def _losses(
         self, side: tuple[Spoken, ...], draw: random.Random
@@ -137,18 +136,9 @@ class DecoderLearner(Learner):
         """Samples [B, S], the decoder's output for their codes, and the losses by name."""
         recipe, model = self._recipe, self._model
         pcm, latents, track, slots = self._batch(side, draw)
-        losses, bf16 = {}, in_bf16(pcm.device, asked=recipe.schedule.bf16)
-        if isinstance(model.decoder, SourceDecoder):
-            with bf16:
-                shape = model.decoder.shape(decoder_input(model, latents))
-            error = (shape.pitch - track.log_hz).abs() * track.weight
-            losses["pitch"] = recipe.pitch * error.mean()
-            output = model.decoder.samples(shape, track.log_hz)[:, 0]  # exact, as in vocoder.py
-        else:
-            with bf16:
-                output = model.decoder(decoder_input(model, latents))[:, 0].float()
-        losses["mel"] = recipe.mel * self._distance.mel(output, pcm)
-        losses["waves"] = recipe.waves * self._distance.waves(output, pcm)
+        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
+            columns = decoder_input(model, latents)
+        output, losses = self._sounded(model.decoder, columns, track, pcm, recipe)
         losses |= self._misheard(output, pcm, slots)
         return pcm, output, losses
 

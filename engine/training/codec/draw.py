@@ -9,25 +9,22 @@ duration tokens are the true ones; only codes are drawn.
 
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.numpy import load_file as load_arrays
-from safetensors.numpy import save_file
 from torch import Tensor
 
 from engine.nn import stored_weights
+from engine.training import recipe as recipes
 from engine.training.codec.speech import first_shards
-from engine.training.corpus.shards import Entry
-from engine.training.encoded import by_speaker, do_shards, read, shard_file
+from engine.training.corpus.shards import Entry, Shard
+from engine.training.encoded import by_speaker, encode_shards, read, shard_file
 from engine.training.loop import in_bf16, on_device
-from engine.training.run import Run, file_hash
-from engine.training.tasks import Place, Result
+from engine.training.run import Run
 from engine.training.voice.model import (
     Batch,
     depth_logits,
@@ -47,16 +44,21 @@ LARGEST = 1 << 15  # frames of a batch, padding included
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """The files of voice and codes, and how codes are drawn."""
+class Drawn:
+    """Codes [K, T] of the utterance with this number in its shard."""
 
-    voice: Place
-    codes: Place  # folder of the stage `encode`
+    place: int
+    codes: npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a voice draws codes."""
+
     config: ModelConfig
-    look_ahead: int
+    voice: recipes.Voice
     generation: Generation
     seed: int
-    bf16: bool
     device: str
 
 
@@ -66,53 +68,67 @@ def draw_corpus(run: Run) -> None:
     if not recipe.decoder.drawn:
         sys.stderr.write("draw is not asked for: decoder.drawn is 0\n")
         return
-    inputs = run.require("encode", "voice")
-    voice = run.stage("voice") / "voice.safetensors"
+    inputs, encoded = run.require("encode", "voice"), run.stage("encode")
+    files = (run.stage("voice") / "voice.safetensors", encoded / "manifest.json")
     how = Drawing(
-        Place(voice),
-        Place(run.stage("encode")),
         model_config(recipe.voice, recipe.codec, recipe.speaker),
-        recipe.voice.look_ahead,
+        recipe.voice,
         Generation(temperature=recipe.export.temperature),
         recipe.seed,
-        recipe.voice.schedule.bf16,
         run.device,
     )
-    shards = tuple(first_shards(run, recipe.decoder.hours))
-    do_shards(run, "draw", shards, draw_shard, (how,), (file_hash(voice), inputs["encode"]))
+    shards = first_shards(run, recipe.decoder.hours)
+    encode_shards(run, "draw", _Work, files, how, shards=shards)
     run.finish("draw", inputs)
-
-
-def draw_shard(index: str, output: str, how: Drawing) -> Result:
-    """Draw the codes of a shard into the file `output`, in the order of its encoded utterances."""
-    stem = Path(index).stem
-    draw = random.Random(f"{how.seed} draw {stem}")
-    torch.manual_seed(draw.getrandbits(31))
-    utterances = read(Path(how.codes) / f"{stem}.safetensors", Encoded)
-    draws: dict[int, npt.NDArray[np.int16]] = {}
-    for batch in _batches(utterances):
-        draws |= zip(
-            batch, _draw_batch([utterances[place] for place in batch], draw, how), strict=True
-        )
-    empty = np.zeros((how.config.codebooks, 0), np.int16)
-    codes = np.concatenate([empty, *(draws[place] for place in range(len(utterances)))], axis=1)
-    partial = Path(output).with_suffix(".partial")
-    save_file({"codes": np.ascontiguousarray(codes)}, partial)
-    partial.replace(output)
-    return {"utterances": len(utterances)}
 
 
 def read_draws(run: Run) -> dict[Entry, Tensor]:
     """Drawn codes [K, T] by utterance."""
-    draws: dict[Entry, Tensor] = {}
-    for shard in first_shards(run, run.recipe.decoder.hours):
-        codes = load_arrays(shard_file(run.stage("draw"), shard))["codes"].astype(np.int64)
-        frame = 0
-        for utterance in read(shard_file(run.stage("encode"), shard), Encoded):
-            part = codes[:, frame : frame + utterance.frames]
-            draws[shard.entries[utterance.place]] = torch.from_numpy(part)
-            frame += utterance.frames
-    return draws
+    return {
+        shard.entries[drawn.place]: torch.from_numpy(drawn.codes.astype(np.int64))
+        for shard in first_shards(run, run.recipe.decoder.hours)
+        for drawn in read(shard_file(run.stage("draw"), shard), Drawn)
+    }
+
+
+class _Work:
+    """A voice that draws the codes of shards, in the order of their encoded utterances."""
+
+    def __init__(self, voice: str, encoded: str, how: Drawing) -> None:
+        """`encoded` is the manifest of what the voice learnt from."""
+        self._model = fresh_model(how.config, how.generation)
+        self._model.load_state_dict(stored_weights.load(Path(voice)))
+        self._model.to(how.device).eval().requires_grad_(requires_grad=False)
+        self._folder, self._how = Path(encoded).parent, how
+        self._people = by_speaker(self._folder, Encoded)
+
+    def encoded(self, shard: Shard) -> list[Drawn]:
+        draw = random.Random(f"{self._how.seed} draw {shard.index.stem}")
+        torch.manual_seed(draw.getrandbits(31))
+        utterances = read(shard_file(self._folder, shard), Encoded)
+        drawn: dict[int, npt.NDArray[np.int16]] = {}
+        for batch in _batches(utterances):
+            codes = self._drawn([utterances[place] for place in batch], draw)
+            drawn |= zip(batch, codes, strict=True)
+        return [Drawn(each.place, drawn[n]) for n, each in enumerate(utterances)]
+
+    def _drawn(
+        self, utterances: Sequence[Encoded], draw: random.Random
+    ) -> list[npt.NDArray[np.int16]]:
+        """Codes [K, T] of each utterance."""
+        lessons = [
+            one_utterance(utterance, self._people[utterance.speaker], draw, PROMPT_FRAMES)
+            for utterance in utterances
+        ]
+        how, model = self._how, self._model
+        batch = on_device(collated(lessons, how.config), torch.device(how.device))
+        with in_bf16(how.device, asked=how.voice.schedule.bf16):
+            codes = drawn_codes(model, batch, how.voice.look_ahead, how.generation)
+        found = codes.cpu().numpy().astype(np.int16)
+        return [
+            found[number, :, lesson.prompt_frames :][:, : utterance.frames]
+            for number, (lesson, utterance) in enumerate(zip(lessons, utterances, strict=True))
+        ]
 
 
 def _batches(utterances: Sequence[Encoded]) -> Iterator[list[int]]:
@@ -126,24 +142,6 @@ def _batches(utterances: Sequence[Encoded]) -> Iterator[list[int]]:
         batch.append(place)
     if batch:
         yield batch
-
-
-def _draw_batch(
-    utterances: Sequence[Encoded], draw: random.Random, how: Drawing
-) -> list[npt.NDArray[np.int16]]:
-    """Codes [K, T] of each utterance."""
-    people, model = _people(how.codes), _model(how.voice, how.config, how.device)
-    lessons = [
-        one_utterance(utterance, people[utterance.speaker], draw, PROMPT_FRAMES)
-        for utterance in utterances
-    ]
-    batch = on_device(collated(lessons, how.config), torch.device(how.device))
-    with in_bf16(how.device, asked=how.bf16):
-        codes = drawn_codes(model, batch, how.look_ahead, how.generation).cpu().numpy()
-    return [
-        codes[number, :, lesson.prompt_frames :][:, : utterance.frames].astype(np.int16)
-        for number, (lesson, utterance) in enumerate(zip(lessons, utterances, strict=True))
-    ]
 
 
 @torch.inference_mode()
@@ -174,16 +172,3 @@ def drawn_codes(
         frames[:, codebook] = logits[:, : config.codes].argmax(-1)
     codes[lesson, 1:, column - 1] = frames[:, 1:]
     return codes
-
-
-@lru_cache(maxsize=1)
-def _people(folder: str) -> Mapping[int, Sequence[Encoded]]:
-    return by_speaker(Path(folder), Encoded)
-
-
-@lru_cache(maxsize=1)
-def _model(file: str, config: ModelConfig, device: str) -> VoxtreamModel:
-    with torch.random.fork_rng(devices=()):  # or its random weights move the draws of the shard
-        model = fresh_model(config, Generation())
-    model.load_state_dict(stored_weights.load(Path(file)))
-    return model.to(device).eval().requires_grad_(requires_grad=False)

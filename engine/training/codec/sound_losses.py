@@ -1,29 +1,36 @@
-"""How much two sounds differ, to the ear and to a critic, which learns beside what it criticises to
-tell made from real speech.
+"""How much two sounds differ: to the ear, to a critic, which learns beside what it criticises to
+tell made from real speech, and to a reader of sounds, because distances of spectra hardly notice a
+consonant that became another.
 
-Invariant: losses take samples [B, S] of the same length and give one number.
+Invariant: losses take samples [B, S] of the same length and give one number; the reader of real
+speech learns from that alone.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small_parts import mel_filters
+from engine.codec.source import SourceDecoder
 from engine.training import recipe as recipes
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, PitchTrack
 from engine.training.loop import (
     ADVERSARIAL_BETAS,
     BETAS,
+    Learner,
     Losses,
-    Moment,
-    descend,
+    StepContext,
     in_bf16,
+    mean_losses,
     optimiser,
+    optimiser_step,
 )
-from engine.training.ranks import Ranks
 
+SLOTS: Final = FRAME_SAMPLES // SLOT  # sounds read from one frame
+READER_RATE: Final = 3.0  # of a reader that joins late, a factor on the schedule's learning rate
 RESOLUTIONS: Final = (256, 512, 1024, 2048)  # FFT sizes; hops are a quarter
 CRITIC_SIZES: Final = (512, 1024, 2048)
 CRITIC_BANDS: Final = {512: 64, 1024: 96, 2048: 160}  # mel bands by FFT size
@@ -58,15 +65,13 @@ class SpectralDistance(nn.Module):
 
 
 class Critic(nn.Module):
-    """Judges at several resolutions (after EnCodec, Defossez et al., 2022), of mel spectra or of
-    complex ones. A decoder of pulses and filters has the right phases anyway and needs only the
-    former.
+    """Judges mel spectra at several resolutions (after EnCodec, Defossez et al., 2022). Decoders of
+    pulses and filters have the right phases anyway.
     """
 
-    def __init__(self, of: str = "mel", channels: int = 24) -> None:
+    def __init__(self, channels: int = 24) -> None:
         super().__init__()
-        judge = {"mel": _MelJudge, "spectra": _SpectraJudge}[of]
-        self.judges = nn.ModuleList(judge(size, channels) for size in CRITIC_SIZES)
+        self.judges = nn.ModuleList(_Judge(size, channels) for size in CRITIC_SIZES)
 
     def forward(self, pcm: Tensor) -> list[list[Tensor]]:
         """For each judge the outputs of its inner layers, the verdict last."""
@@ -74,54 +79,34 @@ class Critic(nn.Module):
 
 
 class _Judge(nn.Module):
-    """Convolutions over time and frequency; `shapes` (entering, leaving, kernel, stride)."""
+    """Convolutions over time and frequency."""
 
-    def __init__(self, shapes: Sequence[tuple[int, int, tuple[int, int], tuple[int, int]]]) -> None:
+    def __init__(self, size: int, channels: int) -> None:
         super().__init__()
         weight = nn.utils.parametrizations.weight_norm
+        shapes = (  # entering, leaving, kernel, stride
+            (1, channels, (3, 5), (1, 2)),
+            (channels, channels, (3, 5), (1, 2)),
+            (channels, 2 * channels, (3, 5), (2, 2)),
+            (2 * channels, 2 * channels, (3, 3), (1, 2)),
+        )
         self.layers = nn.ModuleList(
             weight(nn.Conv2d(entering, leaving, kernel, stride, (kernel[0] // 2, kernel[1] // 2)))
             for entering, leaving, kernel, stride in shapes
         )
-        self.verdict = weight(nn.Conv2d(shapes[-1][1], 1, 3, padding=1))
-
-    def scores(self, picture: Tensor) -> list[Tensor]:
-        """The layers' outputs for a spectrogram [B, C, T, F]."""
-        x = picture.contiguous(memory_format=torch.channels_last)
-        outputs = []
-        for layer in self.layers:
-            x = functional.leaky_relu(layer(x), 0.2)
-            outputs.append(x)
-        outputs.append(self.verdict(x).float())
-        return outputs
-
-
-class _SpectraJudge(_Judge):
-    def __init__(self, size: int, channels: int) -> None:
-        inner = (channels, channels, (3, 9), (1, 2))
-        super().__init__(((2, channels, (3, 9), (1, 2)), inner, inner))
-        self._size = size
-
-    def forward(self, pcm: Tensor) -> list[Tensor]:
-        return self.scores(torch.view_as_real(spectrum(pcm, self._size)).movedim(-1, 1))
-
-
-class _MelJudge(_Judge):
-    def __init__(self, size: int, channels: int) -> None:
-        super().__init__(
-            (
-                (1, channels, (3, 5), (1, 2)),
-                (channels, channels, (3, 5), (1, 2)),
-                (channels, 2 * channels, (3, 5), (2, 2)),
-                (2 * channels, 2 * channels, (3, 3), (1, 2)),
-            )
-        )
+        self.verdict = weight(nn.Conv2d(2 * channels, 1, 3, padding=1))
         self._size = size
         self.register_buffer("filters", mel_filters(size, CRITIC_BANDS[size]), persistent=False)
 
     def forward(self, pcm: Tensor) -> list[Tensor]:
         logs = (magnitudes(pcm, self._size) @ self.get_buffer("filters") + FLOOR).log()
-        return self.scores((logs[:, None] + LOG_MIDDLE) / LOG_SPREAD)
+        picture = (logs[:, None] + LOG_MIDDLE) / LOG_SPREAD
+        x = picture.contiguous(memory_format=torch.channels_last)
+        outputs = []
+        for layer in self.layers:
+            x = functional.leaky_relu(layer(x), 0.2)
+            outputs.append(x)
+        return [*outputs, self.verdict(x).float()]
 
 
 def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
@@ -148,65 +133,123 @@ def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Te
     return torch.stack(losses).mean()
 
 
-def spectrum(pcm: Tensor, size: int) -> Tensor:
-    """Complex spectra [B, T, size / 2 + 1]."""
+def magnitudes(pcm: Tensor, size: int) -> Tensor:
+    """Of spectra [B, T, size / 2 + 1], with a gradient also where they are zero."""
     window = torch.hann_window(size, device=pcm.device)
     bins = torch.stft(
         pcm.float(), size, size // 4, window=window, normalized=True, return_complex=True
-    )
-    return bins.transpose(1, 2)
-
-
-def magnitudes(pcm: Tensor, size: int) -> Tensor:
-    """|spectrum|, with a gradient also where it is zero."""
-    bins = spectrum(pcm, size)
+    ).transpose(1, 2)
     return (bins.real.square() + bins.imag.square() + 1e-9).sqrt()
 
 
-class Criticism:
-    """The critic of a recipe, with the optimisers of both sides."""
+def fresh_reader(width: int) -> nn.Linear:
+    """What reads the sounds of a frame's slots from its latents [D]."""
+    return nn.Linear(width, SLOTS * len(SOUND_NUMBERS))
 
-    def __init__(self, recipe: recipes.Decoder, making: nn.Module, device: torch.device) -> None:
-        self._recipe = recipe
-        self.critic = Critic(recipe.critic).to(device)
+
+def misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
+    """Cross-entropy of the sounds [B, T SLOTS] that a reader reads from latents [B, D, T]."""
+    logits = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
+    return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
+
+
+class Reading:
+    """A reader beside a decoder."""
+
+    def __init__(self, schedule: recipes.Schedule, width: int, device: torch.device) -> None:
+        self.reader = fresh_reader(width).to(device)
+        self.optimiser = optimiser(self.reader, schedule, scale=READER_RATE)
+        self._clip = schedule.clip
+        self._real = torch.zeros(())  # its own loss, of the last windows
+
+    def misread(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
+        """What is misread of latents [B, D, T] that were made in place of real ones."""
+        self._real = misread(self.reader, real, slots)
+        self.reader.requires_grad_(requires_grad=False)
+        of_made = misread(self.reader, made, slots)
+        self.reader.requires_grad_(requires_grad=True)
+        return of_made
+
+    def learn(self) -> None:
+        """One step on the real ones of the last misread()."""
+        optimiser_step(self._real, self.optimiser, self._clip)
+
+
+class SoundLearner(Learner):
+    """Something that makes sound, and a critic of it, which joins late."""
+
+    def __init__(
+        self, recipe: recipes.Decoder, making: nn.Module, device: torch.device, **parts: nn.Module
+    ) -> None:
+        """`making` is all that learns but the critic; `recipe` has its schedule."""
+        self._critic = Critic()
+        super().__init__(recipe.schedule, device, **parts, critic=self._critic)
         betas = ADVERSARIAL_BETAS if recipe.adversary_from < recipe.schedule.steps else BETAS
         self.optimisers = {
             "making": optimiser(making, recipe.schedule, betas=betas),
             "critic": optimiser(
-                self.critic, recipe.schedule, betas=betas, scale=recipe.critic_rate
+                self._critic, recipe.schedule, betas=betas, scale=recipe.critic_rate
             ),
         }
+        self._criticised = recipe
+        self._distance = SpectralDistance().to(device)
 
-    def descend(
-        self, losses: dict[str, Tensor], pcm: Tensor, output: Tensor, moment: Moment
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """In training mode: in eval mode all pulses begin as at an utterance's start."""
+        return mean_losses(self.validated)
+
+    def _sounded(
+        self,
+        decoder: SourceDecoder,
+        columns: Tensor,
+        track: PitchTrack,
+        pcm: Tensor,
+        weights: recipes.Codec | recipes.Decoder,
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """What a decoder makes of columns [B, D, T] at the right pitch [B, S], and its losses."""
+        with in_bf16(pcm.device, asked=self.schedule.bf16):
+            shape = decoder.shape(columns)
+        missed = (shape.pitch - track.log_hz).abs() * track.weight
+        # The source and its filters are exact; a graphics card has no FFT in bf16 either.
+        output = decoder.samples(shape, track.log_hz)[:, 0]
+        losses = {
+            "pitch": self._criticised.pitch * missed.mean(),
+            "mel": weights.mel * self._distance.mel(output, pcm),
+            "waves": weights.waves * self._distance.waves(output, pcm),
+        }
+        return output, losses
+
+    def _learn_from(
+        self, losses: dict[str, Tensor], pcm: Tensor, output: Tensor, context: StepContext
     ) -> Losses:
         """One step of what makes the output [B, S] of samples [B, S], and of the critic once it is
         due; the losses to report.
         """
-        recipe = self._recipe
+        recipe = self._criticised
         total = torch.stack(list(losses.values())).sum()
         report = {name: loss.detach() for name, loss in losses.items()}
         since = recipe.adversary_from
-        if (moment.share if since < 1 else moment.step) >= since:
+        if (context.share if since < 1 else context.step) >= since:
             windows = slice(recipe.critic_windows)
-            report["critic"] = self._teach(pcm[windows], output[windows], moment.ranks)
-            total = total + self._criticised(pcm[windows], output[windows])
-        descend(total, self.optimisers["making"], recipe.schedule.clip, moment.ranks)
+            report["critic"] = self._teach(pcm[windows], output[windows])
+            total = total + self._criticism(pcm[windows], output[windows])
+        optimiser_step(total, self.optimisers["making"], recipe.schedule.clip)
         return report
 
-    def _teach(self, pcm: Tensor, output: Tensor, ranks: Ranks) -> Tensor:
-        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
-            loss = critic_loss(self.critic(pcm), self.critic(output.detach()))
-        descend(loss, self.optimisers["critic"], self._recipe.schedule.clip, ranks)
+    def _teach(self, pcm: Tensor, output: Tensor) -> Tensor:
+        with in_bf16(pcm.device, asked=self.schedule.bf16):
+            loss = critic_loss(self._critic(pcm), self._critic(output.detach()))
+        optimiser_step(loss, self.optimisers["critic"], self.schedule.clip)
         return loss.detach()
 
-    def _criticised(self, pcm: Tensor, output: Tensor) -> Tensor:
-        self.critic.requires_grad_(requires_grad=False)
-        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
-            of_made = self.critic(output)
+    def _criticism(self, pcm: Tensor, output: Tensor) -> Tensor:
+        self._critic.requires_grad_(requires_grad=False)
+        with in_bf16(pcm.device, asked=self.schedule.bf16):
+            of_made = self._critic(output)
             with torch.no_grad():
-                of_real = self.critic(pcm)
-            loss = self._recipe.adversary * fooling_loss(of_made)
-            loss = loss + self._recipe.features * feature_loss(of_real, of_made)
-        self.critic.requires_grad_(requires_grad=True)
+                of_real = self._critic(pcm)
+            loss = self._criticised.adversary * fooling_loss(of_made)
+            loss = loss + self._criticised.features * feature_loss(of_real, of_made)
+        self._critic.requires_grad_(requires_grad=True)
         return loss

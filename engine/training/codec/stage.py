@@ -7,7 +7,6 @@ shipped.
 
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,53 +15,46 @@ from torch import Tensor, nn
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import Decoder, SmallCodecConfig, build
 from engine.codec.small_parts import quantised
-from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
-from engine.training.codec.reading import fresh_reader, misread
-from engine.training.codec.sound_losses import SpectralDistance
+from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, misread
 from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
-from engine.training.ranks import Ranks
+from engine.training.loop import Learner, Losses, StepContext, in_bf16, train_and_save
 from engine.training.run import Run
-from engine.tts.packs import CODEC_FILE
 from engine.tts.phones import VOCABULARY
 
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
-def config_of(recipe: recipes.Codec, decoder: Decoder | None = None) -> SmallCodecConfig:
-    """The shape a recipe asks for, with `decoder` instead of its own if one is given."""
+def config_of(recipe: recipes.Codec) -> SmallCodecConfig:
+    """The shape a recipe asks for, with the decoder that the codes are learnt with."""
     return SmallCodecConfig(
-        decoder or Decoder(recipe.decoder),
-        recipe.codebooks,
-        recipe.codes,
-        recipe.width,
-        recipe.blocks,
-        recipe.layers,
+        Decoder.ISTFT, recipe.codebooks, recipe.codes, recipe.width, recipe.blocks, recipe.layers
     )
 
 
 def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
     """The shape of the codec that is shipped."""
     own = recipe.decoder
-    config = config_of(recipe.codec, Decoder(own.kind))
-    config = replace(config, decoder_blocks=own.blocks, decoder_layers=own.layers)
-    return replace(config, phones=VOCABULARY) if own.phones else config
+    return replace(
+        config_of(recipe.codec),
+        decoder=Decoder.SOURCE,
+        decoder_blocks=own.blocks,
+        decoder_layers=own.layers,
+        phones=VOCABULARY if own.phones else 0,
+    )
 
 
 def train_codec(run: Run) -> None:
     """Train and write codec.safetensors."""
-    inputs = run.require("corpus")
-    speech = read_speech(run, run.recipe.codec.hours)
-    schedule = run.recipe.codec.schedule
+    inputs, recipe = run.require("corpus"), run.recipe.codec
+    speech = read_speech(run, recipe.hours)
     train_and_save(
         run,
         run.stage("codec") / "codec.safetensors",
-        lambda ranks: CodecLearner(run.recipe, speech, ranks),
-        schedule,
+        lambda device: CodecLearner(recipe, speech, device),
         inputs,
-        shape=shape_metadata(config_of(run.recipe.codec)),
+        shape=shape_metadata(config_of(recipe)),
     )
 
 
@@ -73,31 +65,21 @@ class CodecLearner(Learner):
     # The decoder learns on codes of the current weights, so these must not lag behind.
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(self, whole: recipes.Recipe, speech: Speech, ranks: Ranks) -> None:
-        recipe = whole.codec
+    def __init__(self, recipe: recipes.Codec, speech: Speech, device: torch.device) -> None:
         self._recipe = recipe
         self._speech = speech
-        model = build(config_of(recipe))
-        if whole.begin_with:
-            shipped = stored_weights.load(Path(whole.begin_with) / CODEC_FILE)
-            model.load_state_dict(alike(model.state_dict(), shipped))
+        self._model = build(config_of(recipe))
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
-        super().__init__(recipe.schedule, ranks, codec=model, readers=readers)
+        super().__init__(recipe.schedule, device, codec=self._model, readers=readers)
         self._of_first, self._of_all = readers
-        self._distance = SpectralDistance().to(ranks.device)
+        self._distance = SpectralDistance().to(device)
 
-    def learn(self, moment: Moment) -> Losses:
-        losses = self._losses(*self._batch(self._speech.training, moment.draw))
-        return self._descend(losses, moment)
+    def learn(self, context: StepContext) -> Losses:
+        losses = self._losses(*self._batch(self._speech.training, context.draw))
+        return self._optimise(losses)
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        model = self.parts["codec"]
-        sums = mean_losses(
-            lambda draw: self._losses(*self._batch(self._speech.validation, draw)), model
-        )
-        forget_codebooks(model)
-        return sums
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(*self._batch(self._speech.validation, draw))
 
     def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, Tensor]:
         """Samples [B, S] and the sounds of their slots [B, S / SLOT]."""
@@ -109,12 +91,12 @@ class CodecLearner(Learner):
 
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
         """The losses of samples [B, S] and the sounds in them, by name."""
-        recipe, model = self._recipe, self.parts["codec"]
+        recipe, model = self._recipe, self._model
         with in_bf16(pcm.device, asked=recipe.schedule.bf16):
             latents = encoded(model, pcm[:, None])
         first, rest = quantised(model, latents.float())
         with in_bf16(pcm.device, asked=recipe.schedule.bf16):
-            output = decoded(model, first.x + rest.x)[:, 0].float()
+            output = model.decoder(decoder_input(model, first.x + rest.x))[:, 0].float()
         return {
             "mel": recipe.mel * self._distance.mel(output, pcm),
             "waves": recipe.waves * self._distance.waves(output, pcm),
@@ -130,25 +112,10 @@ def alike(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor
     return own | {key: others[key].to(own[key].dtype) for key in same}
 
 
-def forget_codebooks(model: nn.Module) -> None:
-    """Drop the codebooks that moshi caches in eval mode. It would broadcast the cache too, but only
-    the process that validated has one, and that process would then use stale codebooks.
-    """
-    for module in model.modules():
-        if "_embedding" in module._buffers:
-            module._buffers["_embedding"] = None
-
-
 def encoded(model: Any, pcm: Tensor) -> Tensor:
     """Samples [B, 1, S] -> latents [B, D, T] at the frame rate, before the codes."""
     latents: Tensor = model._encode_to_unquantized_latent(pcm)
     return latents
-
-
-def decoded(model: Any, latents: Tensor) -> Tensor:
-    """Quantised latents [B, D, T] -> samples [B, 1, S]."""
-    pcm: Tensor = model.decoder(decoder_input(model, latents))
-    return pcm
 
 
 def decoder_input(model: Any, latents: Tensor) -> Tensor:

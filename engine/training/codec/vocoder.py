@@ -1,14 +1,11 @@
 """The stage `decoder` of systems whose vocoder has another entry than codes.
 
-The losses are those of the codec's decoder, without the one that needs its encoder; it may begin
-with a shipped decoder, of which only the entry is new.
+The losses are those of the codec's decoder, without the one that needs its encoder.
 Invariant: what enters is made of the samples alone, so it never changes while this learns.
 """
 
 import random
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -19,21 +16,23 @@ from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.source import SourceDecoder
 from engine.codec.vocoder import VocoderConfig, fresh_decoder, load_vocoder
 from engine.errors import InvalidInput
-from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.systems import command_of
 from engine.training import recipe as recipes
 from engine.training.codec.decoder import long_enough
-from engine.training.codec.sound_losses import Criticism, SpectralDistance
-from engine.training.codec.speech import Speech, Spoken, read_speech
-from engine.training.codec.stage import alike
-from engine.training.corpus.pitch import PitchTrack, pitch_track, stacked
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train_and_save
-from engine.training.ranks import Ranks
-from engine.training.run import Run, file_hash
+from engine.training.codec.sound_losses import SoundLearner
+from engine.training.codec.speech import (
+    PitchTrack,
+    Speech,
+    Spoken,
+    pitch_track,
+    read_speech,
+    stacked,
+)
+from engine.training.loop import Losses, StepContext, train_and_save
+from engine.training.run import Run
 from engine.tts import packs
 from engine.tts.pack_files import VOCODER_FILE
-from engine.tts.packs import CODEC_FILE
 
 LEAD = 5 * COLUMN  # samples before a window, that its first columns need
 Entry = Callable[[Tensor, random.Random], Tensor]
@@ -49,13 +48,12 @@ def train_vocoder(run: Run, config: VocoderConfig, entry: Entry, inputs: dict[st
         _take_vocoder(run, config, inputs)
         return
     speech = read_speech(run, recipe.hours)
-    begin_with = "" if recipe.fresh else run.recipe.begin_with
 
-    def make(ranks: Ranks) -> VocoderLearner:
-        return VocoderLearner(recipe, started(config, begin_with), speech, entry, ranks)
+    def make(device: torch.device) -> VocoderLearner:
+        return VocoderLearner(recipe, fresh_decoder(config), speech, entry, device)
 
     file = run.stage("decoder") / "vocoder.safetensors"
-    train_and_save(run, file, make, recipe.schedule, inputs, shape=shape_metadata(config))
+    train_and_save(run, file, make, inputs, shape=shape_metadata(config))
 
 
 def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> None:
@@ -69,27 +67,11 @@ def _take_vocoder(run: Run, config: VocoderConfig, inputs: dict[str, str]) -> No
             name=name,
             command=command_of(name),
         )
-    source = folder / VOCODER_FILE
-    load_vocoder(source, config.entry)
-    target = run.stage("decoder") / "vocoder.safetensors"
-    partial = target.with_suffix(".partial")
-    shutil.copyfile(source, partial)
-    partial.replace(target)
-    run.finish("decoder", inputs | {"pack": file_hash(source)}, taken_from=name)
+    load_vocoder(folder / VOCODER_FILE, config.entry)
+    run.take("decoder", folder / VOCODER_FILE, "vocoder.safetensors", inputs, name)
 
 
-def started(config: VocoderConfig, begin_with: str) -> SourceDecoder:
-    """A decoder with those weights of a pack's that fit; without a pack a fresh one."""
-    decoder = fresh_decoder(config)
-    if begin_with:
-        own, start = decoder.state_dict(), "decoder."
-        shipped = stored_weights.load(Path(begin_with) / CODEC_FILE)
-        there = {key.removeprefix(start): value for key, value in shipped.items()}
-        decoder.load_state_dict(alike(own, there))
-    return decoder
-
-
-class VocoderLearner(Learner):
+class VocoderLearner(SoundLearner):
     """A decoder behind its entry, and a critic."""
 
     averaged = "vocoder"
@@ -100,26 +82,21 @@ class VocoderLearner(Learner):
         decoder: SourceDecoder,
         speech: Speech,
         entry: Entry,
-        ranks: Ranks,
+        device: torch.device,
     ) -> None:
         self._recipe, self._entry = recipe, entry
         self._training = long_enough(speech.training, recipe.window_frames)
         self._validation = long_enough(speech.validation, recipe.window_frames)
-        self._decoder = decoder.to(ranks.device)
-        self._criticism = Criticism(recipe, decoder, ranks.device)
-        critic = self._criticism.critic
-        super().__init__(recipe.schedule, ranks, vocoder=decoder, critic=critic)
-        self.optimisers = self._criticism.optimisers
-        self._distance = SpectralDistance().to(ranks.device)
+        self._decoder = decoder
+        super().__init__(recipe, decoder, device, vocoder=decoder)
         self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
 
-    def learn(self, moment: Moment) -> Losses:
-        pcm, output, losses = self._losses(self._training, moment.draw)
-        return self._criticism.descend(losses, pcm, output, moment)
+    def learn(self, context: StepContext) -> Losses:
+        pcm, output, losses = self._losses(self._training, context.draw)
+        return self._learn_from(losses, pcm, output, context)
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        return mean_losses(lambda draw: self._losses(self._validation, draw)[2])
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(self._validation, draw)[2]
 
     def _losses(
         self, side: tuple[Spoken, ...], draw: random.Random
@@ -127,18 +104,8 @@ class VocoderLearner(Learner):
         """Samples [B, S], what was made of their columns, and the losses by name."""
         recipe = self._recipe
         longer, track = self._batch(side, draw)
-        columns = self._entry(longer, draw).transpose(1, 2)  # [B, entry, T]
-        pcm = longer[:, LEAD:]
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
-            shape = self._decoder.shape(columns)
-        missed = (shape.pitch - track.log_hz).abs() * track.weight
-        # The source and its filters are exact; a graphics card has no FFT in bf16 either.
-        output = self._decoder.samples(shape, track.log_hz)[:, 0]
-        losses = {
-            "pitch": recipe.pitch * missed.mean(),
-            "mel": recipe.mel * self._distance.mel(output, pcm),
-            "waves": recipe.waves * self._distance.waves(output, pcm),
-        }
+        columns, pcm = self._entry(longer, draw).transpose(1, 2), longer[:, LEAD:]
+        output, losses = self._sounded(self._decoder, columns, track, pcm, recipe)
         return pcm, output, losses
 
     def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, PitchTrack]:

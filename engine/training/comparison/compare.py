@@ -1,21 +1,36 @@
 """`python -m engine.training compare`: measures every system on this machine and writes one page.
 
-Invariant: the page is made from saved results only, so it can be written whenever this stops, and
+Invariant: all systems get the same sentences, drawn from templates of our grammar that training
+never uses. The page is made from saved results only, so it can be written whenever this stops, and
 the same command goes on where it stopped.
 """
 
 import platform
+import random
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
+from functools import cache
 from pathlib import Path
+from typing import Final
 
-from engine.errors import InvalidInput
-from engine.training.comparison.measure import SIZE, SMALL, Measurement
 from engine.training.comparison.page import table, write_page
-from engine.training.comparison.systems import SYSTEMS
-from engine.training.tasks import begins, do_tasks
-from engine.translatable import Translatable
+from engine.training.comparison.systems import SYSTEMS, System
+from engine.training.corpus import grammar
+from engine.training.evaluation.figures import Results
+from engine.training.evaluation.parts import Parts, Texts
+from engine.training.evaluation.stage import chosen
+from engine.training.evaluation.voices import depends_on
+from engine.training.recipe import Evaluate
+from engine.training.tasks import do_tasks
+
+# Little enough for all systems to be done in one sitting.
+SIZE: Final = Evaluate(
+    sentences=40, naturalness=16, short_replies=24, rates=(2.0, 4.0, 6.0), rate_sentences=8,
+    timed=6, slider=False, clones=0, long_seconds=0.0,
+)  # fmt: skip
+SMALL: Final = replace(SIZE, sentences=4, naturalness=1, short_replies=4, rate_sentences=2, timed=2)
 
 
 def compare(
@@ -31,24 +46,37 @@ def compare(
     table, and write the page `into` a folder. InvalidInput when no part's name begins like that.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    all_of_them = [Measurement(system, folder, SMALL if quick else SIZE) for system in SYSTEMS]
-    parts = [task for each in all_of_them for task in each.tasks]
-    tasks = [task for task in parts if begins(task, only)]
-    if not tasks:
-        raise InvalidInput(
-            "No part begins with {names}.",
-            hint=Translatable("Parts: {names}.", names=", ".join(task.name for task in parts)),
-            names=", ".join(only),
-        )
+    present = {each: parts_of(each, SMALL if quick else SIZE) for each in SYSTEMS if each.present}
+    asked = chosen([task for parts in present.values() for task in parts.tasks], only)
     if again:
-        for task in tasks:
+        for task in asked:
             task.file(folder).unlink(missing_ok=True)
     # Each system's model is loaded once where its parts follow each other.
     try:
-        do_tasks("compare", folder, tasks, workers, fresh=True)
+        do_tasks("compare", folder, asked, workers, fresh=True)
     finally:
-        columns = {each.system: each.figures() for each in all_of_them}
+        columns = dict.fromkeys(SYSTEMS, Results())
+        columns |= {system: parts.results(folder) for system, parts in present.items()}
         measured = f"{date.today():%Y-%m-%d}, {platform.machine()}{' --quick' if quick else ''}"
         sys.stdout.write(table(columns))
         if into is not None:
-            sys.stdout.write(f"{write_page(into, columns, measured)}\n")
+            sys.stdout.write(f"{write_page(into, columns, SIZE, measured)}\n")
+
+
+def parts_of(system: System, size: Evaluate) -> Parts:
+    """What is measured of a system that is present; nothing at a rate where it has none."""
+    voices = system.voices()
+    own = size if system.rate else replace(size, rates=())
+    return Parts(system.name, voices, fixed_texts(), own, depends_on(voices[0].source))
+
+
+@cache
+def fixed_texts() -> Texts:
+    """Sentences and replies that no system was trained on, always the same."""
+    draw = random.Random("comparison")
+    sentences: set[str] = set()
+    while len(sentences) < 2 * SIZE.sentences:
+        sentences.add(grammar.test_sentence(draw))
+    replies = {grammar.short_reply(draw) for _ in range(10 * SIZE.short_replies)}
+    known = Texts.known(sorted(sentences), sorted(replies))
+    return replace(known, sentences=known.sentences[: SIZE.sentences])

@@ -4,19 +4,19 @@ Invariant: a plain list; nothing is loaded here.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from engine.errors import ModelError
+from engine.nn import stored_weights
 from engine.settings import SpeechSettings
 from engine.systems import SYSTEMS as PAPERS
-from engine.training.judge.talkers import FORMANT, LiveTalker
-from engine.training.tasks import Place
+from engine.training.evaluation.voices import FORMANT, LiveVoice, voices_of
 from engine.tts import packs
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.llmvox.published.place import NAME as PUBLISHED
 from engine.tts.voice_catalogue import of_settings
-from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.place import NAME as STARTER
 from engine.tts.voxtream.files.place import pack_folder
 
@@ -56,14 +56,20 @@ class System:
         except ModelError:
             return False
 
-    def talkers(self) -> tuple[LiveTalker, ...]:
-        """Its voices."""
-        if folder := self.folder:
-            names = sorted(voice.name for voice in saved_voices(folder / packs.VOICES_FOLDER))
-            return tuple(LiveTalker(Place(folder), name) for name in names[:MOST_VOICES])
-        own = of_settings(SpeechSettings(engine=self.source)).own
+    def voices(self) -> tuple[LiveVoice, ...]:
+        """Its first voices."""
         most = 1 if self.source == FORMANT else MOST_VOICES  # its voices differ in pitch alone
-        return tuple(LiveTalker(self.source, name) for name in own[:most])
+        return voices_of(str(self.folder or self.source), most=most)
+
+    @cached_property
+    def extent(self) -> tuple[float | None, float | None]:
+        """Millions of parameters, and megabytes on the disk, of its pack; None = it has none."""
+        if (folder := self.folder) is None:
+            return None, None
+        tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]
+        parameters = sum(tensor.numel() for file in tensors for tensor in file.values())
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        return parameters / 1e6, size / 1024**2
 
 
 SYSTEMS: Final = (

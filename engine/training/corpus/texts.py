@@ -7,16 +7,17 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Final
 
 from engine.errors import InvalidInput
 from engine.training.corpus import grammar
 from engine.training.recipe import Corpus, Recipe
-from engine.training.run import Run, read_json, write_json
+from engine.training.run import read_json, write_json
 
+FILE: Final = "texts.json"
 RUN_WORDS: Final = 5
 _TRIES: Final = 200
-_PARAGRAPH: Final = (150, 420)  # characters
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,11 @@ class Texts:
     prose: tuple[str, ...]
 
     def draw(self, random_: random.Random, corpus: Corpus) -> str:
-        """A training text: a reply, a spelling, a paragraph, one sentence or two short ones."""
+        """A training text: a reply, a spelling, one sentence or two short ones."""
         if corpus.replies and random_.random() < corpus.replies:
             return self._untested(random_, grammar.reply)
         if corpus.spellings and random_.random() < corpus.spellings:
             return self._untested(random_, grammar.spelling)
-        if corpus.paragraphs and random_.random() < corpus.paragraphs:
-            return self._untested(random_, lambda draw: self._paragraph(draw, corpus))
         text = self._sentence(random_, corpus)
         if len(text) < 60 and random_.random() < 0.3:
             text += " " + self._untested(random_, grammar.sentence)
@@ -44,15 +43,6 @@ class Texts:
         if not self.prose or random_.random() < corpus.grammar_share:
             return self._untested(random_, grammar.sentence)
         return random_.choice(self.prose)
-
-    def _paragraph(self, random_: random.Random, corpus: Corpus) -> str:
-        """Sentences up to a length in characters that is drawn."""
-        longest = random_.randint(*_PARAGRAPH)
-        text, following = self._sentence(random_, corpus), self._sentence(random_, corpus)
-        while len(text) + len(following) < longest:
-            text += " " + following
-            following = self._sentence(random_, corpus)
-        return text
 
     def _untested(self, random_: random.Random, sentence: Callable[[random.Random], str]) -> str:
         for _ in range(_TRIES):
@@ -83,19 +73,14 @@ def make_texts(recipe: Recipe, prose: Sequence[str]) -> Texts:
     return Texts(test, tuple(sorted(replies)[: recipe.evaluate.short_replies]), rest)
 
 
-def read_texts(run: Run) -> Texts:
-    """The texts of a run, made once."""
-    file = run.stage("corpus") / "texts.json"
-    if not file.is_file():
-        raise InvalidInput("The texts of this run are not there.", hint="Run the stage corpus.")
-    texts = read_json(file)
-    return Texts(tuple(texts["test"]), tuple(texts["short"]), tuple(texts["prose"]))
+def read_texts(folder: Path) -> Texts:
+    """The texts of a run's corpus, made once. InvalidInput when they are not there."""
+    return Texts(**{key: tuple(texts) for key, texts in read_json(folder / FILE).items()})
 
 
-def write_texts(run: Run, texts: Texts) -> None:
+def write_texts(folder: Path, texts: Texts) -> None:
     """Save the texts beside the corpus."""
-    content = {"test": texts.test, "short": texts.short, "prose": texts.prose}
-    write_json(run.stage("corpus") / "texts.json", content)
+    write_json(folder / FILE, {"test": texts.test, "short": texts.short, "prose": texts.prose})
 
 
 def runs(text: str) -> frozenset[tuple[str, ...]]:

@@ -4,7 +4,6 @@ Invariant: an utterance is a function of its plan and its takes; all chance is i
 """
 
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -30,8 +29,6 @@ LEVEL: Final = 0.07  # root mean square
 DEAREST_MATCH: Final = 0.35  # cost per sound; above it text and sound do not belong together
 LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # pitch of the synthesisers, before it is changed
 LONGEST_SECONDS: Final = 32.0
-PARAGRAPH_SECONDS: Final = 28.0
-_SENTENCE: Final = re.compile(r"(?<=[.!?]) [^.!?]+[.!?]$")  # the last of several
 CROSSFADE_SECONDS: Final = 0.008
 SHORTEST_PAUSE: Final = 2_880  # samples; a shorter one is merged into the next
 _CLOSURES: Final = frozenset((*"ptkbd", "\u0261", "tʃ", "dʒ", PAUSE))
@@ -100,11 +97,7 @@ def draw_plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
     rates: tuple[float, ...] = (rate,)
     if draw.random() < corpus.rate_changes and text.count(" ") >= 5:
         rates = (rate, _rate(recipe, draw))
-    plan = Plan(text, script, speaker, rates)
-    while corpus.paragraphs and seconds(plan) > PARAGRAPH_SECONDS and _SENTENCE.search(text):
-        text = _SENTENCE.sub("", text)
-        plan = Plan(text, text, speaker, rates)
-    return plan
+    return Plan(text, script, speaker, rates)
 
 
 def seconds(plan: Plan) -> float:

@@ -1,32 +1,41 @@
 """The stage `encode` of LLMVoX: every sentence as tokens and units, with the tokens at which its
 words begin and the unit that each token says.
 
+Splices are sentences put together from stretches of words of a speaker's other sentences. A few
+hours of speech are soon known by heart, and then the next token follows from those before, whatever
+the text says; what comes after a splice only the text can tell.
+
 Invariant: a sentence with fewer tokens than units is left out: one unit is read a token, so its
-text would not be read to the end.
+text would not be read to the end. A splice begins as one of its sentences does and ends as another
+does.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from engine.text.phonemes import Espeak
-from engine.training.corpus.shards import Entry, Shard, read_shards
+from engine.training.corpus.shards import Entry, Shard
 from engine.training.corpus.speakers import cast
 from engine.training.encoded import encode_shards, every
-from engine.training.guide import places
 from engine.training.llmvox.tokens import FILE, load_tokeniser, person_vectors
 from engine.training.recipe import Codec
-from engine.training.run import Run, read_json, write_json
-from engine.training.tasks import Place
-from engine.training.voice.encode import phone_ids, phoned_words
+from engine.training.run import Run, read_json
+from engine.training.stacks import places
+from engine.training.voice.encode import phoned_words, write_phones
 from engine.tts.llmvox.config import TOKEN_SAMPLES, WORD, Units
 from engine.tts.llmvox.units import reader
 from engine.tts.phones import PhoneTable
+
+PARTS: Final = (3, 10)  # stretches of a splice, at least and at most
+LONGEST: Final = 3  # words of a stretch, but for the last, which ends a sentence
 
 
 @dataclass(frozen=True)
@@ -59,14 +68,10 @@ class Sides:
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
     inputs, recipe = run.require("corpus", "codec", "speaker"), run.recipe
-    shards, table = read_shards(run.stage("corpus")), run.stage("encode") / "phones.json"
-    ids = phone_ids(shards, recipe.corpus.rare_phone)
-    write_json(table, ids)
-    files = (run.stage("codec") / FILE, table)
-    vectors = {number: tuple(vector.tolist()) for number, vector in person_vectors(run).items()}
-    given = (*map(Place, files), recipe.codec, Units(recipe.llmvox.units), vectors)
-    encode_shards(run, "encode", shards, (_Work, given), files)
-    run.finish("encode", inputs, phones=len(ids))
+    files = (run.stage("codec") / FILE, write_phones(run, "encode"))
+    vectors = tuple((n, tuple(vector.tolist())) for n, vector in person_vectors(run).items())
+    encode_shards(run, "encode", _Work, files, recipe.codec, Units(recipe.llmvox.units), vectors)
+    run.finish("encode", inputs)
 
 
 def read_encoded(run: Run) -> Sides:
@@ -89,11 +94,11 @@ class _Work:
         table: str,
         codec: Codec,
         units: Units,
-        vectors: Mapping[int, tuple[float, ...]],
+        vectors: tuple[tuple[int, tuple[float, ...]], ...],
     ) -> None:
         self._tokeniser = load_tokeniser(Path(tokens), codec)
         self._table = PhoneTable(read_json(Path(table)))
-        self._units, self._vectors = units, vectors
+        self._units, self._vectors = units, dict(vectors)
         self._espeak = Espeak()
 
     def encoded(self, shard: Shard) -> list[Encoded]:
@@ -142,3 +147,45 @@ def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> 
         said += places(first, end - first, phones, over)
         first = end + 1
     return said
+
+
+def spliced(person: Sequence[Encoded], draw: random.Random) -> Encoded:
+    """A sentence of stretches of words of a speaker's sentences."""
+    count = draw.randint(*PARTS)
+    pieces = []
+    for place in range(count):
+        sentence = draw.choice(person)
+        words = len(sentence.onsets)
+        last_one = place == count - 1
+        first = draw.randrange(max(0, words - LONGEST) if last_one else 0, words) if place else 0
+        last = words if last_one else draw.randint(first + 1, min(words, first + LONGEST))
+        pieces.append(_stretch(sentence, first, last, opens=not place))
+    units = np.cumsum([0, *(len(piece.units) for piece in pieces)])
+    tokens = np.cumsum([0, *(len(piece.tokens) for piece in pieces)])
+    said = [np.where(p.said < 0, p.said, p.said + u) for p, u in zip(pieces, units, strict=False)]
+    onsets = [piece.onsets + token for piece, token in zip(pieces, tokens, strict=False)]
+    return replace(
+        pieces[0],
+        tokens=np.concatenate([piece.tokens for piece in pieces]),
+        units=np.concatenate([piece.units for piece in pieces]),
+        onsets=np.concatenate(onsets),
+        said=np.concatenate(said),
+    )
+
+
+def _stretch(sentence: Encoded, first: int, last: int, *, opens: bool) -> Encoded:
+    """Its words from `first` up to `last`, with the silence before them where it `opens`; what
+    follows the last one belongs to it.
+    """
+    ends = np.flatnonzero(sentence.units == WORD) + 1
+    begin = int(ends[first - 1]) if first else 0
+    start = 0 if opens else int(sentence.onsets[first])
+    over = int(sentence.onsets[last]) if last < len(sentence.onsets) else len(sentence.tokens)
+    said = sentence.said[start:over]
+    return replace(
+        sentence,
+        tokens=sentence.tokens[start:over],
+        units=sentence.units[begin : ends[last - 1]],
+        onsets=sentence.onsets[first:last] - start,
+        said=np.where(said < 0, said, said - begin),
+    )

@@ -15,32 +15,30 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.training.guide import Watch, around
-from engine.training.llmvox.encode import Encoded, Sides, read_encoded
-from engine.training.llmvox.splices import spliced
+from engine.training import packing
+from engine.training.llmvox.encode import Encoded, Sides, read_encoded, spliced
 from engine.training.llmvox.tokens import FILE, load_tokeniser
 from engine.training.loop import (
     LENGTHS,
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
-    mean_losses,
     of_like_length,
     on_device,
     train_and_save,
 )
-from engine.training.packing import (
-    finish,
-    fresh_folder,
-    save_vector_voices,
-    write_networks,
-    write_tables,
-)
-from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe
 from engine.training.run import Run
-from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
+from engine.training.stacks import (
+    Watch,
+    around,
+    calm,
+    causal,
+    first_weights,
+    run_stack,
+    stack_config,
+)
 from engine.tts.llmvox import synthesiser
 from engine.tts.llmvox.config import (
     NOTHING,
@@ -79,8 +77,7 @@ def train_voice(run: Run) -> None:
     train_and_save(
         run,
         run.stage("voice") / "voice.safetensors",
-        lambda ranks: LlmVoxLearner(run.recipe, sides, vectors, ranks),
-        run.recipe.llmvox.schedule,
+        lambda device: LlmVoxLearner(run.recipe, sides, vectors, device),
         inputs,
         hours=round(seconds / 3600, 3),
     )
@@ -147,17 +144,17 @@ class LlmVoxLearner(Learner):
     averaged = "voice"
     exact = ("codebook.",)
 
-    def __init__(self, recipe: Recipe, sides: Sides, vectors: Tensor, ranks: Ranks) -> None:
+    def __init__(self, recipe: Recipe, sides: Sides, vectors: Tensor, device: torch.device) -> None:
         self._recipe, self._sides, self._people = recipe.llmvox, sides, sides.people
         self._model = fresh_model(shape_of(recipe), vectors)
-        super().__init__(self._recipe.schedule, ranks, voice=self._model)
+        super().__init__(self._recipe.schedule, device, voice=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
         seconds = recipe.longest_seconds
-        if moment.share < recipe.long_from:
+        if context.share < recipe.long_from:
             seconds = recipe.short_seconds
-        batch = self._batch(self._sides.training, moment.draw, seconds)
+        batch = self._batch(self._sides.training, context.draw, seconds)
         before = batch.before
         wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
         other = torch.randint_like(before, self._model.no_token)
@@ -166,12 +163,11 @@ class LlmVoxLearner(Learner):
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, total)
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        side, seconds = self._sides.validation, self._recipe.longest_seconds
-        return mean_losses(lambda draw: self._losses(self._batch(side, draw, seconds)), self._model)
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        batch = self._batch(self._sides.validation, draw, self._recipe.longest_seconds)
+        return self._losses(batch)
 
     def _batch(self, side: tuple[Encoded, ...], draw: random.Random, seconds: float) -> Batch:
         """Sentences of at most so many seconds; only the shortest one where all are longer."""
@@ -224,13 +220,8 @@ class LlmVoxLearner(Learner):
 
 def export_pack(run: Run) -> None:
     """Write the pack."""
-    inputs = run.require("corpus", "speaker", "codec", "encode", "voice")
-    folder = fresh_folder(run)
-    files = {"voice": VOICE_FILE, "codec": VOCODER_FILE, "speaker": SPEAKER_FILE}
-    write_networks(run, files)
     export = run.recipe.export
     generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)
-    write_tables(run, PackConfig(export.name, shape_of(run.recipe), generation))
-    names = save_vector_voices(run, read_encoded(run).people)
-    synthesiser.load(folder)
-    finish(run, inputs, names)
+    config = PackConfig(export.name, shape_of(run.recipe), generation)
+    files = {"voice": VOICE_FILE, "codec": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    packing.export_pack(run, files, config, read_encoded(run).people, synthesiser.load)

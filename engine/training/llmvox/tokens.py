@@ -21,17 +21,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.codec.small_parts import SpectralColumns
-from engine.codec.vocoder import VocoderConfig
+from engine.codec.vocoder import VocoderConfig, fresh_decoder
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
-from engine.training.codec.sound_losses import Criticism, SpectralDistance
-from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, read_speech
-from engine.training.codec.stage import forget_codebooks
-from engine.training.codec.vocoder import started
-from engine.training.codec.windows import Cut, Windows
+from engine.training.codec.sound_losses import SoundLearner
+from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Cut, Speech, Windows, read_speech
 from engine.training.corpus.shards import read_shards
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.loop import Losses, StepContext, in_bf16, mean_losses, train_and_save
 from engine.training.run import Run
 from engine.tts.llmvox.config import ENTRY
 from engine.tts.speaker.small import load_small_speaker
@@ -76,18 +72,19 @@ def train_tokens(run: Run) -> None:
     people = {number: torch.from_numpy(vector) for number, vector in person_vectors(run).items()}
 
     def keep(tokens: Tokeniser) -> None:
-        if is_first():
-            save_file(tokens.state_dict(), folder / FILE)
+        save_file(tokens.state_dict(), folder / FILE)
 
-    def make(ranks: Ranks) -> TokenLearner:
-        return TokenLearner(recipe, speech, people, keep, ranks)
+    def vocoder(mean: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {k.removeprefix("vocoder."): v for k, v in mean.items() if k.startswith("voc")}
 
-    mean = train(run, "codec", recipe.codec.schedule, make)
-    if is_first():
-        vocoder = {k.removeprefix("vocoder."): v for k, v in mean.items() if k.startswith("voc")}
-        config = vocoder_config(recipe)
-        save_file(vocoder, folder / "vocoder.safetensors", shape_metadata(config))
-        run.finish("codec", inputs)
+    train_and_save(
+        run,
+        folder / "vocoder.safetensors",
+        lambda device: TokenLearner(recipe, speech, people, keep, device),
+        inputs,
+        shape=shape_metadata(vocoder_config(recipe)),
+        kept=vocoder,
+    )
 
 
 def vocoder_config(recipe: recipes.Recipe) -> VocoderConfig:
@@ -120,7 +117,7 @@ def person_vectors(run: Run) -> dict[int, np.ndarray[Any, np.dtype[np.float32]]]
     return {int(number): vector for number, vector in load_arrays(file).items()}
 
 
-class TokenLearner(Learner):
+class TokenLearner(SoundLearner):
     """Tokeniser and vocoder, a reader of the sound of every token, and a critic."""
 
     averaged = "coding"
@@ -132,11 +129,11 @@ class TokenLearner(Learner):
         speech: Speech,
         people: Mapping[int, Tensor],
         keep: Callable[[Tokeniser], None],
-        ranks: Ranks,
+        device: torch.device,
     ) -> None:
         """`people`: the vectors of all speakers. `keep` is given the tokeniser once it stays."""
-        recipe, device = whole.codec, ranks.device
-        self._recipe, self._weights, self._keep = recipe, whole.decoder, keep
+        recipe, device = whole.codec, device
+        self._recipe, self._keep = recipe, keep
         self._people = torch.zeros(max(people) + 1, whole.speaker.width, device=device)
         for number, vector in people.items():
             self._people[number] = vector
@@ -145,26 +142,21 @@ class TokenLearner(Learner):
             for side in (speech.training, speech.validation)
         )
         self._tokens = Tokeniser(recipe)
-        begin_with = "" if whole.decoder.fresh else whole.begin_with
-        self._vocoder = started(vocoder_config(whole), begin_with)
+        self._vocoder = fresh_decoder(vocoder_config(whole))
         self._reader = nn.Linear(ENTRY, len(SOUND_NUMBERS))
         coding = nn.ModuleDict({"tokens": self._tokens, "vocoder": self._vocoder})
-        making = nn.ModuleList((coding, self._reader)).to(device)
-        schedule = recipe.schedule
-        self._criticism = Criticism(replace(whole.decoder, schedule=schedule), making, device)
-        parts = {"coding": coding, "reader": self._reader, "critic": self._criticism.critic}
-        super().__init__(schedule, ranks, **parts)
-        self.optimisers = self._criticism.optimisers
-        self._distance = SpectralDistance().to(device)
+        making = nn.ModuleList((coding, self._reader))
+        timed = replace(whole.decoder, schedule=recipe.schedule)
+        super().__init__(timed, making, device, coding=coding, reader=self._reader)
         self._stays = False
 
-    def learn(self, moment: Moment) -> Losses:
-        if moment.share >= self._recipe.kept_from and not self._stays:
+    def learn(self, context: StepContext) -> Losses:
+        if context.share >= self._recipe.kept_from and not self._stays:
             self._stay()
-        cut = self._training.cut(moment.draw, self._batch_size)
+        cut = self._training.cut(context.draw, self._batch_size)
         output, losses = self._losses(cut)
         real = cut.pcm[:, LEAD * SLOT :]
-        return self._criticism.descend(losses, real, output, moment)
+        return self._learn_from(losses, real, output, context)
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -173,7 +165,6 @@ class TokenLearner(Learner):
             self._tokens,
         )
         self._tokens.train(not self._stays)
-        forget_codebooks(self._tokens)
         return sums
 
     def _stay(self) -> None:
@@ -184,22 +175,16 @@ class TokenLearner(Learner):
 
     def _losses(self, cut: Cut) -> tuple[Tensor, dict[str, Tensor]]:
         """What was made of windows [B, S], and the losses by name."""
-        recipe, weights, pcm = self._recipe, self._weights, cut.pcm[:, LEAD * SLOT :]
+        recipe, pcm = self._recipe, cut.pcm[:, LEAD * SLOT :]
         bf16 = recipe.schedule.bf16
         with in_bf16(pcm.device, asked=bf16):
             latents = self._tokens.latents(cut.pcm)
         quantised = self._tokens.quantiser(latents.float(), 50)
         who = self._people[cut.speakers][..., None].expand(-1, -1, quantised.x.shape[-1])
+        columns = torch.cat((quantised.x, who), dim=1)
+        output, losses = self._sounded(self._vocoder, columns, cut.track, pcm, recipe)
         with in_bf16(pcm.device, asked=bf16):
-            shape = self._vocoder.shape(torch.cat((quantised.x, who), dim=1))
             sounds = self._reader(quantised.x.transpose(1, 2)).float()  # [B, T, sounds]
-        missed = (shape.pitch - cut.track.log_hz).abs() * cut.track.weight
-        output = self._vocoder.samples(shape, cut.track.log_hz)[:, 0]  # exact, as in vocoder.py
-        losses = {
-            "pitch": weights.pitch * missed.mean(),
-            "mel": recipe.mel * self._distance.mel(output, pcm),
-            "waves": recipe.waves * self._distance.waves(output, pcm),
-        }
         if not self._stays:
             read = functional.cross_entropy(sounds.flatten(0, 1), cut.slots.flatten())
             losses["phones"] = recipe.phones * read

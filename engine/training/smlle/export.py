@@ -12,14 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.training.corpus import grammar
-from engine.training.judge.hearing import speech_seconds
-from engine.training.judge.performance import say, syllables_of
+from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import (
-    by_difference,
     finish,
     fresh_folder,
-    mean_vectors,
-    pack_folder,
+    save_voice,
+    speakers,
     write_networks,
     write_tables,
 )
@@ -27,10 +25,8 @@ from engine.training.run import Run
 from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
 from engine.training.smlle.utterances import Encoded, own_rate, read_tokens
 from engine.training.voice.rate_table import enough
-from engine.tts import voices
-from engine.tts.base import TtsModel, Voice
 from engine.tts.pack_files import VOCODER_FILE
-from engine.tts.packs import SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.packs import SPEAKER_FILE
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation, PackConfig, Shape
 
@@ -58,20 +54,12 @@ def export_pack(run: Run) -> None:
     names = _name_voices(run, sides.training, shape)
     seconds = run.recipe.export.tuning_seconds
     if seconds:
-        rate = spoken_rate(synthesiser.load(folder), enough(sentences(), rate, seconds))
+        # Drawn, the networks do not speak as fast as what they learnt from.
+        heard = spoken_rate(synthesiser.load(folder), enough(sentences(), rate, seconds))
+        rate = min(max(heard, SLOWEST), FASTEST)
         write_tables(run, replace(config, generation=generation(run, rate)), "tokens")
     synthesiser.load(folder)
     finish(run, inputs, names)
-
-
-def spoken_rate(model: TtsModel, texts: tuple[str, ...]) -> float:
-    """SPS of all texts together, the voices in turn, at no rate: drawn, the networks do not speak
-    as fast as what they learnt from.
-    """
-    voices = model.voices()
-    said = [say(model, voices[n % len(voices)], text) for n, text in enumerate(texts)]
-    seconds = sum(speech_seconds(each.pcm, each.sample_rate) for each in said)
-    return min(max(sum(map(syllables_of, texts)) / max(seconds, 0.1), SLOWEST), FASTEST)
 
 
 def sentences() -> tuple[str, ...]:
@@ -95,12 +83,9 @@ def generation(run: Run, rate: float) -> Generation:
 
 
 def _name_voices(run: Run, people: dict[int, tuple[Encoded, ...]], shape: Shape) -> list[str]:
-    """Write the recipe's named voices: of the speakers it names, or of those that sound most
-    different."""
-    export = run.recipe.export
-    speakers = export.speakers or by_difference(run.recipe, mean_vectors(people))
-    order = [number for number in speakers if number in people]
-    for called, number in zip(export.voices, order, strict=False):
+    """Write the recipe's named voices."""
+    called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
+    for name, number in called.items():
         prompt = _prompt(people[number])
         tensors: dict[str, npt.NDArray[np.generic]] = {
             "tokens": prompt.tokens,
@@ -108,9 +93,8 @@ def _name_voices(run: Run, people: dict[int, tuple[Encoded, ...]], shape: Shape)
             "mel": prompt.mel,
             "speaker": prompt.vector,
         }
-        voice = Voice(called, export.name, tensors, {"speaker": str(number)})
-        voices.save(voice, pack_folder(run) / VOICES_FOLDER)
-    return list(export.voices[: len(order)])
+        save_voice(run, name, number, tensors)
+    return list(called)
 
 
 def _prompt(utterances: tuple[Encoded, ...]) -> Encoded:

@@ -20,9 +20,7 @@ from engine.codec.semantic import (
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Speech, Spoken, read_speech
-from engine.training.codec.stage import forget_codebooks
-from engine.training.loop import Learner, Losses, Moment, mean_losses, train_and_save
-from engine.training.ranks import Ranks
+from engine.training.loop import Learner, Losses, StepContext, train_and_save
 from engine.training.run import Run
 
 SLOTS = TOKEN_SAMPLES // SLOT  # phones read off one token
@@ -41,8 +39,7 @@ def train_semantic(run: Run) -> None:
     train_and_save(
         run,
         run.stage("semantic") / "semantic.safetensors",
-        lambda ranks: SemanticLearner(recipe, speech, ranks),
-        recipe.schedule,
+        lambda device: SemanticLearner(recipe, speech, device),
         inputs,
         shape=shape_metadata(config),
     )
@@ -59,7 +56,7 @@ class SemanticLearner(Learner):
     averaged = "semantic"
     exact = ("",)  # no weight is averaged
 
-    def __init__(self, recipe: recipes.Semantic, speech: Speech, ranks: Ranks) -> None:
+    def __init__(self, recipe: recipes.Semantic, speech: Speech, device: torch.device) -> None:
         self._recipe = recipe
         self._speech = speech
         every = (*speech.training, *speech.validation, *speech.held_out)
@@ -77,18 +74,14 @@ class SemanticLearner(Learner):
                 ),
             }
         )
-        super().__init__(recipe.schedule, ranks, semantic=tokeniser, helpers=helpers)
-        self._mel = MelSpectrum().to(ranks.device)
+        super().__init__(recipe.schedule, device, semantic=tokeniser, helpers=helpers)
+        self._mel = MelSpectrum().to(device)
 
-    def learn(self, moment: Moment) -> Losses:
-        return self._descend(self._losses(self._speech.training, moment.draw), moment)
+    def learn(self, context: StepContext) -> Losses:
+        return self._optimise(self._losses(self._speech.training, context.draw))
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        model = self.parts["semantic"]
-        sums = mean_losses(lambda draw: self._losses(self._speech.validation, draw), model)
-        forget_codebooks(model)
-        return sums
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(self._speech.validation, draw)
 
     def _losses(self, side: tuple[Spoken, ...], draw: random.Random) -> dict[str, Tensor]:
         """The losses of a batch of windows, by name."""

@@ -25,16 +25,13 @@ from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
-    mean_losses,
     of_like_length,
     train_and_save,
 )
-from engine.training.ranks import Ranks
 from engine.training.run import Run
-from engine.training.smlle.draws import Draws, read_draws
-from engine.training.smlle.transducer import STEPS_PER_SECOND, padded, shape_of
+from engine.training.smlle.transducer import STEPS_PER_SECOND, Draws, padded, read_draws, shape_of
 from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
@@ -75,8 +72,7 @@ def train_spectrum(run: Run) -> None:
     train_and_save(
         run,
         run.stage("spectrum") / "spectrum.safetensors",
-        lambda ranks: SpectrumLearner(recipe, shape, sides, ranks, draws),
-        recipe.schedule,
+        lambda device: SpectrumLearner(recipe, shape, sides, device, draws),
         inputs,
     )
 
@@ -92,7 +88,7 @@ class SpectrumLearner(Learner):
         recipe: recipes.Spectrum,
         shape: Shape,
         sides: Sides,
-        ranks: Ranks,
+        device: torch.device,
         draws: Draws | None = None,
     ) -> None:
         """`draws` None: all tokens are the true ones."""
@@ -102,31 +98,26 @@ class SpectrumLearner(Learner):
         self._model = Spectrum(shape)
         first_weights(self._model)
         _measure(self._model, sides)
-        super().__init__(recipe.schedule, ranks, spectrum=self._model)
+        super().__init__(recipe.schedule, device, spectrum=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        drawn = recipe.drawn if moment.share >= recipe.drawn_from else 0.0
-        lessons = self._lessons(self._sides.training, moment.draw, drawn)
-        losses = self._losses([self._corrupted(each, moment.draw) for each in lessons], lessons)
+        drawn = recipe.drawn if context.share >= recipe.drawn_from else 0.0
+        lessons = self._lessons(self._sides.training, context.draw, drawn)
+        losses = self._losses([self._corrupted(each, context.draw) for each in lessons], lessons)
         total = losses["regression"]
-        if recipe.latents and moment.share >= recipe.kl_from:
+        if recipe.latents and context.share >= recipe.kl_from:
             total = total + recipe.kl * losses["kl"]
-        if moment.share >= recipe.flux_from:
+        if context.share >= recipe.flux_from:
             total = total + recipe.flux * losses["flux"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, total)
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
         """The losses, and how much of the true variance the columns have (1 is right, 0 is
         blurred).
         """
-
-        def losses(draw: random.Random) -> dict[str, Tensor]:
-            lessons = self._lessons(self._sides.validation, draw)
-            return self._losses(lessons, lessons)
-
-        return mean_losses(losses, self._model)
+        lessons = self._lessons(self._sides.validation, draw)
+        return self._losses(lessons, lessons)
 
     def _lessons(self, side: Side, draw: random.Random, drawn: float = 0.0) -> list[Lesson]:
         everybody = [each for person in side.values() for each in person]

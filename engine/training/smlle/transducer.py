@@ -1,6 +1,8 @@
 """The stage `transducer`: which tokens a text becomes, and where the next phone is waited for.
 
-First on the path the corpus knows, then on all paths near it (see `lattice`).
+First on the path the corpus knows, then on all paths near it (see `lattice`). What it draws, given
+the true phones, their lengths and the past, the spectrum learns from: in use that never gets true
+tokens, and a network that learnt on those alone trusts them too much (as `codec/draw.py` has it).
 Invariant: the logits of a lesson's nodes equal those that a session computes one by one.
 """
 
@@ -11,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -18,14 +21,12 @@ from engine.training import recipe as recipes
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
-    mean_losses,
     of_like_length,
     on_device,
     train_and_save,
 )
-from engine.training.ranks import Ranks
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
@@ -46,8 +47,7 @@ def train_transducer(run: Run) -> None:
     train_and_save(
         run,
         run.stage("transducer") / "transducer.safetensors",
-        lambda ranks: TransducerLearner(recipe, shape, sides, ranks),
-        recipe.schedule,
+        lambda device: TransducerLearner(recipe, shape, sides, device),
         inputs,
     )
 
@@ -76,7 +76,7 @@ class TransducerLearner(Learner):
     averaged = "transducer"
 
     def __init__(
-        self, recipe: recipes.Transducer, shape: Shape, sides: Sides, ranks: Ranks
+        self, recipe: recipes.Transducer, shape: Shape, sides: Sides, device: torch.device
     ) -> None:
         self._recipe = recipe
         self._shape = shape
@@ -84,24 +84,21 @@ class TransducerLearner(Learner):
         self._model = Transducer(shape)
         first_weights(self._model)
         self._model.bias.data[self._model.blank] = FIRST_BLANK
-        super().__init__(recipe.schedule, ranks, transducer=self._model)
+        super().__init__(recipe.schedule, device, transducer=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        reach = recipe.reach if moment.share >= recipe.path_from else 0
-        loss = self._loss(self._lessons(self._sides.training, moment.draw), reach)
-        return self._descend({"path" if reach == 0 else "lattice": loss}, moment)
+        reach = recipe.reach if context.share >= recipe.path_from else 0
+        loss = self._loss(self._lessons(self._sides.training, context.draw), reach)
+        return self._optimise({"path" if reach == 0 else "lattice": loss})
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
         """Both losses per token."""
-
-        def losses(draw: random.Random) -> dict[str, Tensor]:
-            lessons = self._lessons(self._sides.validation, draw)
-            reaches = {"path": 0, "lattice": self._recipe.reach}
-            return {name: self._loss(lessons, reach) for name, reach in reaches.items()}
-
-        return mean_losses(losses, self._model)
+        lessons = self._lessons(self._sides.validation, draw)
+        return {
+            "path": self._loss(lessons, 0),
+            "lattice": self._loss(lessons, self._recipe.reach),
+        }
 
     def _lessons(self, side: Side, draw: random.Random) -> Sequence[Encoded]:
         longest = round(self._recipe.longest_seconds * STEPS_PER_SECOND)
@@ -153,3 +150,33 @@ def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
     """Rows side by side, int64, zeros behind the shorter ones."""
     tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
     return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
+
+
+class Draws:
+    """A trained transducer, asked for one utterance at a time."""
+
+    def __init__(self, transducer: Transducer, temperature: float) -> None:
+        self._transducer, self._temperature = transducer.eval(), temperature
+
+    @torch.no_grad()
+    def tokens(self, utterance: Encoded) -> npt.NDArray[np.int16]:
+        """Other tokens [T] for an utterance, from torch's generator."""
+        model, shape = self._transducer, self._transducer.shape
+        phones = torch.from_numpy(utterance.units(shape.begin, shape.end))[None]
+        marks = torch.from_numpy(np.pad(utterance.marks, 1).astype(np.int64))[None]
+        mask = causal(phones.shape[1], phones.device)
+        text = run_stack(model.encoder, model.embedded(phones, marks), mask)[0]
+        true = torch.from_numpy(utterance.tokens.astype(np.int64))
+        history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
+        speech, _ = model.predictor(model.tokens(history)[None])
+        said_by = torch.from_numpy(utterance.spoken_by.astype(np.int64))
+        logits = model.logits(text[said_by], speech[0])[:, : model.blank]
+        drawn = torch.multinomial((logits / self._temperature).softmax(-1), 1)[:, 0]
+        return drawn.numpy().astype(np.int16)
+
+
+def read_draws(run: Run) -> Draws:
+    """The transducer that a run has trained, at the temperature of its pack."""
+    transducer = Transducer(shape_of(run))
+    transducer.load_state_dict(load_file(run.stage("transducer") / "transducer.safetensors"))
+    return Draws(transducer, run.recipe.export.temperature)

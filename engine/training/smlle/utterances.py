@@ -16,11 +16,10 @@ import torch
 from engine.codec.mel import MelSpectrum
 from engine.codec.semantic import TOKEN_SAMPLES, load_semantic
 from engine.training import encoded
-from engine.training.corpus.shards import Entry, Shard, read_shards
+from engine.training.corpus.shards import Entry, Shard
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.run import Run, read_json, write_json
-from engine.training.tasks import Place
-from engine.training.voice.encode import aligned_phones, phone_ids, speaker_vector
+from engine.training.run import Run, read_json
+from engine.training.voice.encode import aligned_phones, speaker_vector, write_phones
 from engine.tts.phones import MARKS as MARK_IDS
 from engine.tts.phones import PhoneTable
 from engine.tts.smlle.config import MARKS
@@ -66,13 +65,11 @@ Sides = encoded.Sides[Encoded]
 def encode_tokens(run: Run) -> None:
     """Encode all shards that are not encoded yet, and the table of phones."""
     inputs = run.require("corpus", "semantic", "speaker")
-    shards, table = read_shards(run.stage("corpus")), run.stage("tokens") / "phones.json"
-    write_json(table, phone_ids(shards, run.recipe.corpus.rare_phone))
     semantic, speaker = (
         run.stage(name) / f"{name}.safetensors" for name in ("semantic", "speaker")
     )
-    files = (semantic, speaker, table)
-    encoded.encode_shards(run, "tokens", shards, (_Encoder, tuple(map(Place, files))), files)
+    files = (semantic, speaker, write_phones(run, "tokens"))
+    encoded.encode_shards(run, "tokens", _Encoder, files)
     run.finish("tokens", inputs)
 
 

@@ -14,37 +14,41 @@ from torch.nn import functional
 
 from engine.codec.mel import BANDS, COLUMN, LEVELS, MelSpectrum
 from engine.codec.vocoder import VocoderConfig
+from engine.training import packing
 from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.guide import Watch, around
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
+    StepContext,
     in_bf16,
-    mean_losses,
     of_like_length,
     train_and_save,
 )
-from engine.training.packing import (
-    finish,
-    fresh_folder,
-    save_vector_voices,
-    write_networks,
-    write_tables,
-)
-from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe, SpeakStream
 from engine.training.run import Run
 from engine.training.speakstream.encode import (
+    NOTHING,
+    Batch,
     Encoded,
+    Lesson,
     People,
     Scale,
     Sides,
+    collated,
+    corrupted,
+    lesson,
     read_encoded,
     read_scale,
 )
-from engine.training.speakstream.lessons import NOTHING, Batch, Lesson, collated, corrupted, lesson
-from engine.training.stacks import calm, causal, first_weights, run_stack, stack_config
+from engine.training.stacks import (
+    Watch,
+    around,
+    calm,
+    causal,
+    first_weights,
+    run_stack,
+    stack_config,
+)
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.packs import SPEAKER_FILE
 from engine.tts.speakstream import synthesiser
@@ -60,8 +64,7 @@ def train_voice(run: Run) -> None:
     train_and_save(
         run,
         run.stage("voice") / "voice.safetensors",
-        lambda ranks: SpeakStreamLearner(run.recipe, sides, scale, ranks),
-        run.recipe.speakstream.schedule,
+        lambda device: SpeakStreamLearner(run.recipe, sides, scale, device),
         inputs,
         hours=round(positions / POSITION_RATE / 3600, 3),
     )
@@ -112,28 +115,25 @@ class SpeakStreamLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(self, recipe: Recipe, sides: Sides, scale: Scale, ranks: Ranks) -> None:
+    def __init__(self, recipe: Recipe, sides: Sides, scale: Scale, device: torch.device) -> None:
         self._recipe = recipe.speakstream
         self._sides, self._levels = sides, scale.levels
         self._lessons: dict[tuple[int, int], Lesson] = {}  # by the utterance's id() and window
         self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width))
-        super().__init__(self._recipe.schedule, ranks, voice=self._model)
+        super().__init__(self._recipe.schedule, device, voice=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
+    def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        batch = self._batch(self._sides.training, moment.draw)
+        batch = self._batch(self._sides.training, context.draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
         losses = self._losses(batch)
         total = losses["levels"] + recipe.end_weight * losses["end"]
         if recipe.guided:
             total = total + recipe.guided * losses["guide"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, total)
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        return mean_losses(
-            lambda draw: self._losses(self._batch(self._sides.validation, draw)), self._model
-        )
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(self._batch(self._sides.validation, draw))
 
     def _batch(self, people: People, draw: random.Random) -> Batch:
         """Utterances of at most so many seconds; only the shortest one where all are longer."""
@@ -199,19 +199,15 @@ def train_level_vocoder(run: Run) -> None:
 
 def export_pack(run: Run) -> None:
     """Write the pack."""
-    inputs = run.require("corpus", "speaker", "encode", "decoder", "voice")
-    recipe, folder, scale = run.recipe, fresh_folder(run), read_scale(run)
-    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
-    write_networks(run, files)
+    own, export, scale = run.recipe.speakstream, run.recipe.export, read_scale(run)
     generation = Generation(
-        window=recipe.speakstream.window,
-        hop=recipe.speakstream.hop,
-        temperature=recipe.export.temperature,
-        dropout=recipe.speakstream.forgotten,
+        window=own.window,
+        hop=own.hop,
+        temperature=export.temperature,
+        dropout=own.forgotten,
         pace=round(scale.pace, 3),
     )
-    shape = shape_of(recipe.speakstream, recipe.speaker.width)
-    write_tables(run, PackConfig(recipe.export.name, shape, generation, scale.levels))
-    names = save_vector_voices(run, read_encoded(run).training)
-    synthesiser.load(folder)
-    finish(run, inputs, names)
+    shape = shape_of(own, run.recipe.speaker.width)
+    config = PackConfig(export.name, shape, generation, scale.levels)
+    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    packing.export_pack(run, files, config, read_encoded(run).training, synthesiser.load)

@@ -49,11 +49,6 @@ def phoned(text: str, espeak: Espeak) -> list[PhonedWord]:
     return words + phonemizer.finish()
 
 
-def of_arpabet(phone: str) -> tuple[str, ...]:
-    """Sounds of a phone of flite or festival. KeyError for an unknown one."""
-    return ARPABET[phone]
-
-
 def of_ipa(phone: str) -> tuple[str, ...]:
     """Sounds of a phone as espeak spells it; none for a silent one. KeyError if unknown."""
     bare = phone.strip(" ˈˌ|_͡\u200d").replace("ˈ", "").replace("ˌ", "")

@@ -170,7 +170,7 @@ def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | Non
         if phone not in sounds.ARPABET:
             return None
         end = min(round(end_seconds * sample_rate), len(pcm))
-        sounds_.append((sounds.of_arpabet(phone), start, max(start, end)))
+        sounds_.append((sounds.ARPABET[phone], start, max(start, end)))
         start = max(start, end)
     return _take(pcm, int(sample_rate), sounds_)
 

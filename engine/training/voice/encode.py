@@ -6,8 +6,6 @@ would record them (with noise and rooms in the share that the recipe gives).
 
 import random
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,57 +22,41 @@ from engine.training.corpus.shards import Entry, Shard, read_shards
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.encoded import encode_shards
 from engine.training.run import Run, read_json, write_json
-from engine.training.tasks import Place
 from engine.training.teachers.sounds import phoned
 from engine.training.voice import fine_tuning, frames
 from engine.training.voice.model import tokens_of
 from engine.training.voice.utterances import Encoded
+from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import MARKS, PhoneTable, own_ids
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
-from engine.tts.voxtream.config import DURATION_TOKENS
 
 
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet; rare phones are removed from the table here."""
     inputs, recipe = run.require("corpus", "codec", "speaker"), run.recipe
-    shards, table = read_shards(run.stage("corpus")), run.stage("encode") / "phones.json"
-    if recipe.begin_with:
-        ids = fine_tuning.phones(recipe)
-    else:
-        ids = phone_ids(shards, recipe.corpus.rare_phone)
-    write_json(table, ids)
+    taken = fine_tuning.phones(recipe) if recipe.begin_with else None
     codec, speaker = (run.stage(name) / f"{name}.safetensors" for name in ("codec", "speaker"))
-    files = (codec, speaker, table)
-    draws = (recipe.seed, recipe.voice.noisy_prompts)
-    tokens = len(tokens_of(recipe.system))
-    how = Encoding(Place(codec), Place(speaker), Place(table), *draws, run.device, tokens)
-    encode_shards(run, "encode", shards, (_Work, (how,)), files)
-    run.finish("encode", inputs, phones=len(ids))
+    files = (codec, speaker, write_phones(run, "encode", taken))
+    how = ((recipe.seed, recipe.voice.noisy_prompts), run.device, recipe.system)
+    encode_shards(run, "encode", _Work, files, *how)
+    run.finish("encode", inputs)
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """The files of codec, speaker encoder and phone table, and the noise in the prompts."""
-
-    codec: Place
-    speaker: Place
-    table: Place
-    seed: int
-    noisy: float  # share of the prompts with noise and a room
-    device: str
-    tokens: int = len(DURATION_TOKENS)  # so many of them are used
-
-
-def phone_ids(shards: Sequence[Shard], fewest: int) -> dict[str, int]:
-    """Our own numbering, without phones that occur fewer than `fewest` times: the table then spells
-    them with similar ones.
+def write_phones(run: Run, stage: str, ids: dict[str, int] | None = None) -> Path:
+    """Write the phones' ids beside what a stage encodes; the file. None = our own numbering,
+    without phones that the corpus has rarely: the table then spells them with similar ones.
     """
-    counts: Counter[str] = Counter()
-    for shard in shards:
-        for entry in shard.entries:
-            counts.update(entry.phones)
-    return {phone: number for phone, number in own_ids().items() if counts[phone] >= fewest}
+    if ids is None:
+        counts: Counter[str] = Counter()
+        for shard in read_shards(run.stage("corpus")):
+            for entry in shard.entries:
+                counts.update(entry.phones)
+        fewest = run.recipe.corpus.rare_phone
+        ids = {phone: number for phone, number in own_ids().items() if counts[phone] >= fewest}
+    file = run.stage(stage) / PHONES_FILE
+    write_json(file, ids)
+    return file
 
 
 def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
@@ -87,16 +69,25 @@ def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
 class _Work:
     """Encodes shards with one codec, one speaker encoder and one table."""
 
-    def __init__(self, how: Encoding) -> None:
-        device = torch.device(how.device)
-        self._codec = load_small(Path(how.codec), device)
-        self._speaker = load_small_speaker(Path(how.speaker)).to(device)
-        self._table = PhoneTable(read_json(Path(how.table)))
-        self._how = how
+    def __init__(
+        self,
+        codec: str,
+        speaker: str,
+        table: str,
+        noise: tuple[int, float],
+        device: str,
+        system: str,
+    ) -> None:
+        """`noise`: a seed, and the share of the prompts with noise and a room."""
+        place = torch.device(device)
+        self._codec = load_small(Path(codec), place)
+        self._speaker = load_small_speaker(Path(speaker)).to(place)
+        self._table = PhoneTable(read_json(Path(table)))
+        (self._seed, self._noisy), self._tokens = noise, tokens_of(system)
 
     def encoded(self, shard: Shard) -> list[Encoded]:
         """Every utterance that can be aligned."""
-        draw = random.Random(f"{self._how.seed} prompts {shard.index.stem}")
+        draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
         utterances = (
             self._utterance(place, entry, pcm, draw)
             for place, (entry, pcm) in enumerate(shard.spoken())
@@ -108,13 +99,13 @@ class _Work:
     ) -> Encoded | None:
         phones = aligned_phones(entry, self._table)
         speech_frames = -(-entry.end // FRAME_SAMPLES)
-        walk = frames.walk(phones["starts"], speech_frames, DURATION_TOKENS[: self._how.tokens])
+        walk = frames.walk(phones["starts"], speech_frames, self._tokens)
         total = -(-len(pcm) // FRAME_SAMPLES)
         if walk is None or total < speech_frames + frames.CLOSING_FRAMES:
             return None
         codes = prompt_codes = self._codes(pcm)
         prompt = pcm
-        if draw.random() < self._how.noisy:
+        if draw.random() < self._noisy:
             prompt = in_a_room(pcm, SAMPLE_RATE, draw)
             prompt_codes = self._codes(prompt)
         return Encoded(
@@ -123,7 +114,7 @@ class _Work:
             codes,
             prompt_codes,
             speaker_vector(self._speaker, prompt),
-            walk.tokens.astype(np.int8),
+            walk.astype(np.int8),
             phones["ids"].astype(np.int16),
             phones["nuclei"].astype(np.int8),
             phones["marks"].astype(np.int16),

@@ -1,17 +1,16 @@
-"""Fine-tuning: a pack's voice is trained further, and so are its codes, its decoder and its speaker
-encoder if the recipe gives them a schedule; else they stay as they are.
+"""Fine-tuning: a pack's voice is trained further, and so is its decoder if the recipe gives it a
+schedule; its codes and speaker encoder stay as they are, so voices cloned with it stay valid.
 
 So a voice can be fine-tuned on a person's own recordings, or trained further when the checkpoints
-of its first training are gone. Voices cloned with that pack stay valid as long as its codes and
-speaker encoder stay. Invariant: the recipe's shapes are the pack's, or InvalidInput names both;
-only of codebooks may there be more, behind those of the pack, if the codes are trained.
+of its first training are gone; other systems take the speaker encoder alone. Invariant: the
+recipe's shapes are the pack's, or InvalidInput names both.
 """
 
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -19,10 +18,11 @@ from torch import Tensor
 from engine.codec.small import read_config
 from engine.errors import InvalidInput
 from engine.nn.weights_file import SHAPE_KEY
-from engine.training import checkpoints
+from engine.training.checkpoints import metadata
 from engine.training.codec.stage import shipped_config
-from engine.training.recipe import Network, Recipe
+from engine.training.recipe import Recipe
 from engine.training.run import Run, file_hash, read_json
+from engine.training.stages import VOXTREAM, VOXTREAM2
 from engine.training.voice.model import model_config
 from engine.training.voice.speaker import config_of as speaker_config
 from engine.tts import voices
@@ -41,18 +41,9 @@ TAKEN: Final = {
 
 
 def is_taken(recipe: Recipe, stage: str) -> bool:
-    """Whether a stage has nothing to learn: it is one of TAKEN and has no schedule."""
-    parts: dict[str, Network] = {
-        "codec": recipe.codec,
-        "decoder": recipe.decoder,
-        "speaker": recipe.speaker,
-    }
-    return recipe.begin_with != "" and stage in TAKEN and parts[stage].schedule.steps == 0
-
-
-def learns_on(recipe: Recipe) -> bool:
-    """Whether the voice begins with the pack's weights, and not with new ones."""
-    return recipe.begin_with != "" and not recipe.fresh_voice
+    """Whether a stage has nothing to learn: it is one of TAKEN, a decoder without a schedule."""
+    learns_on = stage == "decoder" and recipe.decoder.schedule.steps > 0
+    return recipe.begin_with != "" and stage in TAKEN and not learns_on
 
 
 def has_taken(run: Run, stage: str) -> bool:
@@ -61,22 +52,11 @@ def has_taken(run: Run, stage: str) -> bool:
     """
     if not run.recipe.begin_with:
         return False
-    fitting(run.recipe)
-    if is_taken(run.recipe, stage):
-        take(run, stage)
-        return True
-    return False
-
-
-def take(run: Run, stage: str) -> None:
-    """Finish a stage of TAKEN with the pack's weights. InvalidInput when they do not fit."""
-    corpus = run.require("corpus")
     folder = fitting(run.recipe)
-    source, target = TAKEN[stage]
-    partial = run.stage(stage) / (target + ".partial")
-    shutil.copyfile(folder / source, partial)
-    partial.replace(run.stage(stage) / target)
-    run.finish(stage, {**corpus, source: file_hash(folder / source)}, taken_from=str(folder))
+    if taken := is_taken(run.recipe, stage):
+        source, target = TAKEN[stage]
+        run.take(stage, folder / source, target, run.require("corpus"), str(folder))
+    return taken
 
 
 def phones(recipe: Recipe) -> dict[str, int]:
@@ -86,20 +66,15 @@ def phones(recipe: Recipe) -> dict[str, int]:
 
 
 def weights(recipe: Recipe, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The pack's voice by the model's own keys, fp32 on the CPU; what only `own` has, for codebooks
-    that the pack lacks, is that of `own`."""
+    """The pack's voice by the model's own keys, fp32 on the CPU; VoXtream's duration tokens are the
+    first of VoXtream2's.
+    """
     folder = fitting(recipe)
     config = pack.read_pack_config(folder / pack.CONFIG_FILE)
     target = Target(torch.device("cpu"), torch.float32, threads=1)
     with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
         taken = load_weights(file, config.shape, config.generation, FULL, target).state_dict()
-    # A table of all codebooks has the rows of the first one first, one of all tokens VoXtream's.
-    return {
-        key: torch.cat((taken[key][: len(value)], value[len(taken[key]) :]))
-        if key in taken
-        else value
-        for key, value in own.items()
-    }
+    return {key: taken[key][: len(value)] for key, value in own.items()}
 
 
 def inputs(recipe: Recipe) -> dict[str, str]:
@@ -139,27 +114,17 @@ def fitting(recipe: Recipe) -> Path:
             hint="Give the folder of a pack, as resources/starter is one, or leave begin_with out.",
             folder=folder,
         )
-    codec = folder / pack.CODEC_FILE
-    asked_of = {
-        "voice": asdict(model_config(recipe.voice, recipe.codec, recipe.speaker)),
-        "codec": asdict(shipped_config(recipe)),
-        "speaker": asdict(speaker_config(recipe.speaker)),
-    }
-    if recipe.fresh_voice:
-        del asked_of["voice"]
-    else:
+    asked_of = {"speaker": asdict(speaker_config(recipe.speaker))}
+    found_in = {"speaker": asdict(load_small_speaker(folder / pack.SPEAKER_FILE).config)}
+    if recipe.system in {VOXTREAM, VOXTREAM2}:
+        codec = folder / pack.CODEC_FILE
+        asked_of["voice"] = asdict(model_config(recipe.voice, recipe.codec, recipe.speaker))
+        asked_of["codec"] = asdict(shipped_config(recipe))
+        found_in["voice"] = asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape)
+        found_in["codec"] = asdict(read_config(metadata(codec).get(SHAPE_KEY, ""), codec))
         del asked_of["voice"]["duration_tokens"]  # VoXtream's are the first of VoXtream2's
-    for key in ("phones", "decoder_blocks", "decoder_layers", "encodes"):
-        del asked_of["codec"][key]  # a decoder that learns may be another, and be told phones
-    found_in: dict[str, dict[str, Any]] = {
-        "voice": asdict(pack.read_pack_config(folder / pack.CONFIG_FILE).shape),
-        "codec": asdict(read_config(checkpoints.metadata(codec).get(SHAPE_KEY, ""), codec)),
-        "speaker": asdict(load_small_speaker(folder / pack.SPEAKER_FILE).config),
-    }
-    if recipe.codec.schedule.steps:
-        for part in asked_of.keys() - {"speaker"}:
-            books = found_in[part]["codebooks"]
-            asked_of[part]["codebooks"] = min(books, recipe.codec.codebooks)
+        for key in ("phones", "decoder_blocks", "decoder_layers", "encodes"):
+            del asked_of["codec"][key]  # a decoder that learns may be another, and be told phones
     for part, shape in asked_of.items():
         there = found_in[part]
         other = [key for key in shape if there[key] != shape[key]]

@@ -5,32 +5,37 @@ the sound best. Invariant: walking the tokens from before the first phone ends o
 exactly.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.tts.voxtream.config import DurationToken
+from engine.tts.voxtream.config import DURATION_TOKENS, DurationToken
 
 ABSENT: Final = 0.3  # cost of a phone in a frame where it does not sound; a wrong frame costs 1
 SKIPPED: Final = 0.15  # cost of a phone that no frame speaks
 CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance
 
 
-@dataclass(frozen=True)
-class Walk:
-    """A token per frame [T], and the last phone of each frame [T]."""
+Ints = npt.NDArray[np.int64]
 
-    tokens: npt.NDArray[np.int64]
-    last: npt.NDArray[np.int64]
-    first: npt.NDArray[np.int64]
+
+def spans(tokens: Iterable[int]) -> Ints:
+    """First and last phone of every frame [T, 2] that these tokens walk through."""
+    frames, last = [], -1
+    for token in tokens:
+        step = DURATION_TOKENS[token]
+        first = last + step.shift
+        last = first + step.phones - 1
+        frames.append((first, last))
+    return np.asarray(frames, np.int64)
 
 
 def walk(
     starts: npt.NDArray[np.int64], frames: int, tokens: tuple[DurationToken, ...]
-) -> Walk | None:
+) -> Ints | None:
     """Tokens for phones that begin at `starts` (samples, the first one counts from 0) over
     `frames` frames. None when there are too many phones for the frames.
     """
@@ -86,13 +91,11 @@ def _token_costs(
     return costs
 
 
-def _traced(choices: npt.NDArray[np.int64], place: int, tokens: tuple[DurationToken, ...]) -> Walk:
-    """The cheapest walk, read backwards."""
-    frames = len(choices)
-    numbers, last, first = (np.zeros(frames, np.int64) for _ in range(3))
-    for frame in reversed(range(frames)):
-        number = int(choices[frame, place])
-        token = tokens[number]
-        numbers[frame], last[frame], first[frame] = number, place - 1, place - token.phones
+def _traced(choices: Ints, place: int, tokens: tuple[DurationToken, ...]) -> Ints:
+    """The cheapest walk [T], read backwards."""
+    numbers = np.zeros(len(choices), np.int64)
+    for frame in reversed(range(len(choices))):
+        numbers[frame] = choices[frame, place]
+        token = tokens[numbers[frame]]
         place = place - token.phones + 1 - token.shift
-    return Walk(numbers, last, first)
+    return numbers

@@ -10,20 +10,19 @@ that a session looks back on; a higher rate never gets the histogram of a slower
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.training.codec.speech import is_validation
 from engine.training.corpus.shards import read_shards
-from engine.training.judge.hearing import speech_seconds
-from engine.training.judge.performance import say, syllables_of
-from engine.training.judge.side import spread
-from engine.training.judge.talkers import loaded_voxtream2, pack_hashes
+from engine.training.evaluation.parts import spread
+from engine.training.evaluation.performance import spoken_rate, syllables_of
+from engine.training.evaluation.voices import loaded_voxtream2, pack_hashes
 from engine.training.recipe import Export
 from engine.training.run import Run
-from engine.training.tasks import Place, Task, do_tasks, result
+from engine.training.tasks import Place, Result, Task, do_tasks, result
 from engine.training.voice.utterances import Encoded
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget, rate_target
@@ -38,9 +37,8 @@ WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
 Counts = tuple[int, ...]
 
 
-def measured_rates(corpus: Iterable[Encoded], export: Export) -> dict[float, RateTarget]:
-    """A row for every rate; counts are at least 1."""
-    counts = measured_counts(corpus)
+def measured_rates(counts: Mapping[float, Counts], export: Export) -> dict[float, RateTarget]:
+    """A row for every rate."""
     return {rate: RateTarget(counts[rate], export.weight, export.guidance) for rate in RATES}
 
 
@@ -99,7 +97,7 @@ def tuned(
     tasks = {
         rate: Task(
             f"{rate:g} SPS",
-            spoken_rate,
+            _row_rate,
             (Place(pack), RateTarget(histogram, row.weight, row.guidance),
              enough(texts, rate, seconds)),
             hashes,
@@ -128,18 +126,10 @@ def inverted(
     }
 
 
-def spoken_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> dict[str, Any]:
-    """A task: SPS of all texts together, spoken by the pack's voices in turn with one row as the
-    whole table.
-    """
+def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
+    """A task: SPS of all texts together, spoken with one row as the whole table."""
     model = loaded_voxtream2(pack).with_rates({1.0: target})
-    voices = model.voices()
-    syllables, seconds = 0, 0.0
-    for number, text in enumerate(texts):
-        spoken = say(model, voices[number % len(voices)], text, (1.0,))
-        syllables += syllables_of(text)
-        seconds += speech_seconds(spoken.pcm, spoken.sample_rate)
-    return {"rate": syllables / max(seconds, 0.1)}
+    return {"rate": spoken_rate(model, texts, (1.0,))}
 
 
 def _texts(run: Run) -> tuple[str, ...]:

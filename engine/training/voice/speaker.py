@@ -6,33 +6,25 @@ error rate on unseen speakers. Invariant: the speech it is judged on took no par
 
 import math
 import random
-import shutil
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import soxr
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.errors import InvalidInput
-from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.speech import Speech, Spoken, read_speech
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.loop import Learner, Losses, Moment, train
-from engine.training.ranks import Ranks, is_first
-from engine.training.run import Run, file_hash
-from engine.tts.packs import SPEAKER_FILE
+from engine.training.loop import Learner, Losses, StepContext, train_and_save
+from engine.training.run import Run
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import (
     SmallSpeaker,
     SmallSpeakerConfig,
-    load_small_speaker,
 )
 
 VALIDATION_CLIPS = 60
@@ -45,51 +37,22 @@ def config_of(recipe: recipes.Speaker) -> SmallSpeakerConfig:
 
 
 def train_speaker(run: Run) -> None:
-    """Train and write speaker.safetensors; the manifest holds the equal error rate."""
-    inputs = run.require("corpus")
+    """Train and write speaker.safetensors."""
     recipe = run.recipe.speaker
-    speech = read_speech(run, recipe.hours)
-    mean = train(
-        run, "speaker", recipe.schedule, lambda ranks: SpeakerLearner(run.recipe, speech, ranks)
-    )
-    if not is_first():
-        return
-    network = {
-        key.removeprefix("network."): v for key, v in mean.items() if key.startswith("network.")
-    }
-    file = run.stage("speaker") / "speaker.safetensors"
-    save_file(network, file, shape_metadata(config_of(recipe)))
-    model = SmallSpeaker(config_of(recipe)).eval()
-    model.load_state_dict(network)
-    clips = list(speech.held_out[:VALIDATION_CLIPS])
-    run.finish(
-        "speaker", inputs, equal_error_rate=equal_error_rate(model, clips, recipe.window_seconds)
-    )
+    inputs, speech = run.require("corpus"), read_speech(run, recipe.hours)
 
+    def network(mean: dict[str, Tensor]) -> dict[str, Tensor]:
+        start = "network."
+        return {key[len(start) :]: v for key, v in mean.items() if key.startswith(start)}
 
-def take_or_train_speaker(run: Run) -> None:
-    """The encoder of the pack a recipe begins with; without a pack, or with a schedule, one that is
-    trained. InvalidInput when the pack's has another width than the recipe says.
-    """
-    if not run.recipe.begin_with or run.recipe.speaker.schedule.steps:
-        train_speaker(run)
-        return
-    corpus = run.require("corpus")
-    source = Path(run.recipe.begin_with) / SPEAKER_FILE
-    width = load_small_speaker(source).config.width
-    if width != run.recipe.speaker.width:
-        raise InvalidInput(
-            "The speaker encoder of {pack} gives {width} numbers, the recipe says {expected}.",
-            hint="Set speaker.width, or leave begin_with out.",
-            pack=run.recipe.begin_with,
-            width=width,
-            expected=run.recipe.speaker.width,
-        )
-    target = run.stage("speaker") / "speaker.safetensors"
-    partial = target.with_suffix(".partial")
-    shutil.copyfile(source, partial)
-    partial.replace(target)
-    run.finish("speaker", {**corpus, "pack": file_hash(source)}, taken_from=str(source))
+    train_and_save(
+        run,
+        run.stage("speaker") / "speaker.safetensors",
+        lambda device: SpeakerLearner(recipe, speech, device),
+        inputs,
+        shape=shape_metadata(config_of(recipe)),
+        kept=network,
+    )
 
 
 class SpeakerLearner(Learner):
@@ -97,8 +60,7 @@ class SpeakerLearner(Learner):
 
     averaged = "speaker"
 
-    def __init__(self, whole: recipes.Recipe, speech: Speech, ranks: Ranks) -> None:
-        recipe = whole.speaker
+    def __init__(self, recipe: recipes.Speaker, speech: Speech, device: torch.device) -> None:
         self._recipe = recipe
         self._speech = speech
         numbers = sorted({utterance.entry.speaker for utterance in speech.training})
@@ -109,29 +71,24 @@ class SpeakerLearner(Learner):
             ]
             for number in numbers
         }
-        network = SmallSpeaker(config_of(recipe))
-        if whole.begin_with:
-            network.load_state_dict(stored_weights.load(Path(whole.begin_with) / SPEAKER_FILE))
-        classes = nn.Linear(recipe.width, len(numbers), bias=False)
-        both = nn.ModuleDict({"network": network, "classes": classes})
-        super().__init__(recipe.schedule, ranks, speaker=both)
+        self._network = SmallSpeaker(config_of(recipe))
+        self._heads = nn.Linear(recipe.width, len(numbers), bias=False)
+        both = nn.ModuleDict({"network": self._network, "classes": self._heads})
+        super().__init__(recipe.schedule, device, speaker=both)
 
-    def learn(self, moment: Moment) -> Losses:
-        draw = moment.draw
+    def learn(self, context: StepContext) -> Losses:
+        draw = context.draw
         people = [draw.choice(list(self._by_speaker)) for _ in range(self._batch_size)]
         clips = [self._clip(draw.choice(self._by_speaker[number]), draw) for number in people]
         labels = torch.tensor([self._classes[number] for number in people], device=self._device)
         loss = self._loss(torch.stack(clips).to(self._device), labels)
-        return self._descend({"margin": loss}, moment)
+        return self._optimise({"margin": loss})
 
     def validate(self) -> dict[str, float]:
-        both = self.parts["speaker"].eval()
-        assert isinstance(both, nn.ModuleDict)
-        network = both["network"]
-        assert isinstance(network, SmallSpeaker)
         clips = list(self._speech.held_out[:VALIDATION_CLIPS])
-        error = equal_error_rate(network, clips, self._recipe.window_seconds)
-        both.train()
+        self._network.eval()
+        error = equal_error_rate(self._network, clips, self._recipe.window_seconds)
+        self._network.train()
         return {"equal_error_rate": error}
 
     def _clip(self, utterance: Spoken, draw: random.Random) -> Tensor:
@@ -141,12 +98,8 @@ class SpeakerLearner(Learner):
         return torch.from_numpy(pcm)
 
     def _loss(self, pcm: Tensor, labels: Tensor) -> Tensor:
-        both = self.parts["speaker"]
-        assert isinstance(both, nn.ModuleDict)
-        classes = both["classes"]
-        assert isinstance(classes, nn.Linear)
-        vectors = functional.normalize(both["network"](pcm))
-        cosines = functional.linear(vectors, functional.normalize(classes.weight))
+        vectors = functional.normalize(self._network(pcm))
+        cosines = functional.linear(vectors, functional.normalize(self._heads.weight))
         angles = cosines.clamp(-1 + 1e-6, 1 - 1e-6).acos()
         own = functional.one_hot(labels, len(self._classes)).bool()
         with_margin = torch.where(own, (angles + self._recipe.margin).clamp(max=math.pi), angles)

@@ -11,13 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.loop import Learner, Losses, Moment, in_bf16, mean_losses, on_device, train
-from engine.training.ranks import Ranks, is_first
+from engine.training.encoded import Sides, read_sides
+from engine.training.loop import Learner, Losses, StepContext, in_bf16, on_device, train_and_save
 from engine.training.recipe import Recipe
 from engine.training.run import Run
 from engine.training.stages import VOXTREAM, VOXTREAM2
@@ -33,9 +32,8 @@ from engine.training.voice.model import (
 from engine.training.voice.utterances import (
     Encoded,
     Lesson,
-    Library,
-    Sides,
-    read_encoded,
+    People,
+    person_of,
     sequence,
     stretch,
 )
@@ -51,23 +49,18 @@ WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights, by the model's own keys)."""
     inputs = run.require("encode")
-    learns_on = fine_tuning.learns_on(run.recipe)
-    if learns_on:
+    if run.recipe.begin_with:
         inputs |= fine_tuning.inputs(run.recipe)
-    sides = read_encoded(run)
-    mean = train(
+    sides = read_sides(run, "encode", Encoded)
+    frames = sum(utterance.frames for utterance in sides.utterances)
+
+    train_and_save(
         run,
-        "voice",
-        run.recipe.voice.schedule,
-        lambda ranks: VoiceLearner(run.recipe, sides, ranks),
+        run.stage("voice") / "voice.safetensors",
+        lambda device: VoiceLearner(run.recipe, sides, device),
+        inputs,
+        hours=round(frames / FRAMES_PER_SECOND / 3600, 3),
     )
-    if is_first():
-        if learns_on:
-            taken = fine_tuning.weights(run.recipe, mean)
-            mean = fine_tuning.joined(mean, taken, run.recipe.voice.kept)
-        save_file(mean, run.stage("voice") / "voice.safetensors")
-        hours = sides.training.frames / FRAMES_PER_SECOND / 3600
-        run.finish("voice", inputs, hours=round(hours, 3))
 
 
 class VoiceLearner(Learner):
@@ -75,46 +68,40 @@ class VoiceLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(self, recipe: Recipe, sides: Sides, ranks: Ranks) -> None:
+    def __init__(self, recipe: Recipe, sides: Sides[Encoded], device: torch.device) -> None:
         self._recipe = recipe.voice
         self._sides = sides
         self._system = recipe.system
         self._config = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
         self._model = fresh_model(self._config, Generation())
-        if fine_tuning.learns_on(recipe):
+        if recipe.begin_with:
             self._model.load_state_dict(fine_tuning.weights(recipe, self._model.state_dict()))
         for name in FROZEN if self._recipe.frozen_depth else ():
             getattr(self._model, name).requires_grad_(requires_grad=False)
-        super().__init__(self._recipe.schedule, ranks, voice=self._model)
+        super().__init__(self._recipe.schedule, device, voice=self._model)
 
-    def learn(self, moment: Moment) -> Losses:
-        recipe, draw = self._recipe, moment.draw
-        batch = self._batch(self._sides.training, draw, long=moment.share >= recipe.long_from)
+    def learn(self, context: StepContext) -> Losses:
+        recipe, draw = self._recipe, context.draw
+        batch = self._batch(self._sides.training, draw, long=context.share >= recipe.long_from)
         look_ahead = recipe.look_ahead
         if self._system == VOXTREAM2:
             batch = dropped(batch, self._config, recipe)
             look_ahead = draw.randint(1, recipe.look_ahead)
         losses = self._losses(corrupted(batch, self._config, recipe), look_ahead)
         total = losses["semantic"] + recipe.depth_weight * losses["acoustic"]
-        return self._descend(losses, moment, total)
+        return self._optimise(losses, total)
 
-    @torch.no_grad()
-    def validate(self) -> dict[str, float]:
-        def losses(draw: random.Random) -> dict[str, Tensor]:
-            batch = self._batch(self._sides.validation, draw, long=False)
-            return self._losses(batch, self._recipe.look_ahead)
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        batch = self._batch(self._sides.validation, draw, long=False)
+        return self._losses(batch, self._recipe.look_ahead)
 
-        return mean_losses(losses, self._model)
-
-    def _batch(self, library: Library, draw: random.Random, *, long: bool) -> Batch:
+    def _batch(self, people: People, draw: random.Random, *, long: bool) -> Batch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
         window = round(seconds * FRAMES_PER_SECOND)
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
-        lessons = [
-            self._lesson(library.people[library.speaker(draw)], draw, window) for _ in range(count)
-        ]
+        lessons = [self._lesson(person_of(people, draw), draw, window) for _ in range(count)]
         return on_device(collated(lessons, self._config), self._device)
 
     def _lesson(self, person: Sequence[Encoded], draw: random.Random, window: int) -> Lesson:

@@ -16,14 +16,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.training.corpus.speakers import cast, divided
-from engine.training.encoded import by_speaker
-from engine.training.run import Run
-from engine.training.voice.frames import CLOSING_FRAMES
+from engine.training.voice.frames import CLOSING_FRAMES, Ints, spans
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
-from engine.tts.voxtream.config import DURATION_TOKENS
-
-Ints = npt.NDArray[np.int64]
 
 GO_ON: Final = 2  # the token (1, 1): one phone further, one phone in the frame
 STAY: Final = 0  # the token (0, 1)
@@ -53,13 +47,7 @@ class Encoded:
 
     def spans(self) -> Ints:
         """First and last phone of every speech frame, [T, 2]."""
-        steps = [DURATION_TOKENS[token] for token in self.tokens]
-        spans, last = [], -1
-        for step in steps:
-            first = last + step.shift
-            last = first + step.phones - 1
-            spans.append((first, last))
-        return np.asarray(spans, np.int64)
+        return spans(self.tokens)
 
 
 @dataclass(frozen=True)
@@ -76,39 +64,13 @@ class Lesson:
     speaker: npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Library:
-    """Utterances by speaker."""
-
-    people: dict[int, tuple[Encoded, ...]]
-
-    @property
-    def frames(self) -> int:
-        return sum(utterance.frames for person in self.people.values() for utterance in person)
-
-    def speaker(self, draw: random.Random) -> int:
-        """A random one, weighted by how much they said."""
-        numbers = list(self.people)
-        weights = [sum(utterance.frames for utterance in self.people[number]) for number in numbers]
-        return draw.choices(numbers, weights)[0]
+People = dict[int, tuple[Encoded, ...]]  # utterances by speaker
 
 
-@dataclass(frozen=True)
-class Sides:
-    """Libraries to train on, to validate with, and of speakers never trained on."""
-
-    training: Library
-    validation: Library
-    held_out: Library
-
-
-def read_encoded(run: Run) -> Sides:
-    """All encoded utterances of a run. InvalidInput when there are none to train on."""
-    left_out = {person.number for person in cast(run.recipe) if person.held_out}
-    every = by_speaker(run.stage("encode"), Encoded)
-    training, validation = divided(run.recipe, every)
-    held_out = {number: tuple(every[number]) for number in every if number in left_out}
-    return Sides(Library(training), Library(validation), Library(held_out or training))
+def person_of(people: People, draw: random.Random) -> tuple[Encoded, ...]:
+    """The utterances of a random speaker, weighted by how much they said."""
+    weights = [sum(utterance.frames for utterance in person) for person in people.values()]
+    return draw.choices(list(people.values()), weights)[0]
 
 
 def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:

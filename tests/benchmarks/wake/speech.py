@@ -20,7 +20,7 @@ from engine.audio.base import Pcm
 from engine.training.corpus import grammar, prose
 from engine.training.corpus.speakers import BASES, Base, Speaker
 from engine.training.corpus.utterance import SAMPLE_RATE, Plan, voiced
-from engine.training.judge.talkers import LiveTalker
+from engine.training.evaluation.voices import LiveVoice
 from engine.training.teachers import synthesisers
 from tests.simulation.room import RATE, at_level
 
@@ -53,7 +53,7 @@ class Talker:
 
     def _spoken(self, text: str) -> tuple[Pcm, int] | None:
         if self.voice:
-            said = LiveTalker(str(STARTER), self.voice).speak([text], (self.rate,))[0]
+            said = LiveVoice(str(STARTER), self.voice).speak([text], (self.rate,))[0]
             return said.pcm, said.sample_rate
         planned = Plan(text, text, self.person, (self.rate,))
         (take,) = synthesisers.speak_all(self.person.base.synthesiser, planned.requests())

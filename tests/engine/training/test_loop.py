@@ -17,18 +17,18 @@ from engine.training.checkpoints import Reached
 from engine.training.loop import (
     Learner,
     Losses,
-    Moment,
-    descend,
+    StepContext,
     in_bf16,
+    learning_rate,
     of_like_length,
+    optimiser_step,
     share_of,
     train,
 )
-from engine.training.ranks import Ranks
 from engine.training.recipe import Recipe, Schedule
 from engine.training.run import Run
 
-ALONE = Ranks(0, 1, torch.device("cpu"))
+CPU = torch.device("cpu")
 TIMED = Schedule(steps=1000, batch=1, learning_rate=0.1, seconds=20.0)
 
 
@@ -38,13 +38,13 @@ class Walker(Learner):
     averaged = "walker"
 
     def __init__(self, schedule: Schedule, shares: list[float], target: float = 1.0) -> None:
-        super().__init__(schedule, ALONE, walker=nn.Linear(1, 1, bias=False))
+        super().__init__(schedule, CPU, walker=nn.Linear(1, 1, bias=False))
         self._shares, self._target = shares, target
 
-    def learn(self, moment: Moment) -> Losses:
-        self._shares.append(moment.share)
+    def learn(self, context: StepContext) -> Losses:
+        self._shares.append(context.share)
         missed = self.parts["walker"](torch.ones(1)) - self._target
-        return self._descend({"missed": missed.square().sum()}, moment)
+        return self._optimise({"missed": missed.square().sum()})
 
     def validate(self) -> dict[str, float]:
         return {"forgotten": abs(len(self._shares) - 4.0)}
@@ -109,10 +109,10 @@ def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
     run, shares = Run(tiny, tmp_path), list[float]()
     monkeypatch.setattr(loop, "_is_asked_to_stop", lambda _: len(shares) == 5)
     with pytest.raises(Cancelled):
-        train(run, "walker", TIMED, lambda _: Walker(TIMED, shares))
+        train(run, "walker", lambda _: Walker(TIMED, shares))
     stopped_at = shares[-1]
     assert 0 < stopped_at < 0.7
-    train(run, "walker", TIMED, lambda _: Walker(TIMED, shares))
+    train(run, "walker", lambda _: Walker(TIMED, shares))
     assert shares == sorted(shares)
     assert shares[5] > stopped_at
     assert 0.8 < shares[-1] < 1
@@ -128,11 +128,11 @@ def test_the_weights_are_those_of_the_end_or_of_the_best_validation(
     )
     made = list[Walker]()
 
-    def make(_: Ranks) -> Walker:
+    def make(_: torch.device) -> Walker:
         made.append(Walker(schedule, []))
         return made[0]
 
-    mean = train(Run(tiny, tmp_path), "walker", schedule, make)
+    mean = train(Run(tiny, tmp_path), "walker", make)
     is_last = torch.equal(mean["weight"], made[0].parts["walker"].state_dict()["weight"])
     assert is_last == (not best)
 
@@ -140,7 +140,7 @@ def test_the_weights_are_those_of_the_end_or_of_the_best_validation(
 def test_losses_that_are_no_numbers_end_a_training(tiny: Recipe, tmp_path: Path) -> None:
     schedule = Schedule(steps=3, batch=1, learning_rate=0.1)
     with pytest.raises(ModelError, match="left the numbers"):
-        train(Run(tiny, tmp_path), "walker", schedule, lambda _: Walker(schedule, [], float("nan")))
+        train(Run(tiny, tmp_path), "walker", lambda _: Walker(schedule, [], float("nan")))
 
 
 @pytest.mark.parametrize("fused", [False, True])
@@ -148,7 +148,16 @@ def test_gradients_that_are_no_numbers_change_nothing(fused: bool) -> None:
     layer = nn.Linear(1, 1, bias=False)
     before = layer.weight.detach().clone()
     adam = torch.optim.AdamW(layer.parameters(), 0.1, fused=fused)
-    descend(layer(torch.full((1,), float("inf"))).sum(), adam, 1.0, ALONE)
+    optimiser_step(layer(torch.full((1,), float("inf"))).sum(), adam, 1.0)
     assert torch.equal(layer.weight, before)
-    descend(layer(torch.ones(1)).sum(), adam, 1.0, ALONE)
+    optimiser_step(layer(torch.ones(1)).sum(), adam, 1.0)
     assert not torch.equal(layer.weight, before)
+
+
+def test_the_learning_rate_warms_up_holds_and_falls() -> None:
+    schedule = Schedule(steps=1000, batch=1, learning_rate=1.0, warmup=100)
+    rates = [learning_rate(schedule, step, step / 1000) for step in range(1000)]
+    assert rates[0] == 0.01
+    assert rates[200] == 1.0
+    assert rates[299:] == sorted(rates[299:], reverse=True)
+    assert abs(rates[-1] - schedule.last_rate) < 1e-3

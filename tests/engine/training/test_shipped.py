@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.training.judge.judging import Recogniser, word_error_rate
-from engine.training.judge.performance import Spoken
-from engine.training.judge.talkers import LiveTalker
+from engine.training.evaluation.performance import Spoken
+from engine.training.evaluation.recognisers import Recogniser, word_error_rate
+from engine.training.evaluation.voices import LiveVoice
 from engine.training.run import file_hash
 
 PACK = Path(__file__).parents[3] / "resources" / "starter"
@@ -86,7 +86,7 @@ def heard(request: pytest.FixtureRequest) -> tuple[float, _Heard]:
     said = [
         spoken
         for number, name in enumerate(VOICES)
-        for spoken in LiveTalker(str(PACK), name).speak(sentences[number :: len(VOICES)], (rate,))
+        for spoken in LiveVoice(str(PACK), name).speak(sentences[number :: len(VOICES)], (rate,))
     ]
     wrong = word_error_rate(
         [spoken.text for spoken in said],

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from engine.systems import SYSTEMS
-from engine.training.judge.judging import Recogniser, word_error_rate
-from engine.training.judge.performance import Spoken, say
-from engine.training.judge.talkers import loaded
+from engine.training.evaluation.performance import Spoken, say
+from engine.training.evaluation.recognisers import Recogniser, word_error_rate
+from engine.training.evaluation.voices import loaded
 from engine.tts import packs
 from engine.tts.base import TtsModel
 from engine.tts.delays import Trace, timing, trace, words_before_sound

@@ -4,18 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from engine.codec.mel import BANDS
 from engine.codec.vocoder import VocoderConfig, fresh_decoder
 from engine.errors import InvalidInput, ModelError
-from engine.nn.stored_weights import ROW_SCALE, in_int8
 from engine.nn.weights_file import shape_metadata
-from engine.training.codec.vocoder import started, train_vocoder
+from engine.training.codec.vocoder import train_vocoder
 from engine.training.recipe import Decoder, Recipe
 from engine.training.run import Run, read_json
-from engine.tts.packs import CODEC_FILE
 
 SMALL = VocoderConfig(BANDS, width=16, blocks=1)
 
@@ -39,18 +36,6 @@ def test_a_vocoder_is_taken_from_a_pack(run: Run, tmp_path: Path) -> None:
     taken = load_file(run.stage("decoder") / "vocoder.safetensors")
     assert all((value == taken[key]).all() for key, value in load_file(source).items())
     assert read_json(run.stage("decoder") / "manifest.json")["taken_from"] == "other"
-
-
-def test_a_vocoder_begins_with_the_weights_of_a_pack_in_int8(tmp_path: Path) -> None:
-    large = replace(SMALL, width=96)
-    pack = {f"decoder.{key}": value for key, value in fresh_decoder(large).state_dict().items()}
-    stored = in_int8(pack)
-    assert any(key.endswith(ROW_SCALE) for key in stored)
-    save_file(stored, tmp_path / CODEC_FILE)
-    begun = started(large, str(tmp_path)).state_dict()
-    for key, value in begun.items():
-        most = float(pack[f"decoder.{key}"].abs().max())
-        assert torch.allclose(value, pack[f"decoder.{key}"], atol=most / 250 + 1e-4), key
 
 
 def test_a_vocoder_for_other_columns_is_refused(run: Run) -> None:

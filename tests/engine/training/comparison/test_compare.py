@@ -6,25 +6,24 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
-from engine.training.comparison.compare import compare
-from engine.training.comparison.measure import SIZE, SMALL, Figures, Measurement, fixed_texts
+from engine.training.comparison.compare import SIZE, SMALL, compare, fixed_texts, parts_of
 from engine.training.comparison.page import CLAIMS, rows, write_page
 from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, SYSTEMS, System
 from engine.training.corpus import grammar
-from engine.training.judge.figures import UNMEASURED, Results
+from engine.training.evaluation.figures import UNMEASURED, Results
 from engine.tts import packs
 from engine.tts.delays import Frame, Trace
-from tests.engine.training.verdict import verdict
+from tests.engine.training.judged import judged
 from tests.engine.tts.llmvox.small_pack import write_pack
 
-NOTHING = Figures(Results())
+NOTHING = Results()
 TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
 
 
 def test_a_page_says_what_was_measured_and_what_was_not(tmp_path: Path) -> None:
     system = System("ghost", "ghost", headline="it speaks", expected="a sound", ours="no sheet")
-    said = tuple(verdict(talker=name, wrong=wrong) for name, wrong in (("Ada", 0), ("Bo", 1)))
-    page = write_page(tmp_path, {system: Figures(Results(said), (TRACE,))}, "today")
+    said = tuple(judged(voice=name, wrong=wrong) for name, wrong in (("Ada", 0), ("Bo", 1)))
+    page = write_page(tmp_path, {system: Results(said, traces=(TRACE,))}, SIZE, "today")
     text = page.read_text(encoding="utf-8")
     assert "Measured today, by" in text
     assert "| words wrong, Whisper, every voice | sentences | 25.0% / 50.0% |" in text
@@ -42,17 +41,19 @@ def test_a_page_says_what_a_system_cannot_do_and_who_is_not_heard(tmp_path: Path
         System("rated", "rated"),
         System("far", "far", remark="-"),
     )
-    text = write_page(tmp_path, dict.fromkeys(systems, NOTHING), "").read_text(encoding="utf-8")
+    text = write_page(tmp_path, dict.fromkeys(systems, NOTHING), SIZE, "").read_text(
+        encoding="utf-8"
+    )
     assert f"| speaking rate, error | rates | no rate | {UNMEASURED} | - |" in text
     assert f"| ends by itself | sentences | {UNMEASURED} | {UNMEASURED} | - |" in text
-    heard = {System("far", "far", remark="-"): Figures(Results((verdict(),)))}
-    text = write_page(tmp_path, heard, "").read_text(encoding="utf-8")
+    heard = {System("far", "far", remark="-"): Results((judged(),))}
+    text = write_page(tmp_path, heard, SIZE, "").read_text(encoding="utf-8")
     assert "| ends by itself | sentences | 100.0% / 100.0% |" in text
 
 
 def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
-    systems = {System("VoXtream", "voxtream"): Figures(Results(), (TRACE,))}
-    page = write_page(tmp_path, systems, "").read_text(encoding="utf-8")
+    systems = {System("VoXtream", "voxtream"): Results(traces=(TRACE,))}
+    page = write_page(tmp_path, systems, SIZE, "").read_text(encoding="utf-8")
     first = next(line for line in page.splitlines() if "sounds first" in line)
     assert first.endswith("| first packet at 200 ms a word | VoXtream 20 ms / 20 ms |")
     assert {row.name for row in rows()}.issuperset(claim.figure for claim in CLAIMS)
@@ -60,12 +61,10 @@ def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -
     assert names.issuperset(name for claim in CLAIMS for name in claim.systems)
 
 
-def test_every_row_names_the_part_that_measures_it(tmp_path: Path) -> None:
+def test_every_row_names_the_part_that_measures_it() -> None:
     shipped = next(system for system in SYSTEMS if system.name == BUILT_IN)
-    parts = [
-        task.name.partition("/")[2].split()[0] for task in Measurement(shipped, tmp_path).tasks
-    ]
-    assert {row.part for row in rows()} - {""} == set(parts)
+    parts = [task.name.partition("/")[2].split()[0] for task in parts_of(shipped, SIZE).tasks]
+    assert {row.part for row in rows()} == set(parts)
 
 
 def test_a_system_without_a_rate_is_asked_for_none_and_one_without_a_pack_for_nothing(
@@ -74,9 +73,9 @@ def test_a_system_without_a_rate_is_asked_for_none_and_one_without_a_pack_for_no
     monkeypatch.setattr(packs, "SHIPPED", "no such folder")
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
     llmvox = next(system for system in SYSTEMS if system.source == "llmvox")
-    assert Measurement(llmvox, tmp_path).tasks == ()
+    assert not llmvox.present
     write_pack(packs.folder_of("llmvox"))
-    tasks = [task.name for task in Measurement(llmvox, tmp_path).tasks]
+    tasks = [task.name for task in parts_of(llmvox, SIZE).tasks]
     assert tasks == [
         "LLMVoX/sentences Ada", "LLMVoX/sentences Bruno", "LLMVoX/replies", "LLMVoX/delays",
     ]  # fmt: skip
@@ -102,8 +101,8 @@ def test_of_a_voice_that_is_fetched_some_voices_speak_once_it_is_here(
     for here in (False, True):
         monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda here=here: here)
         assert kokoro.present is here
-    assert len(kokoro.talkers()) == MOST_VOICES
-    assert {talker.source for talker in kokoro.talkers()} == {"kokoro"}
+    assert len(kokoro.voices()) == MOST_VOICES
+    assert {voice.source for voice in kokoro.voices()} == {"kokoro"}
 
 
 def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
@@ -112,7 +111,7 @@ def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
     (published,) = (system for system in SYSTEMS if "published" in system.name)
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     assert not published.present
-    text = write_page(tmp_path, {published: NOTHING}, "").read_text(encoding="utf-8")
+    text = write_page(tmp_path, {published: NOTHING}, SIZE, "").read_text(encoding="utf-8")
     assert "| ends by itself | sentences | loads, not heard here |" in text
 
 
@@ -121,11 +120,11 @@ def test_one_part_of_one_system_is_measured_once_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     espeak = next(system for system in SYSTEMS if system.name == "espeak")
-    kept = Measurement(espeak, tmp_path, SMALL)
+    kept = parts_of(espeak, SMALL)
     delays = next(task for task in kept.tasks if task.name == "espeak/delays")
     compare(tmp_path, only=("espeak/delays",), quick=True, into=tmp_path / "page")
     assert "| words before the first sound | delays | not measured |" in capsys.readouterr().out
-    assert len(kept.figures().traces) == SMALL.timed
+    assert len(kept.results(tmp_path).traces) == SMALL.timed
     before = delays.file(tmp_path).stat().st_mtime_ns
     compare(tmp_path, only=("espeak/delays",), quick=True)
     assert delays.file(tmp_path).stat().st_mtime_ns == before

@@ -5,29 +5,25 @@ is learnt is what a session does.
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
-import engine.training
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.llmvox.encode import Encoded, read_encoded
+from engine.training.llmvox.encode import Encoded, read_encoded, spliced
 from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
 from engine.training.llmvox.tokens import FILE, Tokeniser, load_tokeniser
-from engine.training.loop import Moment
+from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
-from engine.training.ranks import Ranks
 from engine.training.run import Run
 from engine.tts.llmvox import synthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
-RECIPES = Path(engine.training.__file__).with_name("recipes")
-ALONE = Ranks(0, 1, torch.device("cpu"))
+CPU = torch.device("cpu")
 WORD, TEXT_END, NOTHING = 256, 257, 258
 
 
@@ -119,10 +115,10 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
 def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
-    learner = LlmVoxLearner(whole.recipe, sides, vectors, ALONE)
+    learner = LlmVoxLearner(whole.recipe, sides, vectors, CPU)
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
     assert np.mean([each["tokens"] for each in losses[-5:]]) < 0.7 * losses[0]["tokens"]
     assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
 
@@ -132,10 +128,51 @@ def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
     guided = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=1.0))
-    learner = LlmVoxLearner(guided, sides, vectors, ALONE)
+    learner = LlmVoxLearner(guided, sides, vectors, CPU)
     before = learner.validate()["on units"]
     for group in learner.optimisers["voice"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(Moment(0, 0.0, random.Random(1), ALONE)) for _ in range(60)]
+    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
     assert losses[-1]["guide"] < 0.7 * losses[0]["guide"]
     assert learner.validate()["on units"] > before
+
+
+# ---------------------------------------------------------------------- splices
+
+
+def numbered(number: int) -> Encoded:
+    """Three words of two phones, each three tokens long; a token is its unit and the sentence."""
+    units, onsets, said = [], [], [-1, -1]
+    for word in range(3):
+        onsets.append(len(said))
+        said += [len(units)] * 3 + [len(units) + 1] * 3
+        units += [10 * number + 2 * word, 10 * number + 2 * word + 1, WORD]
+    tokens = [0 if place < 0 else units[place] for place in said]
+    arrays = (np.asarray(each, np.int32) for each in (tokens, units, onsets, said))
+    return Encoded(1, *arrays, np.zeros(4, np.float32))
+
+
+PERSON = tuple(map(numbered, range(1, 6)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_token_of_a_splice_says_its_unit(seed: int) -> None:
+    made = spliced(PERSON, random.Random(seed))
+    first = int(made.onsets[0])
+    assert (made.said[:first] == -1).all()
+    assert np.array_equal(made.units[made.said[first:]], made.tokens[first:])
+    assert len(made.onsets) == (made.units == WORD).sum()
+    starts = np.flatnonzero(np.r_[True, made.units[:-1] == WORD])
+    assert np.array_equal(made.said[made.onsets], starts)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_splice_begins_and_ends_as_its_sentences_do(seed: int) -> None:
+    made = spliced(PERSON, random.Random(seed))
+    assert made.units[0] % 10 == 0
+    assert made.units[-2] % 10 == 5
+
+
+def test_splices_mix_sentences() -> None:
+    made = [spliced(PERSON, random.Random(seed)) for seed in range(10)]
+    assert any(len({unit // 10 for unit in each.units if unit != WORD}) > 1 for each in made)

@@ -11,20 +11,19 @@ import pytest
 import torch
 
 from engine.training import recipe as recipes
-from engine.training.loop import Moment
-from engine.training.ranks import Ranks
+from engine.training.evaluation.performance import spoken_rate
+from engine.training.loop import StepContext
 from engine.training.recipe import Schedule
-from engine.training.smlle.export import spoken_rate
 from engine.training.smlle.lattice import band
 from engine.training.smlle.spectrum import MOST_FLUX, SpectrumLearner, divergence, flux
-from engine.training.smlle.transducer import TransducerLearner, padded
+from engine.training.smlle.transducer import Draws, TransducerLearner, padded
 from engine.training.smlle.utterances import Encoded, Sides, own_rate, said_by
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.tts.smlle.small import SHAPE, small_parts
 from tests.fakes_tts import FakeTts
 
-ALONE = Ranks(0, 1, torch.device("cpu"))
+CPU = torch.device("cpu")
 SCHEDULE = Schedule(steps=40, batch=2, learning_rate=1e-2)
 PHONES = 6
 
@@ -57,13 +56,13 @@ SIDES = Sides({1: tuple(map(utterance, range(4)))}, {1: (utterance(9),)})
 def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
     torch.manual_seed(1)
     recipe = recipes.Transducer(schedule=schedule, width=32, joint=32, dropout=0.0)
-    return TransducerLearner(recipe, SHAPE, SIDES, ALONE)
+    return TransducerLearner(recipe, SHAPE, SIDES, CPU)
 
 
 def spectrum_learner(recipe: recipes.Spectrum | None = None) -> SpectrumLearner:
     torch.manual_seed(1)
     own = recipe or recipes.Spectrum(schedule=SCHEDULE, width=32, prompt_seconds=0.4)
-    return SpectrumLearner(own, SHAPE, SIDES, ALONE)
+    return SpectrumLearner(own, SHAPE, SIDES, CPU)
 
 
 def test_a_lesson_has_the_logits_that_a_session_has() -> None:
@@ -92,7 +91,7 @@ def test_the_transducer_learns(share: float) -> None:
     for group in learner.optimisers["transducer"].param_groups:
         group["lr"] = 1e-2
     name = "lattice" if share else "path"
-    losses = [learner.learn(Moment(0, share, dice, ALONE))[name] for _ in range(30)]
+    losses = [learner.learn(StepContext(0, share, dice))[name] for _ in range(30)]
     assert losses[-1] < 0.6 * losses[0]
     assert set(learner.validate()) == {"path", "lattice"}
 
@@ -111,16 +110,16 @@ def test_the_spectrum_learns(changed: dict[str, Any]) -> None:
     learner, dice = spectrum_learner(recipe), random.Random(1)
     for group in learner.optimisers["spectrum"].param_groups:
         group["lr"] = 5e-3
-    losses = [learner.learn(Moment(0, 1.0, dice, ALONE))["regression"] for _ in range(40)]
+    losses = [learner.learn(StepContext(0, 1.0, dice))["regression"] for _ in range(40)]
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
     assert learner.validate()["variance"] > 0
 
 
 def test_both_learn_in_bf16_as_the_recipe_asks() -> None:
     dice, schedule = random.Random(1), replace(SCHEDULE, bf16=True)
-    transducer = transducer_learner(schedule).learn(Moment(0, 1.0, dice, ALONE))
+    transducer = transducer_learner(schedule).learn(StepContext(0, 1.0, dice))
     recipe = recipes.Spectrum(schedule=schedule, width=32, prompt_seconds=0.4)
-    spectrum = spectrum_learner(recipe).learn(Moment(0, 1.0, dice, ALONE))
+    spectrum = spectrum_learner(recipe).learn(StepContext(0, 1.0, dice))
     assert np.isfinite([*transducer.values(), *spectrum.values()]).all()
 
 
@@ -175,3 +174,42 @@ def test_a_pack_gives_the_rate_it_speaks_at_as_its_own() -> None:
 
 def test_the_own_rate_counts_speech_alone() -> None:
     assert own_rate([utterance(1)]) == pytest.approx(3 / (18 * 0.04))
+
+
+# ------------------------------------------------------------------------ draws
+
+
+def draws(temperature: float = 1.0) -> Draws:
+    return Draws(small_parts().transducer, temperature)
+
+
+def test_a_draw_is_as_long_as_the_speech_and_has_tokens_alone() -> None:
+    torch.manual_seed(1)
+    spoken = utterance(2)
+    one, other = (draws().tokens(spoken) for _ in range(2))
+    assert len(one) == spoken.steps
+    assert one.min() >= 0
+    assert one.max() < SHAPE.tokens
+    assert not np.array_equal(one, other)
+
+
+def test_a_draw_depends_on_the_true_past_and_on_no_later_token() -> None:
+    spoken = utterance(2)
+    changed = spoken.tokens.copy()
+    changed[10:] += 1
+    greedy = draws(temperature=1e-4)
+    one, other = greedy.tokens(spoken), greedy.tokens(replace(spoken, tokens=changed))
+    assert np.array_equal(one[:11], other[:11])
+
+
+def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them() -> None:
+    recipe = recipes.Spectrum(schedule=SCHEDULE, width=32, without_prompt=1.0)
+    learner = SpectrumLearner(recipe, SHAPE, SIDES, CPU, draws())
+    true = [each.tokens.tolist() for each in SIDES.utterances]
+
+    def share_true(drawn: float) -> float:
+        lessons = learner._lessons(SIDES.training, random.Random(1), drawn)
+        return sum(each.tokens.tolist() in true for each in lessons) / len(lessons)
+
+    assert share_true(0.0) == 1.0
+    assert share_true(1.0) == 0.0

@@ -9,12 +9,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-import engine.training
 from engine.codec.semantic import load_semantic
 from engine.errors import ModelError
+from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import pack_folder
 from engine.training.run import Run
-from engine.training.smlle.export import sentences, spoken_rate
+from engine.training.smlle.export import sentences
 from engine.training.smlle.utterances import own_rate, read_tokens
 from engine.training.voice.rate_table import enough
 from engine.tts.base import AudioFrame
@@ -23,7 +23,6 @@ from engine.tts.smlle.config import read_pack_config
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from tests.engine.tts import laws
 
-TINY = Path(engine.training.__file__).with_name("recipes") / "tiny-smlle.toml"
 pytestmark = pytest.mark.long
 
 

@@ -10,16 +10,14 @@ from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
-from engine.training.card import begun_with
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
-from engine.training.packing import pack_folder
-from engine.training.recipe import UNTRAINED, Decoder, Recipe, Schedule, read_recipe
+from engine.training.packing import begun_with, pack_folder
+from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
 from engine.training.run import Run, read_json
 from engine.training.voice import encode, fine_tuning
 from engine.training.voice import stage as voice
 from engine.tts.phones import MARKS
-from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
 from tests.engine.training.conftest import STAGES, TINY, Whole
@@ -43,8 +41,7 @@ def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
     """A run with the corpus of the whole one and the pack's codec and speaker encoder."""
     shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
     run = Run(further, folder)
-    for stage in fine_tuning.TAKEN:
-        fine_tuning.take(run, stage)
+    assert all(fine_tuning.has_taken(run, stage) for stage in ("codec", "speaker"))
     return run
 
 
@@ -53,7 +50,8 @@ def test_codec_and_speaker_encoder_stay_as_they_are(
 ) -> None:
     run = begun(further, whole, tmp_path)
     shipped = pack_folder(whole.run)
-    for stage, (there, here) in fine_tuning.TAKEN.items():
+    for stage in ("codec", "speaker"):
+        there, here = fine_tuning.TAKEN[stage]
         assert run.is_done(stage)
         assert (run.stage(stage) / here).read_bytes() == (shipped / there).read_bytes()
 
@@ -114,53 +112,16 @@ def test_what_the_packs_decoder_is_told_is_not_asked_of_a_recipe(further: Recipe
     assert fine_tuning.fitting(untold) == fine_tuning.fitting(further)
 
 
-@pytest.mark.long
-def test_codes_and_speaker_encoder_with_a_schedule_learn_on_with_one_more_codebook(
-    whole: Whole, tmp_path: Path
-) -> None:
-    """In steps so small that what the pack has must still be near where it was."""
-    text = TINY.read_text(encoding="utf-8").replace("learning_rate = 1e-3", "learning_rate = 1e-7")
-    books = whole.run.recipe.codec.codebooks
-    text = text.replace(f"codebooks = {books}", f"codebooks = {books + 1}")
-    file = tmp_path / "more.toml"
-    file.write_text(f'begin_with = "{pack_folder(whole.run)}"\n{text}', encoding="utf-8")
-    recipe = read_recipe(file)
-    assert not any(fine_tuning.is_taken(recipe, stage) for stage in fine_tuning.TAKEN)
-    run = Run(recipe, tmp_path / "run")
-    shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
-    for stage in STAGES[1 : STAGES.index("export") + 1]:
-        assert main([stage, str(file), "--work", str(run.folder), "--workers", "1"]) == 0
-    parts = (("codec", "codec.safetensors"), ("speaker", "speaker.safetensors"))
-    for stage, name in parts:
-        here = load_file(run.stage(stage) / name)
-        for key, value in load_file(pack_folder(whole.run) / name).items():
-            # Codebooks and statistics follow what they see; the decoder is of another kind and told
-            # nothing yet.
-            others = ("quantizer", "decoder.", "phones.")
-            if not key.startswith(others) and key.endswith(("weight", "bias")):
-                assert torch.allclose(here[key].float(), value.float(), atol=1e-2), key
-    here = load_file(run.stage("voice") / "voice.safetensors")
-    for key, value in load_file(whole.run.stage("voice") / "voice.safetensors").items():
-        assert torch.allclose(here[key][: len(value)], value, atol=1e-2), key
-    assert len(here["audio_embeddings.weight"]) == recipe.codec.codebooks * (recipe.codec.codes + 2)
-    assert [voice.name for voice in pack.load_pack(pack_folder(run), FULL, CPU).voices()] == [
-        "Ada",
-        "Bruno",
-    ]
-
-
-def test_a_codec_with_fewer_codebooks_is_refused_before_it_learns(
-    whole: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    books = whole.run.recipe.codec.codebooks
+@pytest.mark.parametrize("part", ["codec", "speaker"])
+def test_what_a_pack_brings_along_does_not_learn(whole: Whole, tmp_path: Path, part: str) -> None:
     text = TINY.read_text(encoding="utf-8")
-    text = text.replace(f"codebooks = {books}", f"codebooks = {books - 1}")
-    file, folder = tmp_path / "fewer.toml", tmp_path / "run"
-    file.write_text(f'begin_with = "{pack_folder(whole.run)}"\n{text}', encoding="utf-8")
-    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
-    assert main(["codec", str(file), "--work", str(folder)]) == 1
-    assert f"codebooks is {books}, the recipe says {books - 1}" in capsys.readouterr().err
-    assert not (folder / "codec").exists()
+    other = {"codec": "speaker", "speaker": "codec"}[part]
+    before, _, after = text.partition(f"[{other}.schedule]")
+    file = tmp_path / "learns.toml"
+    begin = f'begin_with = "{pack_folder(whole.run)}"\n'
+    file.write_text(begin + before + after[after.index("[") :], encoding="utf-8")
+    with pytest.raises(InvalidInput, match="brings along"):
+        read_recipe(file)
 
 
 def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
@@ -170,13 +131,6 @@ def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
     assert "keeps that pack's codes, speaker encoder and voice." in without_voice
     assert "used to train its decoder further" in without_voice
     assert begun_with(replace(further, begin_with="")) == ""
-    schedule = Schedule(steps=1, batch=1, learning_rate=1.0)
-    codec_, speaker = (
-        replace(part, schedule=schedule) for part in (further.codec, further.speaker)
-    )
-    everything = begun_with(replace(further, codec=codec_, speaker=speaker))
-    assert "keeps" not in everything
-    assert "its codes, speaker encoder, voice and decoder further" in everything
 
 
 def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
@@ -226,11 +180,10 @@ def test_the_packs_voices_keep_their_names_and_sounds(
         assert (tmp_path / pack.VOICES_FOLDER / file.name).read_bytes() == file.read_bytes()
 
 
-@pytest.mark.parametrize("part", ["voice", "decoder"])
-def test_a_share_of_a_pack_needs_a_pack(tmp_path: Path, part: str) -> None:
+def test_a_share_of_a_pack_needs_a_pack(tmp_path: Path) -> None:
     file = tmp_path / "kept.toml"
     text = TINY.read_text(encoding="utf-8")
-    text = text.replace(f"[{part}]\n", f"[{part}]\nkept = 0.5\n")
+    text = text.replace("[decoder]\n", "[decoder]\nkept = 0.5\n")
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="kept must be 0 to 1"):
         read_recipe(file)
@@ -245,7 +198,7 @@ def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_p
         run = Run(other, tmp_path / named)
         shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
         with pytest.raises(InvalidInput, match=named):
-            fine_tuning.take(run, "codec")
+            fine_tuning.has_taken(run, "codec")
         assert not run.is_done("codec")
 
 

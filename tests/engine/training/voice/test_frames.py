@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.training.voice.frames import walk
+from engine.training.voice.frames import spans, walk
 from engine.tts.voxtream.alignment import AlignmentCursor
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 
@@ -21,7 +21,7 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> No
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
     assert found is not None
     cursor = AlignmentCursor(-1, DURATION_TOKENS, GENERATION)
-    for token, first, last in zip(found.tokens, found.first, found.last, strict=True):
+    for token, first, last in zip(found, *spans(found).T, strict=True):
         span = cursor.advance(int(token), len(lengths), closed=False)
         assert (span.first, span.last) == (first, last)
     assert cursor.last == len(lengths) - 1
@@ -30,15 +30,15 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> No
 def test_each_frame_speaks_the_phones_that_sound_in_it() -> None:
     found = walk(starts_of([1920, 3840, 1920]), 4, DURATION_TOKENS)
     assert found is not None
-    assert found.first.tolist() == [0, 1, 1, 2]
-    assert found.last.tolist() == [0, 1, 1, 2]
+    assert spans(found)[:, 0].tolist() == [0, 1, 1, 2]
+    assert spans(found)[:, 1].tolist() == [0, 1, 1, 2]
 
 
 def test_two_phones_in_a_frame_are_spoken_together() -> None:
     found = walk(starts_of([960] * 4), 2, DURATION_TOKENS)
     assert found is not None
-    assert found.first.tolist() == [0, 2]
-    assert found.last.tolist() == [1, 3]
+    assert spans(found)[:, 0].tolist() == [0, 2]
+    assert spans(found)[:, 1].tolist() == [1, 3]
 
 
 def test_more_phones_than_frames_can_speak_have_no_walk() -> None:

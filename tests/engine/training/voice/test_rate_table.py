@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.training.judge.performance import syllables_of
-from engine.training.judge.talkers import pack_hashes
+from engine.training.evaluation.performance import syllables_of
+from engine.training.evaluation.voices import pack_hashes
 from engine.training.recipe import Export
 from engine.training.voice.rate_table import COUNTS as ROW
-from engine.training.voice.rate_table import enough, inverted, measured_rates
+from engine.training.voice.rate_table import enough, inverted, measured_counts, measured_rates
 from engine.training.voice.utterances import Encoded
 from engine.tts.voxtream.rate import RateTarget
 
@@ -36,19 +36,19 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> Encoded:
 
 def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones() -> None:
     slow, fast = spoken(2, 6), spoken(3, 4)  # about 2.1 and 6.2 SPS
-    table = measured_rates([slow] * 20 + [fast] * 20, Export())
+    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), Export())
     assert table[2.0].counts[2] > 0.9 * ROW
     assert table[6.0].counts[3] > 0.9 * ROW
 
 
 def test_a_rate_nobody_spoke_borrows_from_the_nearest() -> None:
-    table = measured_rates([spoken(3, 4)] * 20, Export())
+    table = measured_rates(measured_counts([spoken(3, 4)] * 20), Export())
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
 
 
 def test_weight_and_guidance_come_from_the_recipe_and_are_those_of_every_row() -> None:
-    table = measured_rates([spoken(3, 4)] * 20, Export(guidance=1.7, weight=3.0))
+    table = measured_rates(measured_counts([spoken(3, 4)] * 20), Export(guidance=1.7, weight=3.0))
     assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}
 
 

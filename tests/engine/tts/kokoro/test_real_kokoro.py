@@ -14,8 +14,8 @@ from engine.assets.catalogue import find
 from engine.assets.packages import PackedFile
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.judge import performance
-from engine.training.judge.whisper_judge import WhisperJudge, words_wrong
+from engine.training.evaluation import performance
+from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
 from engine.tts import registry
 from engine.tts.base import TtsModel
 from engine.tts.kokoro import place

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.training.judge.performance import say, syllables_of
-from engine.training.judge.side import judge_long
-from engine.training.judge.talkers import FORMANT, LiveTalker, loaded
+from engine.errors import InvalidInput
+from engine.resources import resource
+from engine.training.evaluation.parts import judge_long
+from engine.training.evaluation.performance import say, syllables_of
+from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices_of
 from engine.tts.delays import LONGEST, SLACK_SECONDS
 from tests.fakes_tts import FakeTts, LostTts
 
-ALAN = LiveTalker(FORMANT, "Alan")
+ALAN = LiveVoice(FORMANT, "Alan")
 TEXT = "The train to the old town is at the station now and leaves in ten minutes."
 
 
@@ -26,13 +28,12 @@ def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
     assert spoken.ended
     assert len(spoken.onsets) == len(TEXT.split())
     assert spoken.rate == pytest.approx(4.0, rel=0.2)
-    assert spoken.switched is None
 
 
-def test_a_change_of_rate_is_noted_where_it_was_asked_for() -> None:
+def test_a_change_of_rate_is_heard_in_the_second_half() -> None:
     (spoken,) = ALAN.speak([TEXT], (2.0, 6.0))
-    assert spoken.switched is not None
-    assert abs(spoken.switched - spoken.onsets[len(spoken.onsets) // 2]) < 1.0
+    middle = spoken.onsets[len(spoken.onsets) // 2]
+    assert middle - spoken.onsets[0] > 1.5 * (spoken.onsets[-1] - middle)
 
 
 def test_a_session_that_lost_its_way_is_left() -> None:
@@ -54,3 +55,11 @@ def test_a_long_text_is_judged_minute_by_minute() -> None:
     found = judge_long(ALAN, " ".join([TEXT] * 3), 4.0, minute=5.0)
     assert len(found["minutes"]) == int(found["seconds"] // 5) == 2
     assert found["ended"]
+
+
+def test_a_pack_and_a_synthesiser_speak_with_their_own_voices() -> None:
+    assert len(voices_of(str(resource("starter")))) == 6
+    assert voices_of("espeak", ("Clara",)) == (LiveVoice("espeak", "Clara"),)
+    for source, names in (("espeak", ("Clara", "Nobody")), ("nowhere", ())):
+        with pytest.raises(InvalidInput, match=source):
+            voices_of(source, names)

@@ -3,7 +3,7 @@
 import torch
 
 from engine.nn.transformer import Heads
-from engine.training.guide import Watch, around, mass, places
+from engine.training.stacks import Watch, around, mass, places
 
 GUIDE = torch.tensor([[-1, 0, 0, 2, 4, 4]])  # the fourth position's place has only just been read
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from engine.training.card import FILE, begun_with, write_card
+from engine.training.packing import CARD_FILE, write_card
 from engine.training.recipe import Recipe, read_recipe
 from engine.training.run import Run, write_json
 from tests.engine.training.conftest import TINY
@@ -15,8 +15,8 @@ def card_of(recipe: Recipe, folder: Path) -> str:
     """The card of a run whose corpus is there."""
     run = Run(recipe, folder)
     write_json(run.stage("corpus") / "manifest.json", {"hours": 3.4})
-    write_card(run, folder, {})
-    return (folder / FILE).read_text(encoding="utf-8")
+    write_card(run, folder)
+    return (folder / CARD_FILE).read_text(encoding="utf-8")
 
 
 def test_a_card_has_what_its_recipe_says_was_measured(tmp_path: Path) -> None:
@@ -27,12 +27,3 @@ def test_a_card_has_what_its_recipe_says_was_measured(tmp_path: Path) -> None:
     assert "## What it reaches\n- It ends.\n" in card
     assert "Not measured yet" not in card
     assert "on 3.4 hours" in card
-
-
-def test_a_vocoder_begins_with_the_earlier_pack_s_unless_the_recipe_says_otherwise() -> None:
-    fresh, begun = (
-        replace(SPEAKSTREAM, decoder=replace(SPEAKSTREAM.decoder, fresh=fresh))
-        for fresh in (True, False)
-    )
-    assert "vocoder" not in begun_with(fresh)
-    assert "its vocoder began with that pack's" in begun_with(begun)

@@ -1,0 +1,127 @@
+"""Lets a voice speak test sentences as in a conversation, and records what is measured; what can be
+measured in the samples alone.
+
+Invariant: every utterance is spoken word by word through an ordinary session, with a seed that
+training never used.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.tts import delays
+from engine.tts.base import Pcm, TtsModel, Voice
+from engine.tts.delays import OWN_RATE as OWN_RATE
+from engine.tts.delays import SEED, Made, longest_s, speak
+
+HOP_SECONDS: Final = 0.01
+QUIET_DB: Final = 35.0  # dB below the loudest part; quieter is not speech
+PAUSE_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """An utterance that was spoken.
+
+    `ended` = it ended by itself; onsets in seconds, one for each word.
+    """
+
+    text: str
+    pcm: Pcm
+    sample_rate: int
+    ended: bool = True
+    onsets: tuple[float, ...] = ()
+    cpu_seconds: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Known syllables over speech time, SPS."""
+        seconds = speech_seconds(self.pcm, self.sample_rate)
+        return syllables_of(self.text) / seconds if seconds else 0.0
+
+
+def syllables_of(text: str) -> int:
+    """Syllables of a text."""
+    return delays.syllables_of(text.split())
+
+
+def say(
+    model: TtsModel,
+    voice: Voice,
+    text: str,
+    rates: Sequence[float | None] = (None,),
+) -> Spoken:
+    """Speak a text; several rates apply to equal parts of its words (the last one to the end). An
+    utterance that becomes too long is cut off and counts as lost.
+    """
+    words, sample_rate = text.split(), model.info.sample_rate
+    slowest = min(rate or OWN_RATE for rate in rates)
+    limit = sample_rate * longest_s(words, slowest)
+    made: list[Made] = []
+    onsets: list[float] = []
+    samples, ended = 0, True
+    with model.open(voice, seed=SEED) as session:
+        session.rate = rates[0]
+        for each in speak(session, words):
+            made.append(each)
+            samples += len(each.frame.pcm)
+            onsets += [onset.sample / sample_rate for onset in each.frame.onsets]
+            if samples >= limit:
+                ended = False
+                break
+            part = min(len(rates) - 1, len(onsets) * len(rates) // max(1, len(words)))
+            session.rate = rates[part]
+    return Spoken(
+        text,
+        np.concatenate([np.zeros(0 if made else 1, np.float32), *(m.frame.pcm for m in made)]),
+        sample_rate,
+        ended,
+        tuple(onsets),
+        sum(each.cpu_s for each in made),
+    )
+
+
+def spoken_rate(
+    model: TtsModel, texts: Sequence[str], rates: Sequence[float | None] = (None,)
+) -> float:
+    """SPS of all texts together, the model's voices in turn."""
+    voices = model.voices()
+    said = [say(model, voices[n % len(voices)], text, rates) for n, text in enumerate(texts)]
+    seconds = sum(speech_seconds(each.pcm, each.sample_rate) for each in said)
+    return sum(map(syllables_of, texts)) / max(seconds, 0.1)
+
+
+def speech_seconds(pcm: Pcm, sample_rate: int) -> float:
+    """From the first sound to the last."""
+    loud = np.flatnonzero(_levels(pcm, sample_rate) > -QUIET_DB)
+    return float(loud[-1] - loud[0] + 1) * HOP_SECONDS if len(loud) else 0.0
+
+
+def at_pauses(pcm: Pcm, sample_rate: int, longest_s: float) -> list[Pcm]:
+    """The samples in pieces of at most `longest_s`, cut in the quietest PAUSE_SECONDS of the second
+    half of each.
+    """
+    pieces, longest = [], int(longest_s * sample_rate)
+    while len(pcm) > longest:
+        part = pcm[longest // 2 : longest]
+        width = round(PAUSE_SECONDS / HOP_SECONDS)
+        power = np.convolve(10 ** (_levels(part, sample_rate) / 10), np.ones(width), "valid")
+        middle = (int(power.argmin()) + width / 2) * HOP_SECONDS
+        cut = longest // 2 + int(middle * sample_rate)
+        pieces.append(pcm[:cut])
+        pcm = pcm[cut:]
+    return [*pieces, pcm]
+
+
+def _levels(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
+    """Level of every 10 ms in dB below the loudest."""
+    hop = int(sample_rate * HOP_SECONDS)
+    count = max(1, len(pcm) // hop)
+    pieces = np.resize(pcm[: count * hop], (count, hop)) if len(pcm) < hop else pcm[: count * hop]
+    power = np.mean(np.square(pieces.reshape(count, hop).astype(np.float64)), axis=1)
+    decibels: npt.NDArray[np.float64] = 10 * np.log10(power + 1e-12)
+    relative: npt.NDArray[np.float64] = decibels - decibels.max()
+    return relative

@@ -1,0 +1,122 @@
+"""The voices that are judged: a pack's or a synthesiser's, speaking as in the program.
+
+Invariant: a voice is a plain value, and its model is loaded once in a process.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from engine.errors import InvalidInput
+from engine.settings import SpeechSettings
+from engine.text.phonemes import Espeak
+from engine.training.evaluation.performance import OWN_RATE, Spoken, say
+from engine.training.run import file_hash
+from engine.training.tasks import Place
+from engine.training.teachers import whole_sentences
+from engine.tts import registry
+from engine.tts.base import TtsModel, Voice
+from engine.tts.delays import trace
+from engine.tts.kokoro.voices import NAME as KOKORO
+from engine.tts.packs import VOICES_FOLDER, system_of
+from engine.tts.voice_catalogue import of_settings
+from engine.tts.voices import saved_voices
+from engine.tts.voxtream.config import STARTER
+from engine.tts.voxtream.files.checkpoint import Target
+from engine.tts.voxtream.files.pack import load_pack
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+
+FORMANT: Final = "espeak"
+_HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
+Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
+
+
+@dataclass(frozen=True)
+class LiveVoice:
+    """A voice that speaks word by word. `source`: a pack's folder, or the name of a synthesiser of
+    the program.
+    """
+
+    source: str
+    name: str
+
+    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
+        """All texts, each one utterance."""
+        model, voice = self.ready()
+        return [say(model, voice, text, rates) for text in texts]
+
+    def ready(self) -> tuple[TtsModel, Voice]:
+        """The model, which stays loaded, and this voice of it, warm."""
+        model = loaded(self.source)
+        voice = next(voice for voice in model.voices() if voice.name == self.name)
+        model.warm(voice)
+        return model, voice
+
+
+def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[LiveVoice, ...]:
+    """The named voices, or the first `most`, of the pack in a folder or of a synthesiser of the
+    program. InvalidInput for a source or a voice that is not there.
+    """
+    if source in registry.NAMES:
+        there = [LiveVoice(source, name) for name in of_settings(SpeechSettings(engine=source)).own]
+    else:
+        saved = sorted(voice.name for voice in saved_voices(Path(source) / VOICES_FOLDER))
+        there = [LiveVoice(Place(Path(source).resolve()), name) for name in saved]
+    chosen = [voice for voice in there if not names or voice.name in names]
+    if len(chosen) < max(1, len(names)):
+        raise InvalidInput(
+            "'{source}' is neither a pack's folder nor a synthesiser on this machine, or lacks one "
+            "of these voices.",
+            source=source,
+        )
+    return tuple(chosen[: len(names) or most])
+
+
+def pack_hashes(folder: Path) -> tuple[str, ...]:
+    """Hashes of all files of a pack that influence its speech."""
+    files = sorted(folder.rglob("*"))
+    return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
+
+
+def depends_on(source: str) -> tuple[str, ...]:
+    """What a task's result with voices of this source depends on: hashes of its pack, if any."""
+    return () if source in registry.NAMES else pack_hashes(Path(source))
+
+
+def measure_delays(voice: LiveVoice, texts: Sequence[str]) -> dict[str, Any]:
+    """A task: the traces of the texts, at OWN_RATE, the voice warm."""
+    model, own = voice.ready()
+    return {"traces": [asdict(trace(model, own, text, OWN_RATE)) for text in texts]}
+
+
+@lru_cache(maxsize=1)
+def loaded(source: str) -> TtsModel:
+    """A pack of any system, or a synthesiser of the program, on one thread, at the precision the
+    program speaks with.
+    """
+    torch.set_num_threads(1)
+    if source == KOKORO:
+        return whole_sentences.model()
+    if source in registry.NAMES:
+        return registry.load(SpeechSettings(engine=source), lambda text, share: None)
+    if system := system_of(Path(source)):
+        return registry.load_pack(system, Path(source), "cpu")
+    return loaded_voxtream2(source)
+
+
+@lru_cache(maxsize=1)
+def loaded_voxtream2(folder: str) -> VoxtreamSynthesiser:
+    """A pack of VoXtream2, whose rates can be changed."""
+    torch.set_num_threads(1)
+    place = Target(torch.device("cpu"), torch.float32, threads=1)
+    return load_pack(Path(folder), STARTER, place)  # as the program loads it
+
+
+@lru_cache(maxsize=1)
+def phonemizer_library() -> Espeak:
+    """The phonemizer's library, half a second to load."""
+    return Espeak()
