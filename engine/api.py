@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from engine.runtime.host.demo_question import speak_question
     from engine.runtime.host.dialogue import Exchange, Keep, converse, exchange
     from engine.runtime.host.say_command import say
-    from engine.runtime.host.timer_file import default_path as timers_path
+    from engine.runtime.host.timers import default_path as timers_path
     from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
     from engine.serve.server import (
         Address,
@@ -196,7 +196,7 @@ _LATER = {
     "settings_path": "engine.settings_file:default_path",
     "speak_question": "engine.runtime.host.demo_question:speak_question",
     "teach_wake_phrase": "engine.runtime.host.wake_lessons:learn",
-    "timers_path": "engine.runtime.host.timer_file:default_path",
+    "timers_path": "engine.runtime.host.timers:default_path",
     "works": "engine.licences:works",
     "write_comparison": "engine.export.comparison:write_comparison",
 }

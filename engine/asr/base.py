@@ -91,3 +91,17 @@ class Recogniser(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class KeywordSpotter(Protocol):
+    """Listens for the wake phrase; owned by one thread. What is found depends on the samples since
+    the last reset alone, never on how they were cut into blocks by more than a block's length.
+    """
+
+    def push(self, pcm: npt.NDArray[np.float32]) -> int | None:
+        """More samples [S] at 16 kHz. How many samples ago the phrase ended, None = not heard."""
+        ...
+
+    def reset(self) -> None:
+        """Forget what was heard."""
+        ...

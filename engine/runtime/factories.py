@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from engine.asr.base import Recogniser
+from engine.asr.base import KeywordSpotter, Recogniser
 from engine.asr.completeness import Completeness
-from engine.asr.wake.base import KeywordSpotter
 from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.devices.hotplug import DeviceWatch
 from engine.audio.devices.portaudio import Devices

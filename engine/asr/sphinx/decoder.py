@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.phrase_model import PhraseModel
-from engine.asr.sphinx.asides import transitions
 from engine.asr.sphinx.decision import Guess, Hypothesis, aside, choose, sure
 from engine.asr.sphinx.english import trigrams, write_dictionary, write_known
 from engine.asr.sphinx.searches import ANY_WORD, Searches, always, failure
 from engine.asr.utterance import Clip
+from engine.text.interaction import HALTS, NODS
 
 PAUSE_MS = 1500
 MARGIN_MS = 300  # of silence around speech: the search wants to hear it begin
@@ -165,6 +165,26 @@ class SphinxDecoder:
             return None
         unseen = self.phrases.unseen(result.words) if result.words else 0
         return Hypothesis(result.words, result.posteriors, unseen, result.score)
+
+
+def transitions() -> list[tuple[int, int, float, str]]:
+    """What people say while somebody else speaks (engine/text/interaction.py), as a grammar from
+    state 0 to state 1: (state, next state, probability, word). All texts are equally likely.
+
+    A recogniser made for sentences seldom gets a lone word right, and is much better when it
+    chooses among few (decision.aside).
+    """
+    texts = [text.split() for text in (*HALTS, *NODS)]
+    steps: list[tuple[int, int, float, str]] = []
+    states = 2
+    for words in texts:
+        state, chance = 0, 1 / len(texts)
+        for word in words[:-1]:
+            steps.append((state, states, chance, word))
+            state, chance = states, 1.0
+            states += 1
+        steps.append((state, 1, chance, words[-1]))
+    return steps
 
 
 def _phrase_searches(phrases: PhraseModel) -> Searches:

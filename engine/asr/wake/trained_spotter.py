@@ -11,7 +11,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-from engine.asr.wake.base import KeywordSpotter
+from engine.asr.base import KeywordSpotter
 from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
 from engine.atomic_write import replace_file
 from engine.audio.base import Pcm

@@ -16,8 +16,7 @@ from engine.audio.base import HISTORY_S
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.clips.wave_file import WaveFile
 from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape
-from engine.audio.devices.taped import TapedLoudspeaker
+from engine.audio.devices.tape import Tape, TapedLoudspeaker
 from engine.audio.pcm import Pcm
 from engine.errors import DeviceError
 

@@ -32,8 +32,8 @@ from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
 from engine.runtime.turn import facts as h
 from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
-from engine.runtime.workers.voice_keeper import NoteUse
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word

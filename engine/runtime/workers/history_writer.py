@@ -32,8 +32,8 @@ from engine.messages.conversations import (
 )
 from engine.messages.events import Event, Failed, Notice
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.orders import PREVIEW
+from engine.runtime.workers.worker import Actor
 from engine.settings import HistorySettings
 from engine.translatable import Translatable
 

@@ -32,9 +32,9 @@ from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted, WordsReady
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
+from engine.runtime.workers.worker import Actor
 from engine.settings import LanguageModelSettings, load_key
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER

@@ -60,7 +60,8 @@ from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, Time
 from engine.messages.voices import PreviewVoice
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
-from engine.runtime.host import requirements, timer_file
+from engine.runtime.host import requirements
+from engine.runtime.host.timers import read_timers, write_timers
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
@@ -686,13 +687,13 @@ def test_a_timer_that_came_due_after_the_quit_is_said_at_the_start_with_how_late
     tmp_path: Path,
 ) -> None:
     timers = tmp_path / "timers.json"
-    timer_file.save((TimerSet(0.0, "tea", "Your tea is ready."),), timers)
+    write_timers((TimerSet(0.0, "tea", "Your tea is ready."),), timers)
     with hosting(timers=timers) as host:
         ended = host.wait_ended(1)
         assert ended.ending is Ending.COMPLETE
         assert ended.heard.startswith("Your tea is ready. This comes ")
         assert ended.heard.endswith(" late.")
-        assert timer_file.load(timers) == ()
+        assert read_timers(timers) == ()
 
 
 def test_a_damaged_file_of_timers_is_told_and_the_next_turn_works(tmp_path: Path) -> None:

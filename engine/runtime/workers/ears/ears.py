@@ -25,7 +25,7 @@ from engine.errors import DeviceError, EngineError
 from engine.messages.events import Event, Failed, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.endpointing import strategies
+from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, MicrophoneLevel, SpeechGoesOn
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import (
@@ -38,13 +38,13 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
     UseDevice,
 )
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
+from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
 
@@ -88,7 +88,7 @@ class Ears(Actor[Order]):
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
-        self._watch = SpeechWatch(strategies(RecogniserSettings().patience))
+        self._watch = SpeechWatch(Patience.of(RecogniserSettings().patience))
         self._recent: deque[Pcm] = deque()
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
@@ -125,7 +125,7 @@ class Ears(Actor[Order]):
             case Attend():
                 self._attend(order)
             case RecogniserSettings(patience=patience):
-                self._watch.strategies = strategies(patience)
+                self._watch.patience = Patience.of(patience)
                 self._recognise(order)
             case WakeSettings():
                 self._wake_gate.use(order, self._position)

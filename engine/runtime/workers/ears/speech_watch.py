@@ -5,13 +5,11 @@ is named by the sample where it began; a silence set for one pause never ends an
 was joined in its middle is not reported.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.audio import vad
 from engine.audio.base import Pcm
-from engine.runtime.turn import endpointing
-from engine.runtime.turn.endpointing import PAUSE_MS, Speech, Strategy
+from engine.runtime.turn.endpointing import PAUSE_MS, Patience, Speech
 from engine.runtime.turn.facts import Drafted, SpeechGoesOn
 
 SPEECH_MS = 96  # of voice that open an utterance
@@ -31,9 +29,9 @@ _MIDWAY = int(MIDWAY_S * vad.SAMPLE_RATE)
 class SpeechWatch:
     """The detector and the rule that makes utterances of what it says."""
 
-    def __init__(self, strategies: Sequence[Strategy]) -> None:
-        """`strategies` say when an utterance has ended; they may be replaced at any moment."""
-        self.strategies = strategies
+    def __init__(self, patience: Patience) -> None:
+        """`patience` may be replaced at any moment."""
+        self.patience = patience
         self._vad = vad.Vad()
         self._endpointer = vad.Endpointer()
         self._wary = False
@@ -103,7 +101,7 @@ class SpeechWatch:
         if self._began is not None:
             spoken_s = (end - self._began) / vad.SAMPLE_RATE
             self._speech = replace(self._speech, spoken_s=spoken_s)
-        silence_ms = endpointing.silence_ms(self.strategies, self._speech)
+        silence_ms = self.patience.silence_ms(self._speech)
         if silence_ms == 0 and self.speaking:
             self.reset()
             self.follow(None)

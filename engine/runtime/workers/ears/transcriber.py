@@ -27,8 +27,8 @@ from engine.runtime.turn.orders import (
     JoinUtterance,
     OpenUtterance,
 )
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.loaded_part import LoadedPart
+from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load

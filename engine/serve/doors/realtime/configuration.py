@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from engine.errors import InvalidInput
 from engine.llm.tools.toolbox import ToolSchema
-from engine.runtime.turn.endpointing import Length, Silence, Strategy, strategies
+from engine.runtime.turn.endpointing import Patience
 from engine.serve.doors.answers import BadField, Fields, choice_of, number_of, object_of, text_of
 from engine.serve.doors.speaking import LONGEST_LEAD_MS, rate_of, voice_of
 from engine.serve.limits import LEAD_MS, SAMPLE_RATE
@@ -57,7 +57,7 @@ _DEFAULT: Final[Mapping[str, Any]] = {
 class TurnDetection:
     """How the end of what a client says is told. `semantic`: by its words."""
 
-    strategies: tuple[Strategy, ...]
+    patience: Patience
     semantic: bool
     creates_response: bool
     interrupts: bool
@@ -151,11 +151,10 @@ def _turns(fields: Any) -> TurnDetection | None:
     interrupts = fields.get("interrupt_response", True) is not False
     if kind == "semantic_vad":
         eagerness = choice_of(fields, "eagerness", _EAGERNESS, "auto")
-        ways = strategies(_EAGERNESS[eagerness])
-        return TurnDetection(ways, True, creates, interrupts)
+        return TurnDetection(Patience.of(_EAGERNESS[eagerness]), True, creates, interrupts)
     silence = number_of(fields, "silence_duration_ms", 32, 10_000)
-    ways = (Length(), Silence(_SILENCE_MS if silence is None else round(silence)))
-    return TurnDetection(ways, False, creates, interrupts)
+    patience = Patience(_SILENCE_MS if silence is None else round(silence))
+    return TurnDetection(patience, False, creates, interrupts)
 
 
 def _merged(old: Any, new: Any) -> Any:

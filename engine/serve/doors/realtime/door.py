@@ -133,7 +133,7 @@ class _Session:
 
     def _listen(self) -> None:
         turns = self._set.turns
-        self._microphone.listen(turns.strategies if turns else None)
+        self._microphone.listen(turns.patience if turns else None)
 
     # ------------------------------------------------------------------ what is heard
 

@@ -5,7 +5,6 @@ one utterance may have, with what was heard just before it.
 """
 
 from collections import deque
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
-from engine.runtime.turn.endpointing import LONGEST_S, Strategy
+from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import Drafted
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.serve.limits import SAMPLE_RATE
@@ -41,16 +40,16 @@ class ClientMicrophone:
         """What is kept."""
         return (self._end - self._first) * 1000 // EAR_RATE
 
-    def listen(self, strategies: Sequence[Strategy] | None) -> None:
+    def listen(self, patience: Patience | None) -> None:
         """How the end of an utterance is told; None = not by listening. Slow the first time.
         ModelError.
         """
-        if strategies is None:
+        if patience is None:
             self._watch, self._began = None, None
         elif self._watch is None:
-            self._watch = SpeechWatch(strategies)
+            self._watch = SpeechWatch(patience)
         else:
-            self._watch.strategies = strategies
+            self._watch.patience = patience
 
     def push(self, pcm: Pcm) -> list[SpeechEvent]:
         """More sound [S], at most SLICE of it; what it shows, in order."""

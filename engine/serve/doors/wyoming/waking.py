@@ -5,7 +5,7 @@ Invariant: each client has a spotter of its own, and all of them belong to one t
 
 from typing import Final
 
-from engine.asr.wake.base import KeywordSpotter
+from engine.asr.base import KeywordSpotter
 from engine.audio.pcm import Pcm
 from engine.errors import Busy
 from engine.runtime.factories import Factories

@@ -1,6 +1,6 @@
 """The few things people say into a reply, as a grammar."""
 
-from engine.asr.sphinx.asides import transitions
+from engine.asr.sphinx.decoder import transitions
 from engine.text.interaction import HALTS, NODS
 
 

@@ -5,8 +5,8 @@ import pytest
 from engine.errors import DeviceError, EngineError
 from engine.messages.events import Event, Failed
 from engine.runtime.turn.facts import Fact
-from engine.runtime.workers import actor
-from engine.runtime.workers.actor import Actor
+from engine.runtime.workers import worker
+from engine.runtime.workers.worker import Actor
 from tests.engine.runtime.turn.test_replies import HandWorker
 
 
@@ -27,7 +27,7 @@ class Fussy(Actor[Exception]):
 
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actor, "Worker", HandWorker)
+    monkeypatch.setattr(worker, "Worker", HandWorker)
 
 
 def told_of(error: Exception) -> list[Fact | Event]:

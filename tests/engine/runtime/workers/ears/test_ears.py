@@ -12,7 +12,7 @@ from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError
 from engine.messages.events import Event, Failed, Notice
-from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
+from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import Drafted, Fact, MicrophoneLevel
 from engine.runtime.turn.orders import (
     Attend,
@@ -22,7 +22,7 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
     UseDevice,
 )
-from engine.runtime.workers import actor
+from engine.runtime.workers import worker
 from engine.runtime.workers.ears.ears import TOO_SOON, Ears, Order
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
@@ -54,7 +54,7 @@ class Listening:
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
         controls = SimpleNamespace(duck=self.ducked.append, take_played=lambda: nothing)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(actor, "Worker", HandWorker)
+            patch.setattr(worker, "Worker", HandWorker)
             self.ears = Ears(self._stage.factories(), self.told.append, controls)
         self.jobs: list[Job] = self.ears._transcriber._worker._inbox
         self.do(UseDevice(""), Attend(hands_free=True, deaf=False))
@@ -196,7 +196,7 @@ def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
     talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
     room.hear(talk[: SAMPLE_RATE // 2])
     room.do(OpenUtterance(1, 0))
-    room.ears._watch.strategies = (Length(), Silence(10_000))  # they pause, but never so long
+    room.ears._watch.patience = Patience(10_000)  # they pause, but never so long
     while room.ears._position < (LONGEST_S + 2) * SAMPLE_RATE and not ends(room):
         room.hear(talk)
     assert ends(room) == 1

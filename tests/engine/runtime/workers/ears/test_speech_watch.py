@@ -6,7 +6,7 @@ import pytest
 from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.audio.vad import WINDOW, SpeechStarted
-from engine.runtime.turn.endpointing import Silence
+from engine.runtime.turn.endpointing import Patience
 from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 
 
@@ -23,7 +23,7 @@ class ScriptedVad:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> SpeechWatch:
     monkeypatch.setattr(vad, "Vad", ScriptedVad)
-    watch = SpeechWatch((Silence(700),))
+    watch = SpeechWatch(Patience(700))
     watch.attend(wary=True)
     return watch
 

@@ -12,7 +12,7 @@ from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.messages.events import Event, PartialTranscript
 from engine.runtime.turn.facts import Drafted, Fact, Glanced, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
-from engine.runtime.workers import actor
+from engine.runtime.workers import worker
 from engine.runtime.workers.ears.transcriber import (
     HearAudio,
     Transcriber,
@@ -45,7 +45,7 @@ class Scribe:
 
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actor, "Worker", HandWorker)
+    monkeypatch.setattr(worker, "Worker", HandWorker)
 
 
 def test_what_is_said_while_the_recogniser_loads_is_heard_whole() -> None:
