@@ -101,8 +101,6 @@ class HandMicrophone:
         self.name = name
         self.sample_rate = RATE
         self.joins_midway = False
-        self.overruns = 0
-        self.ended = False
         self.gone = False
         self.closed = False
         self._waiting: list[Pcm] = []
@@ -116,9 +114,6 @@ class HandMicrophone:
             raise DeviceError("The microphone is gone.")
         waiting, self._waiting = self._waiting, []
         return np.concatenate(waiting) if waiting else np.zeros(0, np.float32)
-
-    def wait(self, timeout_s: float) -> None:
-        """Nothing to wait for."""
 
     def close(self) -> None:
         self.closed = True

@@ -41,24 +41,10 @@ class Microphone(Protocol):
         """Whether somebody may have been speaking already when it was opened."""
         ...
 
-    @property
-    def overruns(self) -> int:
-        """How often samples were lost because nobody read in time."""
-        ...
-
     def read(self) -> Pcm:
         """All samples that arrived since the last read; may be none. DeviceError once the device is
         gone.
         """
-        ...
-
-    def wait(self, timeout_s: float) -> None:
-        """Block until samples are there, the device ends, or the time is over."""
-        ...
-
-    @property
-    def ended(self) -> bool:
-        """No more samples will come (end of the file, device gone) and all were read."""
         ...
 
     def close(self) -> None: ...
@@ -74,11 +60,6 @@ class Loudspeaker(Protocol):
 
     @property
     def sample_rate(self) -> int: ...
-
-    @property
-    def writable(self) -> int:
-        """How many samples write() would take now."""
-        ...
 
     @property
     def samples_written(self) -> int:

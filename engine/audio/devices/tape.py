@@ -260,11 +260,6 @@ class TapedLoudspeaker(ABC):
         """Called before every look at the tape: lets the player of the tape do its work."""
 
     @property
-    def writable(self) -> int:
-        self._look()
-        return self._tape.writable
-
-    @property
     def samples_written(self) -> int:
         return self._tape.samples_written
 
