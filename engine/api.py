@@ -146,13 +146,6 @@ def load_settings() -> tuple[Settings, tuple[str, ...]]:
     return settings_file.load(settings_file.default_path())
 
 
-def remove_telemetry() -> None:
-    """Remove what ONNX Runtime kept to report under older versions: see engine.telemetry."""
-    from engine import settings_file, telemetry
-
-    telemetry.remove_traces(settings_file.data_folder() / "telemetry-removed")
-
-
 def voices(settings: Settings) -> "Shelf":
     """The voices there are for the synthesiser of the settings, which is not loaded."""
     from engine.tts import roster, shelf

@@ -348,10 +348,13 @@ class Conductor:
 
     @_on.register
     def _(self, fact: Devices) -> None:
-        self._preferences.devices = fact
         audio = self._preferences.settings.audio
-        self._emit(self._status.devices_found(fact, audio))
-        self._preferences.reconnect(self._status.reconnection(fact, audio))
+        self._emit(
+            events.DevicesChanged(
+                fact.microphones, fact.loudspeakers, audio.microphone, audio.loudspeaker
+            )
+        )
+        self._preferences.reconnect(fact, self._status)
 
     # ------------------------------------------------------------------- decisions
 

@@ -16,11 +16,10 @@ from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.export.comparison import write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.host.offline_synthesis import Clock
+from engine.runtime.host.offline_synthesis import Clock, nothing_to_say
 from engine.runtime.host.say_command import check_writable, play, write_wav
 from engine.settings import Settings
 from engine.systems import SYSTEMS
-from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.translatable import Translatable, joined
@@ -109,8 +108,7 @@ def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
     stream = PacedText(pacing=False)
     words = (*stream.push(text).words, *stream.end().words)
     if not words:
-        hint = LEFT_OUT if stream.left_out else Translatable("Give it some words.")
-        raise InvalidInput("There is nothing to say in this text.", hint=hint)
+        raise nothing_to_say(stream)
     return words
 
 

@@ -214,8 +214,13 @@ def _check_words(text: str) -> None:
     words = PacedText(pacing=False)
     if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
         return
-    hint = LEFT_OUT if words.left_out else Translatable("Give it some words.")
-    raise InvalidInput("There is nothing to say in this text.", hint=hint)
+    raise nothing_to_say(words)
+
+
+def nothing_to_say(text: PacedText) -> InvalidInput:
+    """For a text without a word."""
+    hint = LEFT_OUT if text.left_out else Translatable("Give it some words.")
+    return InvalidInput("There is nothing to say in this text.", hint=hint)
 
 
 def _deltas(text: str) -> list[str]:

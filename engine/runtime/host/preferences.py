@@ -14,7 +14,8 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning
 from engine.errors import SettingsError
 from engine.messages.events import Event, Failed, Notice, SettingChanged
-from engine.runtime.host.status import Reconnection
+from engine.messages.words import Part
+from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import UseDevice
@@ -98,12 +99,15 @@ class Preferences:
         if key in schema(type(self.settings)):
             self._emit(SettingChanged(key, value_of(self.settings, key), origin))
 
-    def reconnect(self, again: Reconnection) -> None:
-        """Open devices again that came back."""
-        if again.microphone is not None and not self.settings.audio.muted:
-            self._workers.ears.post(UseDevice(again.microphone))
-        if again.loudspeaker is not None:
-            self._workers.speaker.post(UseDevice(again.loudspeaker))
+    def reconnect(self, devices: Devices, status: Status) -> None:
+        """These are connected now: open those again that came back."""
+        self.devices, audio = devices, self.settings.audio
+        name = status.to_open(Part.MICROPHONE, audio.microphone, devices.microphones)
+        if name is not None and not audio.muted:
+            self._workers.ears.post(UseDevice(name))
+        name = status.to_open(Part.LOUDSPEAKER, audio.loudspeaker, devices.loudspeakers)
+        if name is not None:
+            self._workers.speaker.post(UseDevice(name))
 
     def save_if_due(self, now: float) -> float | None:
         """Write the file when it is time; returns seconds left to wait, None = nothing to do."""

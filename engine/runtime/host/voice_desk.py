@@ -27,6 +27,7 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.messages.words import Ending, Part, Phase
+from engine.runtime.host.offline_synthesis import nothing_to_say
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
@@ -37,7 +38,6 @@ from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
-from engine.translatable import Translatable
 from engine.tts.shelf import SENTENCE
 
 LONGEST_TEXT: Final = 1_000  # characters of a preview
@@ -117,8 +117,7 @@ class VoiceDesk:
         stream = PacedText(pacing=False)
         words = (*stream.push(text or SENTENCE).words, *stream.end().words)
         if not words:
-            hint = LEFT_OUT if stream.left_out else Translatable("Give it some words.")
-            raise InvalidInput("There is nothing to say in this text.", hint=hint)
+            raise nothing_to_say(stream)
         if self._recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
         if stream.left_out:
