@@ -33,9 +33,7 @@ class Transcript:
     text: str
     confidence: float
     recogniser: str
-    language: str = (
-        ""  # a code, where the recogniser told which was spoken; else as in the settings
-    )
+    language: str = ""  # a code, where the recogniser told it; empty = as in the settings
 
 
 class Recognition(Protocol):

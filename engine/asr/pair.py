@@ -107,7 +107,7 @@ class PairedRecognition:
 
     def _agreed(self, command: Transcript | None) -> Transcript | None:
         """The command, unless something else was on screen."""
-        shown = self._careful.shown
+        shown = self._careful.glance()
         if command is None or (shown and _words(shown) != _words(command.text)):
             return None
         return command

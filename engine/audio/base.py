@@ -8,10 +8,8 @@ real audio only: silence given to the device in an underrun or between utterance
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
+from engine.audio.pcm import Pcm as Pcm
 
-Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 HISTORY_S = 0.25  # how long a loudspeaker remembers what it played
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 
 SAMPLE_RATE = 16_000  # Hz; the network's own rate
@@ -26,8 +26,6 @@ WINDOW_MS = WINDOW * 1000 // SAMPLE_RATE
 # (5 s) of less than this probability; that also bounds a call's memory.
 FORGET_WINDOWS = 156
 _VOICELESS = 0.2
-
-Pcm = npt.NDArray[np.float32]
 
 
 class Vad:

@@ -36,9 +36,7 @@ TEXT: Final = (
     "It is a quarter past seven, and the sun will rise in ten minutes. Ten miles are about sixteen "
     "kilometres. I have set a timer for the tea, and will tell you when it is ready."
 )
-REQUEST: Final = (
-    "What is the difference between a crow and a raven?"  # of no skill: said to Whisper
-)
+REQUEST: Final = "What is the difference between a crow and a raven?"  # of no skill: for Whisper
 NEURAL: Final = "voxtream2"  # both editions are as fast; measured profile by profile
 MEASURED_WHOLE: Final = tuple(name for name in SYNTHESISERS if name not in PUBLISHED)
 WHEN_IDLE: Final = Translatable(
@@ -67,9 +65,7 @@ class Row:
     memory_mb: float | None = None
     note: str = ""
     profile: str = ""
-    others: float | None = (
-        None  # share of the machine that other programs took; None = not measured
-    )
+    others: float | None = None  # share of the machine that other programs took
     final_ms: float | None = None
 
 

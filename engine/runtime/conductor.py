@@ -293,10 +293,6 @@ class Conductor:
             self._actions.grant(fact.action, fact.turn)
 
     @_on.register
-    def _(self, fact: h.MicrophoneLevel) -> None:
-        self._emit(events.Levels(fact.level_db, self._workers.controls.level_db, fact.raw_db))
-
-    @_on.register
     def _(self, fact: events.Failed) -> None:
         self._desk.failed(fact)
         self._status.failed(fact)

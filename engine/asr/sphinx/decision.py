@@ -29,10 +29,10 @@ class Hypothesis:
     `score` is the natural logarithm of the search's score per frame of 10 ms.
     """
 
-    words: tuple[str, ...]
-    posteriors: tuple[float, ...]
-    unseen: int
-    score: float
+    words: tuple[str, ...] = ()
+    posteriors: tuple[float, ...] = ()
+    unseen: int = 0
+    score: float = 0.0
 
     @property
     def least(self) -> float:

@@ -9,7 +9,6 @@ spectral mean is a guess, gives only the text so far.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.phrase_model import learned
@@ -17,14 +16,13 @@ from engine.asr.pick import check_language
 from engine.asr.sphinx.decision import Guess
 from engine.asr.sphinx.decoder import SphinxDecoder
 from engine.asr.utterance import Clip, UtteranceAudio
+from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
 from engine.settings import RecogniserSettings
 
 NAME = "sphinx"
 LIMIT_S = 12  # a longer utterance is settled piece by piece
 CUT_S = 3
-
-Pcm = npt.NDArray[np.float32]
 
 
 class SphinxRecogniser:
@@ -102,7 +100,9 @@ class SphinxRecognition:
 
     def aside(self) -> Transcript:
         """As draft(); a short one is compared with the few words that people say then."""
-        return self.interjection() or self._whole()
+        transcript = self.interjection() or self.draft(lambda: True)
+        assert transcript is not None, "wanted to the end"
+        return transcript
 
     def interjection(self) -> Transcript | None:
         """A halt or a nod if it was surely one, see engine/text/interaction.py."""
@@ -117,11 +117,6 @@ class SphinxRecognition:
         `wanted`.
         """
         return self._draft(lambda clip: self._decoder.decode_phrase(clip, wanted))
-
-    def _whole(self) -> Transcript:
-        transcript = self.draft(lambda: True)
-        assert transcript is not None, "wanted to the end"
-        return transcript
 
     def finish(self) -> Transcript:
         """Decode all of it, carefully; RecogniserError when pocketsphinx fails."""

@@ -177,7 +177,7 @@ class Tape:
             self._end = start + fade
             self._excused = self._end
             self._drop_silences()
-            self._fade(start, fade)
+            self._dry[np.arange(start, start + fade) % self._size] *= ramp(1.0, 0.0, fade)
             self._render(start, self._end)
             self._silence_out(self._end, old_end)
 
@@ -214,10 +214,6 @@ class Tape:
         first = min(len(pcm), self._size - offset)
         self._dry[offset : offset + first] = pcm[:first]
         self._dry[: len(pcm) - first] = pcm[first:]
-
-    def _fade(self, start: int, samples: int) -> None:
-        places = np.arange(start, start + samples) % self._size
-        self._dry[places] *= ramp(1.0, 0.0, samples)
 
     def _render(self, start: int, stop: int) -> None:
         """Copy dry samples to the consumer's memory with the gain they are to have."""

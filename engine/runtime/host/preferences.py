@@ -142,12 +142,13 @@ class Preferences:
         """How each is told what holds now; in this order at the start."""
         workers, now = self._workers, self.settings
         ears, speaker = workers.ears, workers.speaker
+        microphone = UseDevice(now.audio.microphone, closed=now.audio.muted)
         return {
             Reach.CONTROLS: partial(_turn, workers.controls, now),
             Reach.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
             Reach.SYNTHESISER: partial(speaker.post, now.speech),
             Reach.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
-            Reach.MICROPHONE: partial(ears.post, _microphone(now.audio)),
+            Reach.MICROPHONE: partial(ears.post, microphone),
             Reach.CLEANING: partial(ears.post, _cleaning(now.audio)),
             Reach.WAKE: partial(ears.post, now.wake),
             Reach.RECOGNISER: partial(ears.post, now.recogniser),
@@ -159,10 +160,6 @@ class Preferences:
 def _turn(controls: LiveControls, settings: Settings) -> None:
     controls.rate, controls.volume = settings.speech.rate, settings.audio.volume
     controls.lead_ms = settings.audio.lead_ms
-
-
-def _microphone(audio: AudioSettings) -> UseDevice:
-    return UseDevice(audio.microphone, closed=audio.muted)
 
 
 def _cleaning(audio: AudioSettings) -> Cleaning:

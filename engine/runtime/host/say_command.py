@@ -54,7 +54,9 @@ def say_with(
 ) -> SynthesisReport:
     """Load the synthesiser of the settings, say `text` with it, release it."""
     speech = settings.speech
-    plan = _plan(manner.rate_plan, speech.rate)
+    plan = plans.constant(speech.rate)
+    if manner.rate_plan is not None:
+        plan = plans.parse(manner.rate_plan)
     if manner.out is not None:  # before the first word is spoken: a long text takes a while
         check_writable(manner.out)
         check_sound(manner.out)
@@ -184,10 +186,6 @@ def load_synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
             raise
         log.warning("%s Until then %s speaks.", error, BUILT_IN)
         return factories.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)
-
-
-def _plan(written: str | None, rate: float | None) -> plans.RatePlan:
-    return plans.constant(rate) if written is None else plans.parse(written)
 
 
 def _quietly(phrase: str, fraction: float | None) -> None:

@@ -69,9 +69,12 @@ class Timers:
             case CancelTimers(numbers):
                 self._timers = [each for each in self._timers if each.number not in numbers]
             case PauseTimers(numbers, on):
-                self._replace(numbers, self._paused if on else self._resumed)
+                self._let(numbers, lambda left_s, paused: (left_s, on))
             case ExtendTimers(numbers, seconds):
-                self._replace(numbers, lambda timer: self._extended(timer, seconds))
+                self._let(
+                    numbers,
+                    lambda left_s, paused: (min(LONGEST_S, max(0.0, left_s + seconds)), paused),
+                )
             case _:
                 assert_never(command)
 
@@ -133,20 +136,18 @@ class Timers:
             number = timer.number if free else max(taken, default=0) + 1
             self._timers = [*self._timers, replace(timer, number=number)]
 
-    def _replace(self, numbers: tuple[int, ...], change: Callable[[TimerSet], TimerSet]) -> None:
-        self._timers = [change(t) if t.number in numbers else t for t in self._timers]
-
-    def _paused(self, timer: TimerSet) -> TimerSet:
-        return replace(timer, paused_s=timer.left_s(self._clock()))
-
-    def _resumed(self, timer: TimerSet) -> TimerSet:
-        return replace(timer, due=self._clock() + timer.left_s(self._clock()), paused_s=None)
-
-    def _extended(self, timer: TimerSet, seconds: float) -> TimerSet:
-        left = min(LONGEST_S, max(0.0, timer.left_s(self._clock()) + seconds))
-        if timer.paused_s is not None:
-            return replace(timer, paused_s=left)
-        return replace(timer, due=self._clock() + left)
+    def _let(
+        self, numbers: tuple[int, ...], change: Callable[[float, bool], tuple[float, bool]]
+    ) -> None:
+        """Change how many seconds are left of these, and whether they are paused."""
+        now, timers = self._clock(), []
+        for timer in self._timers:
+            if timer.number in numbers:
+                left_s, paused = change(timer.left_s(now), timer.paused_s is not None)
+                due = timer.due if paused else now + left_s
+                timer = replace(timer, due=due, paused_s=left_s if paused else None)
+            timers.append(timer)
+        self._timers = timers
 
     def _is_due(self, timer: TimerSet) -> bool:
         return timer.paused_s is None and timer.due <= self._clock()

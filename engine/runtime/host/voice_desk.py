@@ -55,7 +55,7 @@ class VoiceDesk:
         self._mix: Mix | None = None  # that is previewed instead of a voice with a name
         self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
         self._reply: Reply | None = None  # the preview that goes on
-        self._recording = False
+        self.recording = False  # a clip
         self._comparing = False
         self._paces: dict[str, float] = {}  # by casefolded name
         self._chosen_anew = False  # the voice's pace applies once it is known who speaks
@@ -66,11 +66,6 @@ class VoiceDesk:
     def hearing(self) -> bool:
         """Whether a preview sounds, or is about to, or a comparison does."""
         return self._reply is not None or self._comparing
-
-    @property
-    def recording(self) -> bool:
-        """Whether a clip is being recorded."""
-        return self._recording
 
     def phase_is(self, phase: Phase) -> None:
         """A preview makes room for who has the floor, and begins when nobody has it."""
@@ -118,7 +113,7 @@ class VoiceDesk:
         words = (*stream.push(text or SENTENCE).words, *stream.end().words)
         if not words:
             raise nothing_to_say(stream)
-        if self._recording:
+        if self.recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
         if stream.left_out:
             self._port.emit(Notice(LEFT_OUT))
@@ -169,7 +164,7 @@ class VoiceDesk:
                 )
             self.stop_preview()
             self._port.decide(StopReply())
-            self._recording = True
+            self.recording = True
             self._port.attend()
         self._workers.recorder.post(command)
 
@@ -211,13 +206,13 @@ class VoiceDesk:
 
     def recorded(self, clip: ClipRecording) -> None:
         """How far a clip is; whoever speaks is answered again once it has ended."""
-        if self._recording and not clip.on:
-            self._recording = False
+        if self.recording and not clip.on:
+            self.recording = False
             self._port.attend()
 
     def failed(self, fault: Failed) -> None:
         """Without a microphone nothing more comes of a clip."""
-        if self._recording and fault.part is Part.MICROPHONE:
+        if self.recording and fault.part is Part.MICROPHONE:
             self._workers.recorder.post(RecordClip(on=False))
 
     def known(self, selected: str) -> None:

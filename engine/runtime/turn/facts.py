@@ -148,12 +148,6 @@ class ReplyEnded:
 
 
 @dataclass(frozen=True)
-class MicrophoneLevel:
-    level_db: float
-    raw_db: float  # before the loudspeaker was taken out
-
-
-@dataclass(frozen=True)
 class VoiceAdopted:
     """A recording has become a voice called `name`."""
 
@@ -227,7 +221,6 @@ Fact = (
     | ReplyAudible
     | WordBegan
     | ReplyEnded
-    | MicrophoneLevel
     | VoiceAdopted
     | VoiceMoved
     | ClipTaken

@@ -22,11 +22,11 @@ from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
-from engine.messages.events import Event, Failed, Notice, Ready
+from engine.messages.events import Event, Failed, Levels, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.endpointing import Patience
-from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, MicrophoneLevel, SpeechGoesOn
+from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, SpeechGoesOn
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import (
     Attend,
@@ -80,7 +80,7 @@ class Ears(Actor[Order]):
         self._microphone: Microphone | None = None  # None: none could be opened
         self._flaps = FlapGuard()
         self._sink: Sink | None = None  # None: nothing is recorded
-        self._played = controls.take_played  # what left the loudspeaker since it was last asked
+        self._controls = controls
         self._ducking = Ducking(controls.duck)
         self._muted = False
         self._was_opened = False  # any microphone so far
@@ -260,8 +260,12 @@ class Ears(Actor[Order]):
 
     def _tick(self) -> float | None:
         if self._microphone is None:
-            return self._hear_nothing()
-        heard, played = self._microphone.read(), self._played()
+            if self._sink is None:
+                return None
+            # Without a microphone the replies can be recorded still.
+            self._sink(np.zeros(0, np.float32), SAMPLE_RATE, self._controls.take_played())
+            return IDLE_READ_S
+        heard, played = self._microphone.read(), self._controls.take_played()
         if self._sink:
             self._sink(heard, self._microphone.sample_rate, played)
         pcm = self._near.push(heard, played)
@@ -272,17 +276,13 @@ class Ears(Actor[Order]):
             if self._utterance is not None:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
-            self._tell_level(pcm, heard)
+            if self._position >= self._next_level:
+                self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
+                spoken_db = self._controls.level_db
+                self._tell(Levels(level_db(pcm), spoken_db, level_db(heard)))
         if self._attending.wary:
             return WARY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
-
-    def _hear_nothing(self) -> float | None:
-        """Without a microphone the replies can be recorded still."""
-        if self._sink is None:
-            return None
-        self._sink(np.zeros(0, np.float32), SAMPLE_RATE, self._played())
-        return IDLE_READ_S
 
     def _keep(self, pcm: Pcm) -> None:
         self._recent.append(pcm)
@@ -318,7 +318,10 @@ class Ears(Actor[Order]):
             if missed and not self._watch.missed:
                 self._tell(Notice(TOO_SOON))
             for event in events:
-                self._note(event if isinstance(event, SpeechGoesOn) else self._timed(event))
+                if not isinstance(event, SpeechGoesOn):  # at its time on the engine's clock
+                    ago_s = (self._position - event.sample) / SAMPLE_RATE
+                    event = replace(event, at=time.monotonic() - ago_s)
+                self._note(event)
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
             called = self._wake_gate.begin(self._since(0))
@@ -366,16 +369,6 @@ class Ears(Actor[Order]):
             self._close(CloseUtterance(turn, aside=self._attending.wary))
         else:
             self._recognise(event)
-
-    def _timed(self, event: vad.SpeechEvent) -> vad.SpeechEvent:
-        """The same at its time on the engine's clock."""
-        ago_s = (self._position - event.sample) / SAMPLE_RATE
-        return replace(event, at=time.monotonic() - ago_s)
-
-    def _tell_level(self, pcm: Pcm, heard: Pcm) -> None:
-        if self._position >= self._next_level:
-            self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
-            self._tell(MicrophoneLevel(level_db(pcm), level_db(heard)))
 
     def _report(self, error: Exception) -> None:
         """A lost microphone is replaced by the default one; the utterance goes on with it."""

@@ -11,9 +11,9 @@ from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError
-from engine.messages.events import Event, Failed, Notice
+from engine.messages.events import Event, Failed, Levels, Notice
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
-from engine.runtime.turn.facts import Drafted, Fact, MicrophoneLevel
+from engine.runtime.turn.facts import Drafted, Fact
 from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
@@ -52,7 +52,9 @@ class Listening:
         self._stage = FakeParts()
         self._stage.microphones[""].joins_midway = midway
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
-        controls = SimpleNamespace(duck=self.ducked.append, take_played=lambda: nothing)
+        controls = SimpleNamespace(
+            duck=self.ducked.append, take_played=lambda: nothing, level_db=0.0
+        )
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(worker, "Worker", HandWorker)
             self.ears = Ears(self._stage.factories(), self.told.append, controls)
@@ -75,7 +77,7 @@ class Listening:
 def test_the_level_is_told_ten_times_a_second() -> None:
     room = Listening()
     room.hear(np.zeros(2 * SAMPLE_RATE, np.float32))
-    assert sum(isinstance(event, MicrophoneLevel) for event in room.told) == 20
+    assert sum(isinstance(event, Levels) for event in room.told) == 20
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
