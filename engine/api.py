@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from engine.runtime.host.dialogue import Exchange, Keep, converse, exchange
     from engine.runtime.host.say_command import say
     from engine.runtime.host.timers import default_path as timers_path
-    from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
+    from engine.runtime.host.wake_training import learn as teach_wake_phrase
     from engine.serve.server import (
         Address,
         Watcher,

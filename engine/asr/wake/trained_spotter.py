@@ -1,4 +1,4 @@
-"""The wake phrase found by a small network that was taught it on this machine (lessons.py).
+"""The wake phrase found by a small network that was taught it on this machine (training.py).
 
 Invariant: a head that was kept listens for one phrase, the one it is kept under.
 """
