@@ -355,7 +355,7 @@ class Conductor:
     # ------------------------------------------------------------------- decisions
 
     def _decide(self, fact: rules.Deciding) -> None:
-        own = self._log.own_words(self._floor.turn) if self._floor.doubt else frozenset()
+        own = self._log.own_words(self._floor.turn) if self._floor.candidate else frozenset()
         outcome = rules.advance(self._floor, fact, own)
         self._floor = outcome.floor
         if outcome.orders:
@@ -383,7 +383,11 @@ class Conductor:
         floor, desk = self._floor, self._desk
         desk.phase_is(floor.phase)
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
-        deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
-        hands_free = floor.hands_free and not desk.recording
-        busy = floor.phase is not Phase.IDLE
-        self._workers.ears.post(Attend(hands_free, deaf or desk.hearing, wary, busy))
+        self._workers.ears.post(
+            Attend(
+                hands_free=floor.hands_free and not desk.recording,
+                ignore_microphone=(aloud and not floor.cancelling) or desk.hearing,
+                during_reply=aloud and floor.cancelling,
+                busy=floor.phase is not Phase.IDLE,
+            )
+        )

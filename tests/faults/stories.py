@@ -271,7 +271,7 @@ class Late:
     def __call__(self, trial: Trial) -> None:
         floor = trial.conductor._floor
         # A false report of the turn that goes on is a lie, not a late report.
-        if self.turn not in (floor.turn, floor.doubt and floor.doubt.turn):
+        if self.turn not in (floor.turn, floor.candidate and floor.candidate.turn):
             trial.post(REPORTS[self.kind](self.turn))
 
 

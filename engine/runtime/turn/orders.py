@@ -116,14 +116,13 @@ class UseDevice:
 
 @dataclass(frozen=True)
 class Attend:
-    """Which voice activity to tell of: none unless `hands_free`, none while `deaf`; while `wary`
-    (of a voice during a reply) at its first sign, and with every sign more. `busy`: somebody has
-    the floor.
+    """Which voice activity to report: none unless `hands_free`, none while `ignore_microphone`;
+    `during_reply` a voice at its first sign, and every sign more. `busy`: somebody has the floor.
     """
 
     hands_free: bool
-    deaf: bool
-    wary: bool = False
+    ignore_microphone: bool
+    during_reply: bool = False
     busy: bool = False
 
 

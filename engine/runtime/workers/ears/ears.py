@@ -50,7 +50,7 @@ from engine.translatable import Translatable
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
 READ_S = 0.02  # how often the microphone is read while the person speaks
-WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
+DURING_REPLY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.1  # and while nobody does, for less processor time; the preroll hides the delay
 LEVEL_S = 0.1  # how often its level is told: each time costs the window as much as a frame
 QUIET_DB = -65.0  # far below the softest speech the recogniser understands
@@ -95,8 +95,8 @@ class Ears(Actor[Order]):
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
         self._closed: int | None = None  # turn of the utterance before; None = there was none
         self._closed_at = 0  # sample up to which it was fed
-        self._attending = Attend(hands_free=False, deaf=False)
-        self._deaf_until = 0
+        self._attending = Attend(hands_free=False, ignore_microphone=False)
+        self._ignored_until = 0
         self._next_level = 0
 
     def start(self) -> None:
@@ -184,7 +184,7 @@ class Ears(Actor[Order]):
         self._microphone = microphone
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
-        self._position = self._kept = self._next_level = self._deaf_until = 0
+        self._position = self._kept = self._next_level = self._ignored_until = 0
         self._watch.begin_anew(midway=microphone.joins_midway and not self._was_opened)
         self._was_opened = True
         self._wake_gate.begin_anew()
@@ -197,12 +197,15 @@ class Ears(Actor[Order]):
         self._watch.reset()
 
     def _attend(self, order: Attend) -> None:
-        if self._attending.deaf and not order.deaf:
-            self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
+        if self._attending.ignore_microphone and not order.ignore_microphone:
+            self._ignored_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         before, self._attending = self._attending, order
-        if (order.hands_free, order.deaf) != (before.hands_free, before.deaf):
+        if (order.hands_free, order.ignore_microphone) != (
+            before.hands_free,
+            before.ignore_microphone,
+        ):
             self._forget()
-        self._watch.attend(wary=order.wary)
+        self._watch.attend(during_reply=order.during_reply)
 
     def _clean(self, cleaning: Cleaning) -> None:
         if cleaning == self._cleaning:
@@ -269,7 +272,7 @@ class Ears(Actor[Order]):
         if self._sink:
             self._sink(heard, self._microphone.sample_rate, played)
         pcm = self._near.push(heard, played)
-        self._ducking.look(self._attending.wary and self._near.double_talk, self._position)
+        self._ducking.look(self._attending.during_reply and self._near.double_talk, self._position)
         if len(pcm):
             self._keep(pcm)
             self._stir()
@@ -280,8 +283,8 @@ class Ears(Actor[Order]):
                 self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
                 spoken_db = self._controls.level_db
                 self._tell(Levels(level_db(pcm), spoken_db, level_db(heard)))
-        if self._attending.wary:
-            return WARY_READ_S
+        if self._attending.during_reply:
+            return DURING_REPLY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
 
     def _keep(self, pcm: Pcm) -> None:
@@ -298,7 +301,11 @@ class Ears(Actor[Order]):
 
     def _detect(self, pcm: Pcm) -> None:
         attending = self._attending
-        if not attending.hands_free or attending.deaf or self._position < self._deaf_until:
+        if (
+            not attending.hands_free
+            or attending.ignore_microphone
+            or self._position < self._ignored_until
+        ):
             return
         if self._canceller.cancels and self._near.sounding and not self._near.settled:
             self._forget()  # the canceller still learns: this may be the loudspeaker
@@ -307,7 +314,9 @@ class Ears(Actor[Order]):
             if not self._watch.resting:
                 self._watch.reset()
             return
-        plausible = self._ducking.ducking or not (self._attending.wary and self._near.sounding)
+        plausible = self._ducking.ducking or not (
+            self._attending.during_reply and self._near.sounding
+        )
         self._follow(pcm, plausible=plausible)
 
     def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
@@ -347,7 +356,7 @@ class Ears(Actor[Order]):
 
     def _nobody_speaks(self, pcm: Pcm) -> bool:
         """Whether the room is so quiet that the detector, which costs most here, need not look."""
-        if self._utterance is not None or self._watch.speaking or self._attending.wary:
+        if self._utterance is not None or self._watch.speaking or self._attending.during_reply:
             return False
         return level_db(pcm) < QUIET_DB
 
@@ -366,7 +375,7 @@ class Ears(Actor[Order]):
         if turn is None or isinstance(event, SpeechGoesOn):
             return
         if isinstance(event, vad.SpeechEnded):
-            self._close(CloseUtterance(turn, aside=self._attending.wary))
+            self._close(CloseUtterance(turn, aside=self._attending.during_reply))
         else:
             self._recognise(event)
 

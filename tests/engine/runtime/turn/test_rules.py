@@ -20,7 +20,7 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import Doubt, Floor, Outcome
+from engine.runtime.turn.floor import BargeInCandidate, Floor, Outcome
 from engine.runtime.turn.interruption import LONG_MS, Evidence
 from engine.runtime.turn.orders import (
     Answer,
@@ -246,7 +246,7 @@ def test_a_reply_that_is_paused_goes_on_or_ends(history: list[Deciding], floor: 
 
 
 @given(facts, floors)
-def test_whoever_is_doubted_gets_the_floor_or_is_forgotten(
+def test_every_barge_in_candidate_gets_the_floor_or_is_forgotten(
     history: list[Deciding], floor: Floor
 ) -> None:
     outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)
@@ -319,7 +319,7 @@ def test_voice_during_a_cancelled_reply_makes_it_quiet_and_is_listened_to() -> N
     outcome = play(*OVER_LOUDSPEAKER, floor=CANCELLING)
     assert outcome.orders[-2:] == (Pause(1), OpenUtterance(2, 800))
     assert outcome.floor.phase is Phase.SPEAKING
-    assert outcome.floor.doubt == Doubt(2)
+    assert outcome.floor.candidate == BargeInCandidate(2)
 
 
 def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
@@ -351,12 +351,12 @@ def test_a_short_word_that_asks_for_the_floor_gets_an_answer() -> None:
     ]
 
 
-def test_a_reply_that_ends_in_doubt_leaves_the_floor_to_the_voice() -> None:
+def test_a_reply_that_ends_during_a_candidate_leaves_the_floor_to_the_voice() -> None:
     outcome = play(*OVER_LOUDSPEAKER, ReplyEnded(1, Ending.COMPLETE), floor=CANCELLING)
     assert outcome.orders[-2:] == (EndTurn(1, Ending.COMPLETE), PhaseChanged(2, Phase.LISTENING))
 
 
-def test_a_key_during_doubt_forgets_the_voice() -> None:
+def test_a_key_during_a_candidate_forgets_the_voice() -> None:
     outcome = play(*OVER_LOUDSPEAKER, SendText("else"), floor=CANCELLING)
     assert without_phases(outcome.orders)[-3:] == [
         DropUtterance(2, aside=True),
@@ -366,11 +366,11 @@ def test_a_key_during_doubt_forgets_the_voice() -> None:
 
 
 def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
-    doubting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
-    assert doubting.doubt == Doubt(2, evidence=Evidence(300))
-    assert advance(doubting, Glanced(1, "stop")) == Outcome(doubting)
-    assert advance(doubting, Glanced(2, "stop"), frozenset({"stop"})).floor.turn == 1
-    assert advance(doubting, Glanced(2, "stop")).floor.turn == 2
+    suspecting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
+    assert suspecting.candidate == BargeInCandidate(2, evidence=Evidence(300))
+    assert advance(suspecting, Glanced(1, "stop")) == Outcome(suspecting)
+    assert advance(suspecting, Glanced(2, "stop"), frozenset({"stop"})).floor.turn == 1
+    assert advance(suspecting, Glanced(2, "stop")).floor.turn == 2
 
 
 def test_a_wish_about_the_pace_said_into_the_reply_goes_with_it() -> None:
@@ -384,7 +384,7 @@ def test_a_fault_of_what_makes_the_reply_leaves_the_end_to_the_reply(part: Part)
     assert outcome.floor.phase is Phase.THINKING
 
 
-def test_a_doubt_whose_words_cannot_be_had_is_none() -> None:
+def test_a_candidate_whose_words_cannot_be_had_is_none() -> None:
     outcome = play(*OVER_LOUDSPEAKER, broke(2, Part.RECOGNISER), floor=CANCELLING)
     assert outcome.orders[-2:] == (DropUtterance(2, aside=True), Resume(1))
 

@@ -59,7 +59,7 @@ class Listening:
             patch.setattr(worker, "Worker", HandWorker)
             self.ears = Ears(self._stage.factories(), self.told.append, controls)
         self.jobs: list[Job] = self.ears._transcriber._worker._inbox
-        self.do(UseDevice(""), Attend(hands_free=True, deaf=False))
+        self.do(UseDevice(""), Attend(hands_free=True, ignore_microphone=False))
         self.microphone = self._stage.microphones[""]
         self.spotter = self._stage.spotter
 
@@ -142,8 +142,8 @@ def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_
     question = spoken("convert ten miles to kilometers")
     room = Listening(midway=True)
     room.hear(np.concatenate((silence(heard_s), question[len(question) // 3 :])))
-    room.do(Attend(hands_free=False, deaf=False))  # forgets what was heard so far
-    room.do(Attend(hands_free=True, deaf=False))
+    room.do(Attend(hands_free=False, ignore_microphone=False))  # forgets what was heard so far
+    room.do(Attend(hands_free=True, ignore_microphone=False))
     room.hear(np.concatenate((question[len(question) // 2 :], silence(2.0))))
     assert not [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
     assert [event for event in room.told if isinstance(event, Notice)] == [Notice(TOO_SOON)]
@@ -181,10 +181,10 @@ def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
     room = Listening()
     room.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
     assert room.ducked == []
-    room.do(Attend(hands_free=True, deaf=False, wary=True))
+    room.do(Attend(hands_free=True, ignore_microphone=False, during_reply=True))
     room.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
     assert room.ducked == [True]
-    room.do(Attend(hands_free=True, deaf=False))
+    room.do(Attend(hands_free=True, ignore_microphone=False))
     room.hear(np.zeros(int(0.5 * SAMPLE_RATE), np.float32))
     assert room.ducked == [True, False]
 
@@ -213,7 +213,12 @@ def test_the_talk_key_may_be_held_for_longer_than_a_minute() -> None:
 
 
 @pytest.mark.parametrize(
-    "order", [UseDevice(""), Attend(hands_free=False, deaf=False), Attend(True, deaf=True)]
+    "order",
+    [
+        UseDevice(""),
+        Attend(hands_free=False, ignore_microphone=False),
+        Attend(True, ignore_microphone=True),
+    ],
 )
 def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
     room = Listening()
@@ -256,14 +261,16 @@ def closes(room: Listening) -> list[CloseUtterance]:
     return [job for job in room.jobs if isinstance(job, CloseUtterance)]
 
 
-@pytest.mark.parametrize("wary", [False, True])
-def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(wary: bool) -> None:
+@pytest.mark.parametrize("during_reply", [False, True])
+def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(
+    during_reply: bool,
+) -> None:
     room = Listening()
-    room.do(Attend(hands_free=True, deaf=False, wary=wary))
+    room.do(Attend(hands_free=True, ignore_microphone=False, during_reply=during_reply))
     room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
     room.do(OpenUtterance(1, 8_000))
     room.hear(silence(3.0))
-    assert closes(room) == [CloseUtterance(1, aside=wary)]
+    assert closes(room) == [CloseUtterance(1, aside=during_reply)]
     room.do(CloseUtterance(1, ended_at=1.0))
     assert len(closes(room)) == 1
 

@@ -24,7 +24,7 @@ class ScriptedVad:
 def watch(monkeypatch: pytest.MonkeyPatch) -> SpeechWatch:
     monkeypatch.setattr(vad, "Vad", ScriptedVad)
     watch = SpeechWatch(Patience(700))
-    watch.attend(wary=True)
+    watch.attend(during_reply=True)
     return watch
 
 
