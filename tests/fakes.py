@@ -217,16 +217,16 @@ class FakeRecognition:
     def partial(self) -> str:
         return self._recogniser.text.split(" ")[0] if self.samples else ""
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         return self.partial()
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         transcript = self.finish()
         return transcript if wanted() else None
 
-    def aside(self) -> Transcript:
+    def overlapping(self) -> Transcript:
         heard = self.finish()
-        return replace(heard, text=self._recogniser.aside or heard.text)
+        return replace(heard, text=self._recogniser.overlapping or heard.text)
 
     def finish(self) -> Transcript:
         if self._recogniser.broken:
@@ -239,12 +239,12 @@ class FakeRecognition:
 
 
 class FakeRecogniser:
-    """Hears `text`, whatever is said; `aside`, when there is one, if it is said into a reply."""
+    """Hears `text`, whatever is said; `overlapping`, where there is one, into a reply."""
 
     def __init__(self, text: str = "hello there") -> None:
         self.info = RecogniserInfo("fake", "hears what it is told")
         self.text = text
-        self.aside = ""
+        self.overlapping = ""
         self.language = ""
         self.broken = False
         self.samples = 0

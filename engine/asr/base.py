@@ -47,21 +47,21 @@ class Recognition(Protocol):
         """Best text so far; empty when there is none. May be revised by later calls."""
         ...
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         """As partial(), but at once and less certain: to decide whether to fall silent, not for the
         screen.
         """
         ...
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         """What finish() would say now; more audio may follow. `wanted` is asked on the way: None
         when it turned false. RecogniserError as finish().
         """
         ...
 
-    def aside(self) -> Transcript:
-        """As draft(), for what a person said while the assistant spoke. That is often one of a few
-        words (engine/text/interaction.py), which a recogniser may expect.
+    def overlapping(self) -> Transcript:
+        """As interim(), for what a person said while the assistant spoke. That is often one of a
+        few words (engine/text/interaction.py), which a recogniser may expect.
         """
         ...
 

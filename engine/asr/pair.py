@@ -74,28 +74,28 @@ class PairedRecognition:
             self._quick.push(pcm)
         self._careful.push(pcm)
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         """What the quick one hears, as long as it listens."""
-        return self._quick.glance() if self._quick else self._careful.glance()
+        return self._quick.peek() if self._quick else self._careful.peek()
 
     def partial(self) -> str:
         """Whisper's text so far."""
         return self._careful.partial() if self._samples >= FIRST_SAMPLES else ""
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         """A command that the quick one is sure of, else what Whisper hears."""
         command = self._quick.command(wanted) if self._quick else None
-        return self._agreed(command) or self._expected(self._careful.draft(wanted), wanted)
+        return self._agreed(command) or self._expected(self._careful.interim(wanted), wanted)
 
-    def aside(self) -> Transcript:
+    def overlapping(self) -> Transcript:
         """A halt, a nod or a command of which the quick one is sure, else what Whisper hears."""
         interjection = self._quick.interjection() if self._quick else None
         command = interjection or (self._quick.command(lambda: True) if self._quick else None)
-        return self._agreed(command) or self._careful.aside()
+        return self._agreed(command) or self._careful.overlapping()
 
     def finish(self) -> Transcript:
-        """As draft(); RecogniserError when a model fails."""
-        transcript = self.draft(lambda: True)
+        """As interim(); RecogniserError when a model fails."""
+        transcript = self.interim(lambda: True)
         assert transcript is not None, "wanted to the end"
         self.close()
         return transcript
@@ -107,7 +107,7 @@ class PairedRecognition:
 
     def _agreed(self, command: Transcript | None) -> Transcript | None:
         """The command, unless something else was on screen."""
-        shown = self._careful.glance()
+        shown = self._careful.peek()
         if command is None or (shown and _words(shown) != _words(command.text)):
             return None
         return command
@@ -121,7 +121,7 @@ class PairedRecognition:
         if careful is None or self._quick is None or careful.language not in ENGLISH:
             return careful
         words = _words(careful.text)
-        if self._quick.expects(words) or not _begins_alike(words, _words(self._quick.glance())):
+        if self._quick.expects(words) or not _begins_alike(words, _words(self._quick.peek())):
             return careful
         phrase = self._quick.phrase(wanted)
         if phrase is None:

@@ -278,7 +278,7 @@ class Conductor:
         self._effects.drop_prepared(self._floor.turn)
 
     @_on.register
-    def _(self, fact: h.Drafted) -> None:
+    def _(self, fact: h.InterimTranscript) -> None:
         if self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn:
             self._effects.prepare(fact)
 

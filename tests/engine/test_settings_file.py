@@ -292,7 +292,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_litter(
     call: str, written: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ):
     path = written(HAND_WRITTEN)
-    monkeypatch.setattr(f"engine.settings_file.{call}", _full_disk)
+    monkeypatch.setattr(f"engine.atomic_write.{call}", _full_disk)
     with pytest.raises(SettingsError, match="no space left on device"):
         save(change(Settings(), "audio.volume", 0.25), path)
     assert path.read_text() == HAND_WRITTEN

@@ -247,9 +247,9 @@ def exporting(trial: Trial) -> None:
 HEARD = Transcript("late words", 0.9, "fake")
 REPORTS: tuple[Callable[[int], object], ...] = (
     lambda turn: h.Transcribed(turn, HEARD, 0.0),
-    lambda turn: h.Drafted(turn, 0, HEARD, Completeness.WHOLE, 0.0),
+    lambda turn: h.InterimTranscript(turn, 0, HEARD, Completeness.WHOLE, 0.0),
     lambda turn: api.PartialTranscript(turn, "late"),
-    lambda turn: h.Glanced(turn, "stop"),
+    lambda turn: h.Peeked(turn, "stop"),
     lambda turn: h.ReplyGrew(turn, "late ", 0.0),
     lambda turn: h.ReplyAudible(turn, 0.0),
     lambda turn: h.ReplyEnded(turn, Ending.COMPLETE),

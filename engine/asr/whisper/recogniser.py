@@ -137,7 +137,7 @@ class WhisperRecognition:
 
     def partial(self) -> str:
         """Best text so far, decoded again after 0.7 s if decoding keeps up with speech."""
-        # In a pause a draft is wanted next, and would have to wait for the look.
+        # In a pause an interim transcript is wanted next, and would have to wait for the look.
         if self._fresh >= self._due and not self._audio.pausing:
             began = self._clock()
             self._partial = self._belief(QUICK_BEAMS).text
@@ -147,19 +147,19 @@ class WhisperRecognition:
             self._due = max(PARTIAL_SAMPLES, 2 * took_samples)
         return self._partial
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         """The last text so far: every look takes long."""
         return self._partial
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         """Decode what is kept with full care; the model cannot be stopped on the way."""
         if not wanted():
             return None
-        transcript = self.aside()
+        transcript = self.overlapping()
         return transcript if wanted() else None
 
-    def aside(self) -> Transcript:
-        """As draft(): a model that knows any word needs no list of them."""
+    def overlapping(self) -> Transcript:
+        """As interim(): a model that knows any word needs no list of them."""
         belief = self._belief(FINAL_BEAMS)
         self._partial, self._fresh = belief.text, 0
         return _transcript(belief)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from engine.asr.completeness import Completeness
 
 PAUSE_MS = 192  # of silence, after which the words are judged and the reply is prepared
-ASIDE_MS = 350  # of silence after what was said into a reply: it is paused, and goes on soon
+OVERLAP_MS = 350  # of silence after what was said into a reply: it is paused, and goes on soon
 LONGEST_S = 60.0  # of speech: a television never pauses
 NEVER_MS = 24 * 3_600_000
 
@@ -38,7 +38,7 @@ class Speech:
     spoken_s: float = 0.0  # since the utterance was opened; 0 = none is open
     completeness: Completeness | None = None  # of the words before this silence; None = not judged
     key_held: bool = False  # the talk key opened the utterance
-    aside: bool = False  # it is said into a reply
+    overlapping: bool = False  # it is said into a reply
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Patience:
             return NEVER_MS
         if speech.spoken_s >= LONGEST_S:
             return 0
-        if speech.aside:
-            return ASIDE_MS
+        if speech.overlapping:
+            return OVERLAP_MS
         if speech.completeness is None:
             return self.longest_ms
         return self.by_words.get(speech.completeness, self.longest_ms)

@@ -35,7 +35,7 @@ class EchoCancelled:
 
 
 @dataclass(frozen=True)
-class Glanced:
+class Peeked:
     """A quick look at what is being said in the turn: to weigh, not to show. `wish`: it may become
     a wish about the pace of the reply it is said into.
     """
@@ -46,7 +46,7 @@ class Glanced:
 
 
 @dataclass(frozen=True)
-class Drafted:
+class InterimTranscript:
     """The words of the turn so far: all of them if the pause at sample `pause` is its end. The
     ears wait as long as these words need, and tell the conductor while the pause lasts.
     """
@@ -210,8 +210,8 @@ Fact = (
     | SpeechEnded
     | SpeechGoesOn
     | EchoCancelled
-    | Glanced
-    | Drafted
+    | Peeked
+    | InterimTranscript
     | Transcribed
     | ReplyGrew
     | ReplyRetracted

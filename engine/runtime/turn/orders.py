@@ -40,21 +40,21 @@ class HoldUtterance:
 
 @dataclass(frozen=True)
 class CloseUtterance:
-    """All was said: write it down, unless that was done when a silence ended it. `aside`: it was
-    said into a reply. `ended_at` is when the person fell silent; None = just now.
+    """All was said: write it down, unless that was done when a silence ended it. `overlapping`: it
+    was said into a reply. `ended_at` is when the person fell silent; None = just now.
     """
 
     turn: int
-    aside: bool = False
+    overlapping: bool = False
     ended_at: float | None = None
 
 
 @dataclass(frozen=True)
 class DropUtterance:
-    """Forget what was heard. `aside`: in a turn that never had the floor."""
+    """Forget what was heard. `overlapping`: in a turn that never had the floor."""
 
     turn: int
-    aside: bool = False
+    overlapping: bool = False
 
 
 UtteranceOrder = OpenUtterance | JoinUtterance | HoldUtterance | CloseUtterance | DropUtterance

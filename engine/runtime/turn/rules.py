@@ -16,7 +16,7 @@ from engine.messages.events import Failed, PhaseChanged
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
-    Glanced,
+    Peeked,
     ReplayAsked,
     ReplyAudible,
     ReplyEnded,
@@ -52,7 +52,7 @@ Deciding = (  # the facts that the rules are about
     | SpeechGoesOn
     | SpeechEnded
     | EchoCancelled
-    | Glanced
+    | Peeked
     | Transcribed
     | ReplyAudible
     | ReplyEnded
@@ -87,7 +87,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return _speech_ended(floor, at)
         case EchoCancelled(cancels):
             return Outcome(replace(floor, cancelling=cancels))
-        case Glanced(turn, text, wish) if floor.is_candidate(turn):
+        case Peeked(turn, text, wish) if floor.is_candidate(turn):
             return _weigh(floor, lambda known: replace(known, own=own, text=text, wish=wish))
         case Transcribed():
             return _transcribed(floor, fact, own)
@@ -96,7 +96,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return Outcome(spoken, (PhaseChanged(turn, Phase.SPEAKING),))
         case ReplyEnded(turn, ending) if _awaits(floor, turn):
             return _reply_ended(floor, ending)
-        case Glanced() | ReplyAudible() | ReplyEnded():
+        case Peeked() | ReplyAudible() | ReplyEnded():
             return Outcome(floor)
         case Speak(text):
             waiting = (*floor.waiting, text)
@@ -162,7 +162,9 @@ def _rejoined(floor: Floor) -> Outcome:
 def _speech_ended(floor: Floor, at: float) -> Outcome:
     if floor.candidate is not None and not floor.candidate.closed:
         closed = replace(floor, candidate=replace(floor.candidate, closed=True))
-        return Outcome(closed, (CloseUtterance(floor.candidate.turn, aside=True, ended_at=at),))
+        return Outcome(
+            closed, (CloseUtterance(floor.candidate.turn, overlapping=True, ended_at=at),)
+        )
     if floor.phase is not Phase.LISTENING or floor.talk_held:
         return Outcome(floor)
     return _close(replace(floor, spoken=True), ended_at=at)
@@ -172,7 +174,7 @@ def _suspect(floor: Floor, sample: int) -> Outcome:
     """Pause the reply and listen on: the words will tell. An earlier candidate is dropped."""
     if floor.candidate is not None and not floor.candidate.closed:
         return Outcome(floor)
-    older = (DropUtterance(floor.candidate.turn, aside=True),) if floor.candidate else ()
+    older = (DropUtterance(floor.candidate.turn, overlapping=True),) if floor.candidate else ()
     candidate = BargeInCandidate(_next_turn(floor))
     suspecting = replace(floor, candidate=candidate, last=candidate.turn)
     return Outcome(suspecting, (*older, Pause(floor.turn), OpenUtterance(candidate.turn, sample)))
@@ -208,7 +210,7 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
 def _candidate_over(floor: Floor, wish: str = "") -> Outcome:
     """What was heard does not end the reply: it goes on."""
     assert floor.candidate is not None
-    drop = DropUtterance(floor.candidate.turn, aside=True)
+    drop = DropUtterance(floor.candidate.turn, overlapping=True)
     return Outcome(replace(floor, candidate=None), (drop, Resume(floor.turn, wish)))
 
 
@@ -277,7 +279,7 @@ def _end(floor: Floor, ending: Ending) -> Outcome:
     idle = replace(floor, phase=Phase.IDLE, candidate=None, talk_held=False, spoken=False)
     if floor.phase is Phase.IDLE:
         return Outcome(idle)
-    dropped = (DropUtterance(floor.candidate.turn, aside=True),) if floor.candidate else ()
+    dropped = (DropUtterance(floor.candidate.turn, overlapping=True),) if floor.candidate else ()
     if floor.phase is Phase.LISTENING:
         faults = (Ending.FAILED, Ending.DEVICE_LOST)
         ending = ending if ending in faults else Ending.NOTHING_HEARD

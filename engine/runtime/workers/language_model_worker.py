@@ -59,7 +59,7 @@ class Rest:
     """Somebody has the floor, and needs the processor more."""
 
 
-Aside = ThoughtDelta | StillLoading | Unanswered
+SideDelta = ThoughtDelta | StillLoading | Unanswered
 _OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what of it is shown, noted and said
 
 # A model to have; a reply to work on, or, the same once more, to pass on since it is `aloud` now.
@@ -212,10 +212,10 @@ class LanguageModelWorker(Actor[Task]):
                 self._private = self._private or delta.private
                 self._grow(reply, self._text.push(delta.text))
             elif not isinstance(delta, Retraction):
-                self._hold(partial(self._tell, self._aside(reply.turn, delta)))
+                self._hold(partial(self._tell, self._side(reply.turn, delta)))
         self._end_words(reply)
 
-    def _aside(self, turn: int, delta: Aside | Action) -> Fact | Event:
+    def _side(self, turn: int, delta: SideDelta | Action) -> Fact | Event:
         """What is told of a delta that is no text of the reply."""
         match delta:
             case ThoughtDelta(text):

@@ -20,7 +20,7 @@ class Careful:
     shown: str = ""
     samples: int = 0
     closed: bool = False
-    drafts: int = 0
+    interims: int = 0
     says: str = SENTENCE.text
     language: str = ""
 
@@ -31,14 +31,14 @@ class Careful:
         self.shown = self.shown or "stop the"
         return self.shown
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         return self.shown
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
-        self.drafts += 1
-        return self.aside() if wanted() else None
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
+        self.interims += 1
+        return self.overlapping() if wanted() else None
 
-    def aside(self) -> Transcript:
+    def overlapping(self) -> Transcript:
         return replace(SENTENCE, text=self.says, language=self.language)
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class Quick:
     def push(self, pcm: np.ndarray) -> None:
         self.samples += len(pcm)
 
-    def glance(self) -> str:
+    def peek(self) -> str:
         return self.hears[0]
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:
@@ -94,34 +94,34 @@ def pair(careful: Careful, quick: Quick) -> PairedRecognition:
 
 def test_a_command_that_is_sure_needs_no_second_look():
     careful = Careful()
-    assert pair(careful, Quick()).draft(lambda: True) == STOP
-    assert careful.drafts == 0
+    assert pair(careful, Quick()).interim(lambda: True) == STOP
+    assert careful.interims == 0
 
 
 def test_what_is_no_sure_command_is_heard_carefully():
     recognition = pair(Careful(), Quick(surely=None))
-    assert recognition.draft(lambda: True) == SENTENCE
-    assert recognition.draft(lambda: False) is None
+    assert recognition.interim(lambda: True) == SENTENCE
+    assert recognition.interim(lambda: False) is None
     assert recognition.finish() == SENTENCE
 
 
 def test_a_command_never_contradicts_what_was_shown():
-    assert pair(Careful(shown="Stock"), Quick()).draft(lambda: True) == SENTENCE
-    assert pair(Careful(shown=" Stop."), Quick()).draft(lambda: True) == STOP
+    assert pair(Careful(shown="Stock"), Quick()).interim(lambda: True) == SENTENCE
+    assert pair(Careful(shown=" Stop."), Quick()).interim(lambda: True) == STOP
 
 
 def test_the_quick_words_are_weighed_and_not_shown():
     recognition = pair(Careful(), Quick())
-    assert (recognition.glance(), recognition.partial()) == ("stop", "")
+    assert (recognition.peek(), recognition.partial()) == ("stop", "")
     recognition.push(np.zeros(FIRST_SAMPLES, np.float32))
-    assert (recognition.glance(), recognition.partial()) == ("stop", "stop the")
+    assert (recognition.peek(), recognition.partial()) == ("stop", "stop the")
 
 
 def test_a_nod_into_a_reply_is_heard_by_the_one_who_knows_nods():
     nod = Transcript("mhm", 0.8, "sphinx")
-    assert pair(Careful(), Quick(nod=nod)).aside() == nod
-    assert pair(Careful(), Quick()).aside() == STOP
-    assert pair(Careful(), Quick(surely=None)).aside() == SENTENCE
+    assert pair(Careful(), Quick(nod=nod)).overlapping() == nod
+    assert pair(Careful(), Quick()).overlapping() == STOP
+    assert pair(Careful(), Quick(surely=None)).overlapping() == SENTENCE
 
 
 def test_a_long_utterance_is_heard_by_one_alone():
@@ -130,19 +130,19 @@ def test_a_long_utterance_is_heard_by_one_alone():
     recognition.push(np.zeros(QUICK_SAMPLES, np.float32))
     assert quick.closed
     assert quick.samples < careful.samples
-    assert recognition.glance() == "so I said"
-    assert recognition.draft(lambda: True) == recognition.aside() == SENTENCE
+    assert recognition.peek() == "so I said"
+    assert recognition.interim(lambda: True) == recognition.overlapping() == SENTENCE
 
 
 def test_the_quick_one_listens_where_english_is_spoken():
     opened = PairedRecogniser(Opening(Careful), Opening(Quick), "en")
-    assert opened.open().glance() == "stop"
+    assert opened.open().peek() == "stop"
     opened.adjust(RecogniserSettings("whisper", language="de"))
-    assert opened.open().glance() == ""
+    assert opened.open().peek() == ""
 
 
 @pytest.mark.parametrize(
-    ("careful", "glance", "phrase", "believed"),
+    ("careful", "peek", "phrase", "believed"),
     [
         ("Quiet, or please.", "quieter…", "quieter please", "quieter please"),
         ("What a 7 plus 11.", "what is seven plus…", PHRASES[1], PHRASES[1]),
@@ -159,11 +159,11 @@ def test_the_quick_one_listens_where_english_is_spoken():
         ("", "quieter please", "quieter please", ""),
     ],
 )
-def test_a_skills_sentence_is_believed_where_it_sounds_the_same(careful, glance, phrase, believed):
-    recognition = pair(Careful(says=careful), Quick(surely=None, hears=[glance, phrase]))
-    heard = recognition.draft(lambda: True)
+def test_a_skills_sentence_is_believed_where_it_sounds_the_same(careful, peek, phrase, believed):
+    recognition = pair(Careful(says=careful), Quick(surely=None, hears=[peek, phrase]))
+    heard = recognition.interim(lambda: True)
     assert heard == replace(SENTENCE, text=believed)
-    assert recognition.aside().text == careful  # into a reply people say other things
+    assert recognition.overlapping().text == careful  # into a reply people say other things
 
 
 def test_what_is_said_in_another_language_is_left_as_it_was_heard():
@@ -172,12 +172,12 @@ def test_what_is_said_in_another_language_is_left_as_it_was_heard():
     assert recognition.finish().text == "Quiet, or please."
 
 
-def test_a_draft_nobody_wants_any_more_is_not_compared():
+def test_an_interim_transcript_nobody_wants_is_not_compared():
     wanted = iter([True])  # by Whisper
     recognition = pair(
         Careful(says="Quiet, or please."), Quick(surely=None, hears=["quieter please"])
     )
-    assert recognition.draft(lambda: next(wanted, False)) is None
+    assert recognition.interim(lambda: next(wanted, False)) is None
 
 
 def test_closing_throws_both_away():

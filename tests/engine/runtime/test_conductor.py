@@ -897,8 +897,8 @@ DRAFTED = 0.4  # of confidence; FakeRecogniser has another
 def fall_silent(host: Host, text: str, *, turn: int = 1, pause: int = 9_000) -> None:
     """The person pauses after these words."""
     transcript = Transcript(text, DRAFTED, "fake")
-    draft = h.Drafted(turn, pause, transcript, Completeness.WHOLE, time.monotonic())
-    host.post(draft)
+    interim = h.InterimTranscript(turn, pause, transcript, Completeness.WHOLE, time.monotonic())
+    host.post(interim)
 
 
 def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over() -> None:
@@ -937,23 +937,23 @@ def test_a_reply_prepared_in_vain_is_neither_heard_nor_recorded_nor_done() -> No
         assert [len(history) for history in parts.model.histories] == [1, 1]
 
 
-def test_a_draft_that_comes_after_the_end_of_speech_is_answered_once(
+def test_an_interim_transcript_after_the_end_of_speech_is_answered_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Slow ears have no draft by the end of the longest silence."""
-    drafting = threading.Event()
+    """Slow ears have no interim transcript by the end of the longest silence."""
+    decoding = threading.Event()
 
-    def draft(recognition: FakeRecognition, wanted: Callable[[], bool]) -> Transcript | None:
-        drafting.set()
+    def interim(recognition: FakeRecognition, wanted: Callable[[], bool]) -> Transcript | None:
+        decoding.set()
         time.sleep(SLOWEST_MS / 1000)
         return recognition.finish() if wanted() else None
 
-    monkeypatch.setattr(FakeRecognition, "draft", draft)
+    monkeypatch.setattr(FakeRecognition, "interim", interim)
     with hosting(None, FREE) as host:
         began = time.monotonic()
         host.post(vad.SpeechStarted(0, began))
         host.post(vad.SpeechEnded(0, time.monotonic()))
-        assert drafting.wait(1.0)
+        assert decoding.wait(1.0)
         fall_silent(host, "hello there")  # too late to prepare anything
         ended = host.wait_ended(1)
         assert (ended.said, ended.ending) == ("hello there", Ending.COMPLETE)

@@ -26,7 +26,7 @@ from engine.messages.events import Event, Failed, Levels, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.endpointing import Patience
-from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, SpeechGoesOn
+from engine.runtime.turn.facts import EchoCancelled, Fact, InterimTranscript, SpeechGoesOn
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import (
     Attend,
@@ -64,7 +64,7 @@ NO_CANCELLER = Translatable(
     "'livekit', or wear a headset and say so in the settings."
 )
 
-Order = EarOrder | Overhear | Drafted
+Order = EarOrder | Overhear | InterimTranscript
 
 
 class Ears(Actor[Order]):
@@ -129,7 +129,7 @@ class Ears(Actor[Order]):
                 self._recognise(order)
             case WakeSettings():
                 self._wake_gate.use(order, self._position)
-            case Drafted():
+            case InterimTranscript():
                 if self._watch.judge(order):
                     self._tell(order)
             case OpenUtterance():
@@ -367,7 +367,7 @@ class Ears(Actor[Order]):
         turn = self._utterance
         match event:
             case vad.SpeechPaused():
-                pass  # the draft of what was said before it will be told
+                pass  # the interim transcript of what was said before it will be told
             case vad.SpeechResumed() if turn is None:
                 pass  # nobody listens to this speech
             case _:
@@ -375,7 +375,7 @@ class Ears(Actor[Order]):
         if turn is None or isinstance(event, SpeechGoesOn):
             return
         if isinstance(event, vad.SpeechEnded):
-            self._close(CloseUtterance(turn, aside=self._attending.during_reply))
+            self._close(CloseUtterance(turn, overlapping=self._attending.during_reply))
         else:
             self._recognise(event)
 

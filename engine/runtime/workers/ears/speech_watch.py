@@ -10,7 +10,7 @@ from dataclasses import replace
 from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.runtime.turn.endpointing import PAUSE_MS, Patience, Speech
-from engine.runtime.turn.facts import Drafted, SpeechGoesOn
+from engine.runtime.turn.facts import InterimTranscript, SpeechGoesOn
 
 SPEECH_MS = 96  # of voice that open an utterance
 CANDIDATE_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
@@ -61,7 +61,7 @@ class SpeechWatch:
         self._endpointer.minimum_speech_ms = CANDIDATE_MS if during_reply else SPEECH_MS
         self._endpointer.threshold = CANDIDATE_VOICE if during_reply else VOICE
         self._endpointer.pause_ms = None if during_reply else PAUSE_MS
-        self._speech = replace(self._speech, aside=during_reply)
+        self._speech = replace(self._speech, overlapping=during_reply)
         if during_reply:
             self._forget_pause()
 
@@ -81,11 +81,11 @@ class SpeechWatch:
         """The talk key is down: no silence ends the utterance any more."""
         self._speech = replace(self._speech, key_held=True)
 
-    def judge(self, drafted: Drafted) -> bool:
+    def judge(self, interim: InterimTranscript) -> bool:
         """Wait for as long as the words need. False when the pause they are of is over."""
-        judged = drafted.pause == self._pause
+        judged = interim.pause == self._pause
         if judged:
-            self._speech = replace(self._speech, completeness=drafted.completeness)
+            self._speech = replace(self._speech, completeness=interim.completeness)
         return judged
 
     def push(

@@ -85,7 +85,7 @@ class _Session:
         self._answer: Answer | None = None  # being given; None = none is
         self._answering: asyncio.Task[None] | None = None
         self._hearing: asyncio.Task[None] | None = None  # the newest utterance
-        self._drafting: asyncio.Task[None] | None = None
+        self._interim_task: asyncio.Task[None] | None = None
         self._next = new_key("item")  # of what is being said
 
     @property
@@ -100,7 +100,7 @@ class _Session:
 
     async def leave(self) -> None:
         """The client has gone."""
-        for task in (self._drafting, self._hearing, self._answering):
+        for task in (self._interim_task, self._hearing, self._answering):
             if task is not None:
                 task.cancel()
                 with suppress(asyncio.CancelledError, Exception):
@@ -164,15 +164,15 @@ class _Session:
                 if turns and turns.interrupts:
                     await self._cancel("turn_detected")
             case SpeechPaused(sample) if turns and turns.semantic:
-                if self._drafting is not None:
-                    self._drafting.cancel()
-                self._drafting = self._task(self._draft(sample))
+                if self._interim_task is not None:
+                    self._interim_task.cancel()
+                self._interim_task = self._task(self._interim(sample))
             case SpeechEnded():
                 kind = "input_audio_buffer.speech_stopped"
                 await self._events.tell(kind, audio_end_ms=at_ms, **place)
                 await self._commit(create=bool(turns and turns.creates_response))
 
-    async def _draft(self, pause: int) -> None:
+    async def _interim(self, pause: int) -> None:
         """How complete the words before a pause are says how long it is waited for more."""
         ears, heard = self._service.ears, self._microphone.heard()
         with suppress(EngineError):

@@ -15,7 +15,7 @@ from engine.asr.completeness import Completeness
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
-from engine.runtime.turn.facts import Drafted
+from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.serve.limits import SAMPLE_RATE
 
@@ -76,7 +76,7 @@ class ClientMicrophone:
     def judge(self, pause: int, transcript: Transcript, completeness: Completeness) -> None:
         """Wait for as long as the words before a pause need."""
         if self._watch is not None:
-            self._watch.judge(Drafted(0, pause, transcript, completeness, 0.0))
+            self._watch.judge(InterimTranscript(0, pause, transcript, completeness, 0.0))
 
     def take(self) -> Pcm:
         """What was said up to now, which is not kept any more."""

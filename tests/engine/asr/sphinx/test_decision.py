@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asr.sphinx.decision import Guess, Hypothesis, aside, choose, sure
+from engine.asr.sphinx.decision import Guess, Hypothesis, choose, overlapping, sure
 
 CHANCES = st.floats(0.0, 1.0)
 SCORES = st.floats(-10.0, 0.0)
@@ -85,28 +85,30 @@ def test_a_posterior_just_above_one_counts_as_one():
 
 
 def test_a_halt_that_explains_the_sound_as_well_as_a_sentence_is_one():
-    said = aside(heard("wait", 1.0, score=-2.2), heard("me", 0.1, score=-2.1))
+    said = overlapping(heard("wait", 1.0, score=-2.2), heard("me", 0.1, score=-2.1))
     assert said is not None
     assert said.text == "wait"
 
 
 def test_a_halt_is_none_where_a_sentence_explains_the_sound_better():
-    assert aside(heard("wait a minute", 1.0, score=-3.2), heard("what time is it", 0.8)) is None
+    assert (
+        overlapping(heard("wait a minute", 1.0, score=-3.2), heard("what time is it", 0.8)) is None
+    )
 
 
 def test_a_sound_that_is_like_no_word_is_no_halt():
-    assert aside(heard("no", 1.0, score=-3.4), heard("", 0.0, score=-3.4)) is None
+    assert overlapping(heard("no", 1.0, score=-3.4), heard("", 0.0, score=-3.4)) is None
 
 
 def test_a_nod_that_explains_the_sound_better_than_a_sentence_is_one():
-    said = aside(heard("yeah", 1.0, score=-1.5), heard("can", 0.1, score=-2.5))
+    said = overlapping(heard("yeah", 1.0, score=-1.5), heard("can", 0.1, score=-2.5))
     assert said is not None
     assert said.text == "yeah"
 
 
 def test_a_sound_that_is_hardly_like_a_nod_is_none():
-    assert aside(heard("so", 1.0, score=-2.8), heard("slow down", 0.8, score=-2.9)) is None
+    assert overlapping(heard("so", 1.0, score=-2.8), heard("slow down", 0.8, score=-2.9)) is None
 
 
-def test_nothing_is_no_aside():
-    assert aside(heard("", 0.0, score=0.0), heard("", 0.0, score=0.0)) is None
+def test_nothing_is_no_overlapping_speech():
+    assert overlapping(heard("", 0.0, score=0.0), heard("", 0.0, score=0.0)) is None

@@ -134,11 +134,11 @@ def test_a_thrown_away_utterance_leaves_nothing_to_the_next(recogniser, say):
     assert recogniser.open().finish().text == ""
 
 
-def test_a_draft_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
+def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
     recognition = pushed(recogniser, say("hello there"))
-    assert recognition.draft(lambda: False) is None
-    draft = recognition.draft(lambda: True)
-    assert (draft.text, recognition.partial()) == (SENTENCE, SENTENCE)
+    assert recognition.interim(lambda: False) is None
+    interim = recognition.interim(lambda: True)
+    assert (interim.text, recognition.partial()) == (SENTENCE, SENTENCE)
     recognition.push(say("hello there"))
     assert recognition.finish().text == SENTENCE
 

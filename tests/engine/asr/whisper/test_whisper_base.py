@@ -56,15 +56,15 @@ def test_an_open_question_is_understood_word_for_word(english: Recogniser, say):
 def test_the_text_so_far_is_the_beginning(english: Recogniser, say):
     recognition = heard(english, say(QUESTION)[: 2 * SAMPLE_RATE])
     assert plain(recognition.partial()).startswith("how do bees")
-    assert plain(recognition.glance()) != QUESTION
+    assert plain(recognition.peek()) != QUESTION
     recognition.close()
 
 
-def test_a_draft_may_be_followed_by_more(english: Recogniser, say):
+def test_an_interim_transcript_may_be_followed_by_more(english: Recogniser, say):
     recognition = heard(english, say(QUESTION))
-    draft = recognition.draft(lambda: True)
-    assert draft is not None
-    assert plain(draft.text) == QUESTION
+    interim = recognition.interim(lambda: True)
+    assert interim is not None
+    assert plain(interim.text) == QUESTION
     recognition.push(say("what time is it"))
     whole = plain(recognition.finish().text)
     assert whole.startswith("how do")
@@ -73,8 +73,8 @@ def test_a_draft_may_be_followed_by_more(english: Recogniser, say):
 
 @pytest.mark.parametrize("text", ["stop", "wait"])
 def test_a_halt_is_heard_at_the_first_look(english: Recogniser, say, text: str):
-    aside = heard(english, say(text)).aside()
-    assert (aside.text, aside.recogniser) == (text, "sphinx")
+    overlapping = heard(english, say(text)).overlapping()
+    assert (overlapping.text, overlapping.recogniser) == (text, "sphinx")
 
 
 def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):

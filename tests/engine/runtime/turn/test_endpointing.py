@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from engine.asr.completeness import Completeness
 from engine.asr.pick import SLOWEST_MS
 from engine.runtime.turn.endpointing import (
-    ASIDE_MS,
     LONGEST_S,
     NEVER_MS,
+    OVERLAP_MS,
     PAUSE_MS,
     Patience,
     Speech,
@@ -81,11 +81,11 @@ def test_who_speaks_for_too_long_without_the_key_has_ended_at_once(
 
 @pytest.mark.parametrize("completeness", [None, *Completeness])
 def test_what_is_said_into_a_reply_ends_soon(completeness: Completeness | None) -> None:
-    speech = Speech(1.0, completeness, aside=True)
-    assert Patience.of("patient").silence_ms(speech) == ASIDE_MS
+    speech = Speech(1.0, completeness, overlapping=True)
+    assert Patience.of("patient").silence_ms(speech) == OVERLAP_MS
 
 
 def test_the_slowest_ears_that_auto_chooses_are_waited_for() -> None:
-    slowest_s = (ASIDE_MS + SLOWEST_MS) / 1000
+    slowest_s = (OVERLAP_MS + SLOWEST_MS) / 1000
     assert slowest_s < LONGEST_PAUSE_S  # of a reply that somebody speaks into
     assert slowest_s < TRANSCRIPT_S

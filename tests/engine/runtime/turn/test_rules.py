@@ -14,7 +14,7 @@ from engine.messages.events import Failed, PhaseChanged
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
-    Glanced,
+    Peeked,
     ReplyAudible,
     ReplyEnded,
     SpeechGoesOn,
@@ -203,7 +203,7 @@ facts = st.lists(
         st.builds(SpeechStarted, st.integers(0, 10**6), st.floats(0.0, 9.0)),
         st.just(ENDED),
         st.builds(SpeechGoesOn, st.sampled_from([32, LONG_MS])),
-        st.builds(Glanced, turns, st.sampled_from(["stop", "mhm"])),
+        st.builds(Peeked, turns, st.sampled_from(["stop", "mhm"])),
         st.builds(EchoCancelled, st.booleans()),
         st.builds(SendText, st.just("text")),
         st.builds(understood, turns, st.sampled_from(["", "words", "stop", "slower"])),
@@ -254,7 +254,7 @@ def test_every_barge_in_candidate_gets_the_floor_or_is_forgotten(
     ears = [order for order in outcome.orders if isinstance(order, opening)]
     opened = {order.turn for order in ears}
     drops = [order for order in outcome.orders if isinstance(order, DropUtterance)]
-    dropped = {order.turn for order in drops if order.aside}
+    dropped = {order.turn for order in drops if order.overlapping}
     ended = {order.turn for order in outcome.orders if isinstance(order, EndTurn)}
     assert opened <= dropped | ended
     assert not dropped & ended
@@ -335,8 +335,8 @@ def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
 def test_a_voice_that_said_nothing_gives_the_reply_its_volume_back() -> None:
     outcome = play(*OVER_LOUDSPEAKER, ENDED, understood(2, ""), floor=CANCELLING)
     assert outcome.orders[-3:] == (
-        CloseUtterance(2, aside=True, ended_at=1.0),
-        DropUtterance(2, aside=True),
+        CloseUtterance(2, overlapping=True, ended_at=1.0),
+        DropUtterance(2, overlapping=True),
         Resume(1),
     )
     assert outcome.floor.phase is Phase.SPEAKING
@@ -359,7 +359,7 @@ def test_a_reply_that_ends_during_a_candidate_leaves_the_floor_to_the_voice() ->
 def test_a_key_during_a_candidate_forgets_the_voice() -> None:
     outcome = play(*OVER_LOUDSPEAKER, SendText("else"), floor=CANCELLING)
     assert without_phases(outcome.orders)[-3:] == [
-        DropUtterance(2, aside=True),
+        DropUtterance(2, overlapping=True),
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Answer(3, typed("else")),
     ]
@@ -368,9 +368,9 @@ def test_a_key_during_a_candidate_forgets_the_voice() -> None:
 def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
     suspecting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
     assert suspecting.candidate == BargeInCandidate(2, evidence=Evidence(300))
-    assert advance(suspecting, Glanced(1, "stop")) == Outcome(suspecting)
-    assert advance(suspecting, Glanced(2, "stop"), frozenset({"stop"})).floor.turn == 1
-    assert advance(suspecting, Glanced(2, "stop")).floor.turn == 2
+    assert advance(suspecting, Peeked(1, "stop")) == Outcome(suspecting)
+    assert advance(suspecting, Peeked(2, "stop"), frozenset({"stop"})).floor.turn == 1
+    assert advance(suspecting, Peeked(2, "stop")).floor.turn == 2
 
 
 def test_a_wish_about_the_pace_said_into_the_reply_goes_with_it() -> None:
@@ -386,7 +386,7 @@ def test_a_fault_of_what_makes_the_reply_leaves_the_end_to_the_reply(part: Part)
 
 def test_a_candidate_whose_words_cannot_be_had_is_none() -> None:
     outcome = play(*OVER_LOUDSPEAKER, broke(2, Part.RECOGNISER), floor=CANCELLING)
-    assert outcome.orders[-2:] == (DropUtterance(2, aside=True), Resume(1))
+    assert outcome.orders[-2:] == (DropUtterance(2, overlapping=True), Resume(1))
 
 
 def test_who_is_cancelled_out_is_listened_to_under_the_reply() -> None:

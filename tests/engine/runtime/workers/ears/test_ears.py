@@ -13,7 +13,7 @@ from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechSta
 from engine.errors import DeviceError
 from engine.messages.events import Event, Failed, Levels, Notice
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
-from engine.runtime.turn.facts import Drafted, Fact
+from engine.runtime.turn.facts import Fact, InterimTranscript
 from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
@@ -33,8 +33,10 @@ QUIET_S = 2.0
 BLOCK = SAMPLE_RATE // 20
 
 
-def drafted(pause: int, completeness: Completeness) -> Drafted:
-    return Drafted(1, pause, Transcript("set a timer for", 0.9, "fake"), completeness, 0.0)
+def interim_of(pause: int, completeness: Completeness) -> InterimTranscript:
+    return InterimTranscript(
+        1, pause, Transcript("set a timer for", 0.9, "fake"), completeness, 0.0
+    )
 
 
 def paused_at(room: "Listening") -> int:
@@ -94,14 +96,14 @@ def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
     assert len([event for event in room.told if isinstance(event, SpeechEnded)]) == 1
 
 
-def test_a_pause_has_the_utterance_drafted_and_ends_when_it_was_asked_to() -> None:
+def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to() -> None:
     room = Listening()
     room.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
     room.do(OpenUtterance(1, 8_000))
     room.hear(silence(0.3))
-    draft = drafted(paused_at(room), Completeness.WHOLE)
-    room.do(draft)
-    assert room.told[-1] == draft
+    interim = interim_of(paused_at(room), Completeness.WHOLE)
+    room.do(interim)
+    assert room.told[-1] == interim
     assert not [event for event in room.told if isinstance(event, SpeechEnded)]
     room.hear(silence(0.2))
     assert [event for event in room.told if isinstance(event, SpeechEnded)]
@@ -115,8 +117,8 @@ def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
     pause = paused_at(room)
     room.hear(spoken("ten minutes"))
     assert any(isinstance(job, SpeechResumed) for job in room.jobs)
-    room.do(drafted(pause, Completeness.SETTLED))
-    assert not [event for event in room.told if isinstance(event, Drafted)]
+    room.do(interim_of(pause, Completeness.SETTLED))
+    assert not [event for event in room.told if isinstance(event, InterimTranscript)]
     room.hear(silence(0.4))
     assert not [event for event in room.told if isinstance(event, SpeechEnded)]
     room.hear(silence(1.5))
@@ -228,7 +230,7 @@ def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
     assert ends(room) == 1
 
 
-def test_what_is_said_after_a_long_pause_with_the_key_held_is_no_part_of_the_draft() -> None:
+def test_what_follows_a_long_pause_with_the_key_held_is_no_part_of_the_interim_transcript() -> None:
     room = Listening()
     room.do(OpenUtterance(1, None))
     room.hear(spoken("what time is it"))
@@ -270,7 +272,7 @@ def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(
     room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
     room.do(OpenUtterance(1, 8_000))
     room.hear(silence(3.0))
-    assert closes(room) == [CloseUtterance(1, aside=during_reply)]
+    assert closes(room) == [CloseUtterance(1, overlapping=during_reply)]
     room.do(CloseUtterance(1, ended_at=1.0))
     assert len(closes(room)) == 1
 
