@@ -8,7 +8,6 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.recogniser import SphinxRecogniser
-from engine.asr.sphinx.searches import Searches
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
 
@@ -278,30 +277,30 @@ def test_a_missing_acoustic_model_is_a_model_error(monkeypatch):
     assert "install Rubato again" in raised.value.hint
 
 
+class Broken:
+    """A decoder of pocketsphinx that fails when it looks at an utterance again."""
+
+    def __init__(self, sphinx):
+        self._sphinx = sphinx
+
+    def reinit_feat(self):
+        raise RuntimeError("Failed to end utterance")
+
+    def __getattr__(self, name):
+        return getattr(self._sphinx, name)
+
+
+@pytest.mark.parametrize("times", [1, 6])  # 6: in the middle of a long utterance
 def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
-    recogniser, say, monkeypatch
+    recogniser, say, monkeypatch, times
 ):
-    def failing(*args):
-        raise RuntimeError("Failed to end utterance")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(Searches, "mean", failing)
-        with pytest.raises(RecogniserError, match="could not decode"):
-            pushed(recogniser, say("stop")).finish()
-    assert pushed(recogniser, say("stop")).finish().text == "stop"
-
-
-def test_a_failure_in_the_middle_of_a_long_utterance_leaves_it_closable(
-    recogniser, say, monkeypatch
-):
-    def failing(*args):
-        raise RuntimeError("Failed to end utterance")
-
+    searches = recogniser._decoder._phrase_searches
     recognition = recogniser.open()
     with monkeypatch.context() as broken:
-        broken.setattr(Searches, "mean", failing)
+        broken.setattr(searches, "_sphinx", Broken(searches._sphinx))
         with pytest.raises(RecogniserError, match="could not decode"):
-            recognition.push(np.tile(say("convert ten miles to kilometers"), 6))
+            recognition.push(np.tile(say("convert ten miles to kilometers"), times))
+            recognition.finish()
     recognition.close()
     assert pushed(recogniser, say("stop")).finish().text == "stop"
 
