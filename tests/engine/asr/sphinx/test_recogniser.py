@@ -296,11 +296,15 @@ def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
 ):
     searches = recogniser._decoder._phrase_searches
     recognition = recogniser.open()
+
+    def decode():
+        recognition.push(np.tile(say("convert ten miles to kilometers"), times))
+        recognition.finish()
+
     with monkeypatch.context() as broken:
         broken.setattr(searches, "_sphinx", Broken(searches._sphinx))
         with pytest.raises(RecogniserError, match="could not decode"):
-            recognition.push(np.tile(say("convert ten miles to kilometers"), times))
-            recognition.finish()
+            decode()
     recognition.close()
     assert pushed(recogniser, say("stop")).finish().text == "stop"
 
