@@ -129,33 +129,37 @@ def test_voice_during_a_reply_is_the_loudspeaker_unless_a_headset_is_worn() -> N
     assert interrupted.floor.phase is Phase.LISTENING
 
 
-def test_stop_ends_the_reply_and_nobody_has_the_floor() -> None:
-    outcome = play(SendText("hi"), audible(1), StopReply())
-    assert without_phases(outcome.orders)[1:] == [
-        EndTurn(1, Ending.INTERRUPTED_BY_STOP),
-    ]
+SPOKEN = (SpeechStarted(0), ENDED)
+
+
+@pytest.mark.parametrize(
+    ("history", "ending"),
+    [
+        ((SendText("hi"), audible(1), StopReply()), Ending.INTERRUPTED_BY_STOP),
+        ((SendText("hi"), StopReply(by_escape=True)), Ending.INTERRUPTED_BY_ESCAPE),
+        ((SendText("hi"), audible(1), ReplyEnded(1, Ending.FAILED)), Ending.FAILED),
+        ((SendText("hi"), broke(1)), Ending.FAILED),
+        ((PressTalk(), broke(1, Part.MICROPHONE)), Ending.DEVICE_LOST),
+        ((PressTalk(), ReleaseTalk(), broke(1, Part.MICROPHONE)), Ending.DEVICE_LOST),
+        ((*SPOKEN, understood(1, "")), Ending.NOTHING_HEARD),
+        ((SpeechStarted(0), StopReply()), Ending.NOTHING_HEARD),
+    ],
+)
+def test_a_turn_ends_by_its_cause_and_nobody_has_the_floor(
+    history: tuple[Deciding, ...], ending: Ending
+) -> None:
+    outcome = play(*history)
+    assert outcome.orders[-2:] == (EndTurn(1, ending), PhaseChanged(1, Phase.IDLE))
     assert outcome.floor.phase is Phase.IDLE
 
 
 def test_who_speaks_on_before_the_reply_is_heard_supersedes_it() -> None:
-    outcome = play(SpeechStarted(0), ENDED, understood(1, "and"), SpeechStarted(9))
+    outcome = play(*SPOKEN, understood(1, "and"), SpeechStarted(9))
     assert EndTurn(1, Ending.SUPERSEDED) in outcome.orders
 
 
-def test_a_stop_says_what_it_was_asked_with() -> None:
-    outcome = play(SendText("hi"), StopReply(by_escape=True))
-    assert EndTurn(1, Ending.INTERRUPTED_BY_ESCAPE) in outcome.orders
-
-
-@pytest.mark.parametrize("spoken", [(PressTalk(),), (PressTalk(), ReleaseTalk())])
-def test_a_lost_device_ends_the_turn_and_is_named(spoken: tuple[Deciding, ...]) -> None:
-    outcome = play(*spoken, broke(1, Part.MICROPHONE))
-    assert EndTurn(1, Ending.DEVICE_LOST) in outcome.orders
-
-
-def test_an_utterance_without_words_ends_its_turn() -> None:
-    outcome = play(SpeechStarted(0), ENDED, understood(1, ""))
-    assert outcome.orders[-2:] == (EndTurn(1, Ending.NOTHING_HEARD), PhaseChanged(1, Phase.IDLE))
+def test_stop_while_listening_drops_the_utterance() -> None:
+    assert DropUtterance(1) in play(SpeechStarted(0), StopReply()).orders
 
 
 def test_a_new_text_takes_the_floor_from_a_reply() -> None:
@@ -164,24 +168,6 @@ def test_a_new_text_takes_the_floor_from_a_reply() -> None:
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Answer(2, typed("two")),
     ]
-
-
-def test_stop_while_listening_drops_the_utterance() -> None:
-    outcome = play(SpeechStarted(0), StopReply())
-    assert DropUtterance(1) in outcome.orders
-    assert EndTurn(1, Ending.NOTHING_HEARD) in outcome.orders
-
-
-def test_a_reply_that_failed_ends_its_turn_as_failed() -> None:
-    speaking = play(SendText("hi"), audible(1))
-    failed = advance(speaking.floor, ReplyEnded(1, Ending.FAILED))
-    assert EndTurn(1, Ending.FAILED) in failed.orders
-
-
-def test_a_turn_of_which_nothing_more_comes_ends_at_once() -> None:
-    outcome = play(SendText("hi"), broke(1))
-    assert EndTurn(1, Ending.FAILED) in outcome.orders
-    assert outcome.floor.phase is Phase.IDLE
 
 
 def test_a_timer_waits_until_nobody_has_the_floor() -> None:
