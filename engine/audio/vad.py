@@ -170,11 +170,6 @@ class Endpointer:
         """Between SpeechStarted and SpeechEnded."""
         return self._speaking
 
-    @property
-    def position(self) -> int:
-        """Samples judged so far."""
-        return self._windows * WINDOW
-
     def push(self, probabilities: Iterable[float]) -> list[SpeechEvent]:
         """Judge the next windows; events come in order."""
         events: list[SpeechEvent] = []

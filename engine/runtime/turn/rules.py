@@ -23,8 +23,7 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import BargeInCandidate, Floor, Outcome
-from engine.runtime.turn.interruption import Evidence, wants_floor
+from engine.runtime.turn.floor import BargeInCandidate, Evidence, Floor, Outcome, wants_floor
 from engine.runtime.turn.orders import (
     Answer,
     CloseUtterance,

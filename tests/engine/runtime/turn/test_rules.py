@@ -20,8 +20,7 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import BargeInCandidate, Floor, Outcome
-from engine.runtime.turn.interruption import LONG_MS, Evidence
+from engine.runtime.turn.floor import LONG_MS, BargeInCandidate, Evidence, Floor, Outcome
 from engine.runtime.turn.orders import (
     Answer,
     CloseUtterance,
