@@ -14,8 +14,8 @@ from num2words import num2words
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.sphinx.recogniser import SphinxRecogniser, SphinxRecognition
-from engine.asr.utterance import Pcm
 from engine.asr.whisper.recogniser import WhisperRecogniser, WhisperRecognition
+from engine.audio.pcm import Pcm
 from engine.settings import RecogniserSettings
 
 ENGLISH = ("", "en")
