@@ -5,7 +5,8 @@ from pathlib import Path
 from engine.asr.base import KeywordSpotter
 from engine.asr.wake.embedding import Embedding
 from engine.asr.wake.keyphrase import Keyphrase
-from engine.asr.wake.phrase import Sounds, examine, normal
+from engine.asr.wake.phrase import examine, normal
+from engine.asr.wake.sounds import Sounds
 from engine.asr.wake.trained_spotter import TrainedSpotter, load
 from engine.settings import WakeSettings
 from engine.settings_file import data_folder

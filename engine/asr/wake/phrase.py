@@ -1,39 +1,15 @@
 """Whether a phrase will do as the assistant's name: long enough to be told from other talk, and
-seldom said in it; and how its words sound, also those that no dictionary has.
+seldom said in it.
 
-Invariant: a proposal passes the same examination. Every phone is one of the acoustic model's 39
-(CMU set).
+Invariant: a proposal passes the same examination.
 """
 
-# ruff: noqa: RUF001  IPA letters look like others on purpose
-
 import re
-from collections.abc import Sequence
 
-from engine.asr.sphinx.english import log_chance, pronunciations
-from engine.asr.sphinx.pronounce import in_pieces
+from engine.asr.sphinx.english import log_chance
+from engine.asr.wake.sounds import Sounds, sounds, syllables
 from engine.errors import InvalidInput
-from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
-
-Sounds = dict[str, str]
-"""Word to its phones, separated by spaces."""
-
-# What the phonemizer's American English is made of. Longer symbols go first.
-_CMU = {
-    "tʃ": "CH", "dʒ": "JH", "aɪ": "AY", "aʊ": "AW", "eɪ": "EY", "oʊ": "OW", "ɔɪ": "OY",
-    "əl": "AH L", "ɔːɹ": "AO R", "oːɹ": "AO R", "ɑːɹ": "AA R", "ɪɹ": "IH R", "ɛɹ": "EH R",
-    "ʊɹ": "UH R", "ɜː": "ER", "ɚ": "ER", "iː": "IY", "uː": "UW", "ɑː": "AA", "ɔː": "AO",
-    "oː": "AO", "i": "IY", "u": "UW", "a": "AA", "ɑ": "AA", "ɔ": "AO", "ɐ": "AH", "ə": "AH",
-    "ʌ": "AH", "ɪ": "IH", "ᵻ": "IH", "ɛ": "EH", "e": "EH", "æ": "AE", "ʊ": "UH", "o": "OW",
-    "ɒ": "AA", "p": "P", "b": "B", "t": "T", "d": "D", "k": "K", "ɡ": "G", "f": "F", "v": "V",
-    "θ": "TH", "ð": "DH", "s": "S", "z": "Z", "ʃ": "SH", "ʒ": "ZH", "h": "HH", "m": "M",
-    "n": "N", "ŋ": "NG", "l": "L", "ɹ": "R", "r": "R", "ɾ": "T", "j": "Y", "w": "W", "x": "K",
-    "ɬ": "L",
-}  # fmt: skip
-VOWELS = frozenset(
-    ("AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW")
-)
 
 LEAST_SYLLABLES = 3
 LEAST_PHONES = 6
@@ -108,21 +84,3 @@ def _better(phrase: str) -> str:
             if fits and not _fault(longer, sounds(longer.split())):
                 return longer
     return USUAL
-
-
-def sounds(words: Sequence[str]) -> Sounds:
-    """How lower-case words sound: by the dictionary, else by the phonemizer; a word without a
-    sound has no phones. ModelError when either is not there.
-    """
-    found = pronunciations(words)
-    unknown = [word for word in words if word not in found]
-    espeak = Espeak() if unknown else None
-    for word in unknown:
-        assert espeak is not None
-        groups = espeak.groups(word)
-        found[word] = in_pieces("".join(phone for group in groups for phone in group), _CMU)
-    return found
-
-
-def syllables(phones: str) -> int:
-    return sum(phone in VOWELS for phone in phones.split())

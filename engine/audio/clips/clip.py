@@ -25,25 +25,9 @@ from engine.audio.clips import decode
 from engine.audio.clips.decode import Fault
 from engine.audio.pcm import SILENCE_DB, Pcm, level_db
 from engine.errors import Cancelled, UnreadableClip
-from engine.translatable import Translatable, mark
+from engine.translatable import Translatable
 
 _FORMATS_HINT = Translatable("Use a WAV, FLAC, OGG, Opus, MP3 or M4A file.")
-_FAULTS: dict[int, tuple[str, str]] = {
-    Fault.NOT_SOUND: (mark("The file '{name}' is not sound that can be read."), _FORMATS_HINT),
-    Fault.NO_TRACK: (mark("The file '{name}' has no sound track."), _FORMATS_HINT),
-    Fault.HEADER: (
-        mark("The file '{name}' claims {channels} channels at {rate} Hz."),
-        Translatable("It is probably damaged; export it again."),
-    ),
-    Fault.NOT_NUMBERS: (
-        mark("The file '{name}' contains values that are not sound (NaN or infinity)."),
-        Translatable("Export it again from the program that made it."),
-    ),
-}
-_DAMAGED = (  # or it killed its reader
-    mark("The file '{name}' is damaged."),
-    Translatable("Export it again, or choose another file."),
-)
 LONGEST_S = 30.0  # for a child to decode; ten minutes of MP3 take 2 s of a slow core
 _POLL_S = 0.05  # how soon a cancelled child ends
 
@@ -305,14 +289,35 @@ def _levelled(pcm: Pcm) -> Pcm:
 
 
 def _unreadable(name: str, status: int, header: dict[str, float]) -> UnreadableClip:
-    message, hint = _FAULTS.get(status, _DAMAGED)
-    return UnreadableClip(
-        message,
-        hint=hint,
-        name=name,
-        channels=header.get("channels", 0),
-        rate=header.get("sample_rate", 0),
-    )
+    match status:
+        case Fault.NOT_SOUND:
+            return UnreadableClip(
+                "The file '{name}' is not sound that can be read.", hint=_FORMATS_HINT, name=name
+            )
+        case Fault.NO_TRACK:
+            return UnreadableClip(
+                "The file '{name}' has no sound track.", hint=_FORMATS_HINT, name=name
+            )
+        case Fault.HEADER:
+            return UnreadableClip(
+                "The file '{name}' claims {channels} channels at {rate} Hz.",
+                hint="It is probably damaged; export it again.",
+                name=name,
+                channels=header["channels"],
+                rate=header["sample_rate"],
+            )
+        case Fault.NOT_NUMBERS:
+            return UnreadableClip(
+                "The file '{name}' contains values that are not sound (NaN or infinity).",
+                hint="Export it again from the program that made it.",
+                name=name,
+            )
+        case _:  # damaged, or it killed its reader
+            return UnreadableClip(
+                "The file '{name}' is damaged.",
+                hint="Export it again, or choose another file.",
+                name=name,
+            )
 
 
 def _check_is_file(path: Path) -> None:

@@ -16,10 +16,11 @@ from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.export.comparison import write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.host.offline_synthesis import Clock, nothing_to_say
+from engine.runtime.host.offline_synthesis import Clock
 from engine.runtime.host.say_command import check_writable, play, write_wav
 from engine.settings import Settings
 from engine.systems import SYSTEMS
+from engine.text.speakable import nothing_to_say
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.translatable import Translatable, joined
@@ -108,7 +109,7 @@ def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
     stream = PacedText(pacing=False)
     words = (*stream.push(text).words, *stream.end().words)
     if not words:
-        raise nothing_to_say(stream)
+        raise nothing_to_say(left_out=stream.left_out)
     return words
 
 

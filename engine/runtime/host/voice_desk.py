@@ -27,7 +27,6 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.messages.words import Ending, Part, Phase
-from engine.runtime.host.offline_synthesis import nothing_to_say
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
@@ -35,7 +34,7 @@ from engine.runtime.turn import facts as h
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
-from engine.text.speakable import LEFT_OUT
+from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.tts.shelf import SENTENCE
@@ -112,7 +111,7 @@ class VoiceDesk:
         stream = PacedText(pacing=False)
         words = (*stream.push(text or SENTENCE).words, *stream.end().words)
         if not words:
-            raise nothing_to_say(stream)
+            raise nothing_to_say(left_out=stream.left_out)
         if self.recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
         if stream.left_out:

@@ -34,7 +34,8 @@ from platformdirs import user_cache_path
 
 from engine.asr.base import KeywordSpotter
 from engine.asr.wake.choice import unexamined
-from engine.asr.wake.phrase import normal, sounds
+from engine.asr.wake.phrase import normal
+from engine.asr.wake.sounds import sounds
 from engine.audio.base import Pcm
 from engine.messages.commands import SendText
 from engine.messages.events import Event, SleepChanged, TurnEnded

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.asr.wake.phrase import USUAL, VOWELS, examine, normal, sounds, syllables
+from engine.asr.wake.phrase import USUAL, examine, normal
+from engine.asr.wake.sounds import VOWELS, sounds, syllables
 from engine.errors import InvalidInput
 
 CONSONANTS = "B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH"
