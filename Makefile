@@ -65,8 +65,8 @@ format:
 	$(BIN)/ruff check --fix
 
 requirements:
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m installer.pin $(if $(UPGRADE),--upgrade)
-	$(BIN)/python -m installer.pin_torch $(or $(UV_FIND_LINKS),$(PIP_FIND_LINKS))
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m installer.pin $(if $(UPGRADE),--upgrade) \
+		$(or $(UV_FIND_LINKS),$(PIP_FIND_LINKS))
 
 deb:
 	installer/debian/deb.sh build $(or $(SUITES),bookworm)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.presence import remote
+from app.presence import ipc_client
 
 # For a thread that is still busy after the engine has stopped, as with a silent hub.
 LAST_WAIT_S = 2.0
@@ -21,8 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run Rubato; returns the exit status."""
     mend_streams()
     words = sys.argv[1:] if arguments is None else arguments
-    message = remote.message_of(words)
-    return remote.tell(message) if message else _main(words)
+    message = ipc_client.message_of(words)
+    return ipc_client.tell(message) if message else _main(words)
 
 
 def mend_streams() -> None:

@@ -1,4 +1,5 @@
 """Where the parts of the window are: side by side in a wide one, otherwise on top of each other.
+The shelf is the column with the voice area and the status, which nobody needs while talking.
 
 Invariant: the parts are the same in both; in a narrow window the shelf, or the panel of
 conversations, takes the place of the conversation, and the composer stays. Where the rate, the line
@@ -8,17 +9,55 @@ to type in and their buttons are depends on the window's size alone, not on what
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
+from app.bridge import Post
 from app.conversation.composer import Composer
 from app.header import Header
-from app.look.layout import NO_MARGINS, Measured, Spring, card, column, row, wide
-from app.shelf import Shelf
+from app.look.layout import NO_MARGINS, Measured, Scrolled, Spring, card, column, page_in, row, wide
+from app.look.theme import Theme
 from app.stage.panel import Stage
 from app.status.banner import Banner
-from app.timers.panel import TimersPanel
+from app.status.panel import Status
+from app.status.parts import Parts
+from app.timers import TimersPanel
+from app.voice.panel import VoiceArea
+from engine.api import Event
+
+
+class Shelf(Scrolled):
+    """Two cards, one under the other, which scroll when the window is low."""
+
+    def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
+        content = page_in()
+        super().__init__(content, parent)  # while it is empty: what moves is styled anew
+        self._content = content
+        self.voices = VoiceArea(post, theme, content)
+        self.status = Status(parts, theme, content)
+        shown = (self.voices, self.status)
+        cards = [card(content, each, margins=(16, 14, 16, 14)) for each in shown]
+        column(*cards, Spring(), on=content, spacing=12)
+        content.installEventFilter(self)
+
+    def on_event(self, event: Event) -> None:
+        self.voices.on_event(event)
+        self.status.on_event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A scroll area does not report when its content wants another size."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def sizeHint(self) -> QSize:
+        least = self._content.minimumSizeHint()  # larger than its sizeHint where lines wrap
+        return QSize(330, self._content.sizeHint().expandedTo(least).height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(220, 120)
+
 
 _SIDE_FROM = 2.4  # a window this many times as wide as the side column has room for it
 _SIDE_WIDTH = 340  # logical pixels at least

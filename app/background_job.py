@@ -10,10 +10,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, QProcess, Signal
+from PySide6.QtCore import QByteArray, QObject, QProcess, Signal
 from shiboken6 import isValid
 
+from app.language import translated
 from app.presence.autostart import own_command
+from engine.api import translatable
 
 _NICE = 10  # of 19
 _END_MS = 2000  # for a process to end by itself once nobody needs its result
@@ -23,8 +25,8 @@ class BackgroundJob(QObject):
     """One at a time; starting it again while it runs does nothing.
 
     Signals:
-        told(document): a line of JSON it wrote to standard error meanwhile, parsed.
-        ended(document): the JSON that the command printed, parsed; None if it printed no JSON.
+        told(dict): a JSON object it wrote to standard error meanwhile, on a line.
+        ended(dict | None): the JSON object that the command printed; None if it printed none.
     """
 
     ended = Signal(object)
@@ -68,8 +70,7 @@ class BackgroundJob(QObject):
         channel = self._process.readChannel()
         self._process.setReadChannel(QProcess.ProcessChannel.StandardError)
         while self._process.canReadLine():
-            said = _document(bytes(self._process.readLine().data()))
-            if said is not None:
+            if said := _document(self._process.readLine()):
                 self.told.emit(said)
         self._process.setReadChannel(channel)
 
@@ -78,7 +79,7 @@ class BackgroundJob(QObject):
             self.ended.emit(None)
 
     def _on_end(self, status: int, how: QProcess.ExitStatus) -> None:
-        self.ended.emit(_document(bytes(self._process.readAllStandardOutput().data())))
+        self.ended.emit(_document(self._process.readAllStandardOutput()))
 
 
 def _end(process: QProcess) -> None:
@@ -93,8 +94,16 @@ def _end(process: QProcess) -> None:
     process.blockSignals(False)
 
 
-def _document(printed: bytes) -> Any:
-    try:
-        return json.loads(printed)
-    except ValueError:
-        return None
+def _document(printed: QByteArray) -> dict[str, Any] | None:
+    with suppress(ValueError):
+        found = json.loads(bytes(printed.data()))
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def texts_of(document: dict[str, Any] | None) -> list[str]:
+    """Why a command failed, in the person's language: a message and a hint. Empty if it did not, or
+    said nothing.
+    """
+    texts = (document or {}).get("texts", ())
+    return [translated(translatable.from_json(each)) for each in texts]

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.language.words import told, tr
+from app.language import told, tr
 from engine.api import ChangeSetting, Command, EngineError, Event, Failed, SettingChanged
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.bridge import Post
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.look.plain_text import one_line
 from engine.api import ChangeSetting, DevicesChanged, Event, Part
 

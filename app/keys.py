@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QMenu, QWidget
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.look.label import Label
 
 

@@ -1,27 +1,42 @@
-"""The program with a window: one for each person, with an engine behind it, from start to end.
+"""The program with a window: one for each person, with an engine behind it, from start to end; its
+language, and what guards it: Ctrl+C in the terminal closes it like its close button, and what
+breaks is noted for the person.
 
 Invariant: of two simultaneous starts one becomes the program and the other tells it to show itself.
 The engine is created after the first frame, and the program ends only when the engine has stopped.
 """
 
 import ctypes
+import logging
 import os
+import signal
+import socket
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import (
+    QLibraryInfo,
+    QLocale,
+    QMessageLogContext,
+    QObject,
+    QSocketNotifier,
+    Qt,
+    QtMsgType,
+    QTranslator,
+    qInstallMessageHandler,
+)
 from PySide6.QtWidgets import QApplication
 
+from app import language
 from app.bridge import Bridge, Emit, EngineLike
-from app.guards import Interrupt, Watch
-from app.language.system import speak
-from app.language.words import tr, translated
+from app.language import tr, translated
 from app.look import file_dialogs
-from app.look.icons import application_icon
+from app.look.controls import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
-from app.presence import installation, remote
-from app.presence.desk import Desk
+from app.presence import autostart, ipc_client
+from app.presence.command_handler import CommandHandler
 from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
@@ -71,11 +86,11 @@ def run(
     """
     application = make_application()
     speak(application, settings.window.language)
-    desk = Desk()
-    instance = Instance(desk.on_message)
+    handler = CommandHandler()
+    instance = Instance(handler.on_message)
     if start is not None and (claim := instance.claim()) is not Claim.OURS:
         if claim is Claim.TAKEN:
-            return remote.raise_running(hidden=start.hidden) or 0
+            return ipc_client.raise_running(hidden=start.hidden) or 0
         notes = (
             *notes,
             tr("`rubato talk` and a second start cannot reach this. {fault}", fault=instance.fault),
@@ -86,8 +101,8 @@ def run(
     theme = Theme(mode_named(settings.window.theme), application)
     bridge = Bridge(lambda emit: make_engine(settings, emit))
     window = Window(settings, bridge.post, theme)
-    desk.serve(window)
-    presence = Presence(window, desk, settings, tray=start is not None and start.tray)
+    handler.serve(window)
+    presence = Presence(window, handler, settings, tray=start is not None and start.tray)
     queued = Qt.ConnectionType.QueuedConnection
     bridge.arrived.connect(window.on_event)
     bridge.arrived.connect(presence.on_event)
@@ -111,9 +126,9 @@ def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | No
     """Start the window first (unless hidden), then the engine, then tray, notifications and
     keys."""
     if start is not None:
-        window.first_painted.connect(installation.note_start)
+        window.first_painted.connect(autostart.note_start)
     if start is not None and start.hidden:
-        installation.note_start()
+        autostart.note_start()
         bridge.open()
         presence.begin()
         presence.start_hidden()
@@ -122,3 +137,99 @@ def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | No
     if start is not None:
         window.first_painted.connect(presence.begin)
     window.show()
+
+
+_QUIET = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
+
+
+class Interrupt(QObject):
+    """Calls `close` on SIGINT and SIGTERM for as long as it lives; main thread only.
+
+    Invariant: the signal handler only makes Python notice the signal; closing happens on the Qt
+    thread. (While Qt waits for events, Python runs no handlers; hence the socket.)
+    """
+
+    def __init__(self, close: Callable[[], object], parent: QObject) -> None:
+        super().__init__(parent)
+        self._close = close
+        self._read, self._write = socket.socketpair()
+        self._read.setblocking(False)
+        self._write.setblocking(False)
+        self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_readable)
+        self._descriptor_before = signal.set_wakeup_fd(self._write.fileno())
+        self._before = {
+            number: signal.signal(number, lambda *_: None)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+
+    def restore(self) -> None:
+        """Put everything back as it was."""
+        self._notifier.setEnabled(False)
+        signal.set_wakeup_fd(self._descriptor_before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._read.close()
+        self._write.close()
+
+    def _on_readable(self) -> None:
+        self._read.recv(64)
+        self._close()
+
+
+class Watch:
+    """Crash notes between begin() and end(): the engine's hooks, and Qt's own warnings. `notes`
+    None: notes nothing.
+
+    Invariant: only the severity and the category of Qt's messages are noted, because the text may
+    contain a file's name. The previous message handler still gets everything.
+    """
+
+    def __init__(self, notes: CrashNotes | None) -> None:
+        self._notes = notes
+        # The previous message handler; None = Qt's own.
+        self._before: Callable[..., Any] | None = None
+
+    def begin(self) -> str:
+        """Start; return one sentence about what broke in the last run, or ""."""
+        if self._notes is None:
+            return ""
+        broke = self._notes.begin()
+        self._before = qInstallMessageHandler(self._on_message)
+        return broke
+
+    def end(self) -> None:
+        if self._notes is not None:
+            qInstallMessageHandler(self._before)
+            self._notes.end()
+
+    def _on_message(self, kind: QtMsgType, context: QMessageLogContext, words: str) -> None:
+        if kind not in _QUIET:
+            logging.getLogger(f"app.{context.category}").warning("severity=%s", kind)
+        if self._before is not None:
+            self._before(kind, context, words)
+        elif kind is not QtMsgType.QtDebugMsg:
+            sys.stderr.write(f"{words}\n")
+
+
+def speak(application: QApplication, chosen: str) -> str:
+    """Use the language of the setting window.language, in our texts and in Qt's (its own menus, and
+    how numbers are typed), from before the first widget on; return the code of the language.
+    """
+    code = of_system(QLocale.system().uiLanguages()) if chosen == "system" else chosen
+    language.choose(code)
+    system = QLocale.system()
+    locale = QLocale(code)
+    # somebody with Austrian German also wants its number format
+    QLocale.setDefault(system if system.language() == locale.language() else locale)
+    of_qt = QTranslator(application)
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if code != "en" and of_qt.load(f"qtbase_{code}", folder):
+        application.installTranslator(of_qt)
+    return code
+
+
+def of_system(preferred: list[str]) -> str:
+    """The first of the person's preferred languages ('de-AT', 'en') that we have; else English."""
+    codes = (each.replace("_", "-").split("-")[0].lower() for each in preferred)
+    return next((code for code in codes if code in language.LANGUAGES), "en")

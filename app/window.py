@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.about.page import AboutPage
-from app.arrangement import Arrangement, WindowParts
+from app.about import AboutPage
+from app.arrangement import Arrangement, Shelf, WindowParts
 from app.bridge import Post
 from app.conversation.composer import Composer
 from app.conversation.transcript import KEYBOARD
@@ -30,41 +30,23 @@ from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
-from app.header import HANDS_FREE_KEY, Header
+from app.header import HANDS_FREE_KEY, MUTED_KEY, Header
 from app.history.panel import HistoryPanel
 from app.keys import Act, KeysCard, MoreMenu, Precedence
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
 from app.look.theme import Theme, mode_named
 from app.models.page import Models
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Form
-from app.shelf import Shelf
 from app.stage.panel import Stage
 from app.stage.talk_key import TalkKey
-from app.status.banner import Banner
-from app.status.notice import NoticeLine
+from app.status.banner import Banner, NoticeLine
 from app.status.parts import Parts
-from app.timers.panel import TimersPanel
+from app.timers import TimersPanel
 from app.voice.panel import dropped_file
-from engine.api import (
-    ChangeSetting,
-    Command,
-    ConversationOpened,
-    Event,
-    Export,
-    Heard,
-    Levels,
-    NewConversation,
-    Part,
-    Replay,
-    SendText,
-    SettingChanged,
-    Settings,
-    StopReply,
-    Value,
-)
+from engine import api
 
 THEME_KEY = "window.theme"
 _FORMATS = {
@@ -90,7 +72,7 @@ class Window(QWidget):
     closing = Signal()
     put_away = Signal()
 
-    def __init__(self, settings: Settings, post: Post, theme: Theme) -> None:
+    def __init__(self, settings: api.Settings, post: Post, theme: Theme) -> None:
         super().__init__()
         self._send = post
         self.closing_hides: Callable[[], bool] = lambda: False  # asked at each close
@@ -123,15 +105,15 @@ class Window(QWidget):
 
     # ------------------------------------------------------- events and commands
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         """Pass the event on; every part handles what concerns it."""
         match event:
-            case SettingChanged(key, value):
+            case api.SettingChanged(key, value):
                 self._on_setting(key, value)
-            case Heard() if event.recogniser == KEYBOARD:
+            case api.Heard() if event.recogniser == KEYBOARD:
                 self._is_asked = True
                 self._show_page()
-            case ConversationOpened(conversation=int()):
+            case api.ConversationOpened(conversation=int()):
                 self._is_asked = True
                 if self._arrangement.hides_pages:
                     self.header.history.setChecked(False)
@@ -140,12 +122,12 @@ class Window(QWidget):
         if self._dialog is not None:
             self._dialog.on_event(event)
 
-    def _concerned(self, event: Event) -> tuple[Callable[[Event], None], ...]:
+    def _concerned(self, event: api.Event) -> tuple[Callable[[api.Event], None], ...]:
         """Whom it may concern. Levels come ten times a second, also while nobody speaks: they go
         only to what shows them.
         """
         meters = (self.composer.on_event, self.stage.on_event, self.shelf.on_event)
-        if isinstance(event, Levels):
+        if isinstance(event, api.Levels):
             return (*meters, self.first_start.on_event) if self.first_start.isVisible() else meters
         return (
             *(self.parts.on_event, self.devices.on_event, self.header.on_event),
@@ -155,24 +137,24 @@ class Window(QWidget):
             *(self.first_start.on_event, self.models.on_event),
         )
 
-    def post(self, command: Command) -> None:
+    def post(self, command: api.Command) -> None:
         """Show at once what a command changes in the window, and pass the command on."""
         match command:
-            case NewConversation():
+            case api.NewConversation():
                 self._is_asked = False
                 self.conversation.clear_all()
-            case SendText():
+            case api.SendText():
                 self.conversation.follow_again()
-            case ChangeSetting(key, on) if key == HANDS_FREE_KEY:
+            case api.ChangeSetting(key, on) if key == HANDS_FREE_KEY:
                 self._on_setting(key, on)
         self._send(command)
 
-    def change(self, key: str, value: Value) -> None:
+    def change(self, key: str, value: api.Value) -> None:
         """Change a setting here and in the engine, which saves it."""
         self._on_setting(key, value)
-        self.post(ChangeSetting(key, value))
+        self.post(api.ChangeSetting(key, value))
 
-    def _on_setting(self, key: str, value: Value) -> None:
+    def _on_setting(self, key: str, value: api.Value) -> None:
         self._values[key] = value
         self.first_start.show_values(self._values)
         match key:
@@ -187,14 +169,13 @@ class Window(QWidget):
                 self.talk_key.choose(str(value))
                 self._show_talking()
             case "audio.muted":
-                self._show_muted(bool(value))
+                self._show_talking()
             case "audio.hands_free":
                 self.header.show_hands_free(bool(value))
                 self._show_talking()
 
-    def _show_settings(self, settings: Settings) -> None:
+    def _show_settings(self, settings: api.Settings) -> None:
         self.header.show_hands_free(settings.audio.hands_free)
-        self._show_muted(settings.audio.muted)
         self.header.show_volume(settings.audio.volume)
         self.stage.rate.show_rate(settings.speech.rate)
         self.first_start.show_values(self._values)
@@ -202,17 +183,14 @@ class Window(QWidget):
         self._show_page()
         self._show_talking()
 
-    def _show_muted(self, on: bool) -> None:
-        self.header.microphone.show_muted(on)
-        self.stage.show_muted(on)
-        self.welcome.show_muted(on)
-        self.composer.talk.show_muted(on)
-
     def _show_talking(self) -> None:
-        hands_free = bool(self._values[HANDS_FREE_KEY])
-        self.composer.talk.name_key(self.talk_key.label)
-        self.composer.talk.be_hands_free(hands_free)
-        self.welcome.explain(self.talk_key.label, is_hands_free=hands_free)
+        """Whether one is listened to, and how to begin."""
+        self.parts.is_muted = bool(self._values[MUTED_KEY])
+        self.parts.is_hands_free = bool(self._values[HANDS_FREE_KEY])
+        self.header.microphone.show_muted(self.parts.is_muted)
+        self.stage.show_mood()
+        self.composer.talk.explain(self.talk_key.label)
+        self.welcome.explain(self.talk_key.label)
 
     # ------------------------------------------------------------------- actions
 
@@ -221,7 +199,7 @@ class Window(QWidget):
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
         self.conversation.emptied.connect(self._show_page)
-        self.conversation.door.clicked.connect(lambda: self._act(Act.MODELS))
+        self.conversation.model_link.clicked.connect(lambda: self._act(Act.MODELS))
         self.first_start.models.connect(lambda: self._act(Act.MODELS))
         self.welcome.model_wanted.connect(lambda: self._act(Act.MODELS))
         self.welcome.voice_wanted.connect(lambda: self.shelf.voices.open_page().record.click())
@@ -233,7 +211,9 @@ class Window(QWidget):
         header.new.clicked.connect(lambda: self._act(Act.NEW))
         header.details.toggled.connect(self._arrangement.show_details)
         header.history.toggled.connect(self._show_history)
-        self.conversation.word_chosen.connect(lambda turn, start: self.post(Replay(turn, start)))
+        self.conversation.word_chosen.connect(
+            lambda turn, start: self.post(api.Replay(turn, start))
+        )
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
         header.more.open_menu(MoreMenu(self._act, lambda: header.recording.is_on, self))
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
@@ -244,7 +224,7 @@ class Window(QWidget):
     def _act(self, act: Act) -> None:
         actions: dict[Act, Callable[[], object]] = {
             Act.STOP: self._stop,
-            Act.NEW: lambda: self.post(NewConversation(self.header.private.is_on)),
+            Act.NEW: lambda: self.post(api.NewConversation(self.header.private.is_on)),
             Act.HISTORY: self.header.history.toggle,
             Act.HANDS_FREE: self.header.hands_free.toggle,
             Act.MUTE: self.header.microphone.click,
@@ -269,15 +249,15 @@ class Window(QWidget):
     def export(self) -> QFileDialog:
         """Ask where to write the conversation, and in which format."""
         post, title = self.post, tr("Export the conversation")
-        return ask_where(self, title, "conversation", _FORMATS, lambda path: post(Export(path)))
+        return ask_where(self, title, "conversation", _FORMATS, lambda path: post(api.Export(path)))
 
     def _stop(self) -> None:
         """Esc stops the reply; in the input line it also goes back to the conversation."""
-        self.post(StopReply(by_escape=True))
+        self.post(api.StopReply(by_escape=True))
         if self.composer.line.hasFocus():
             self.composer.line.clearFocus()
 
-    def open_settings(self, part: Part | None) -> SettingsDialog:
+    def open_settings(self, part: api.Part | None) -> SettingsDialog:
         """Open the settings, at the page of a part if one is given."""
         if self._dialog is None:
             self._dialog = SettingsDialog(self._form, self._theme, self.devices, self.parts, self)
@@ -287,7 +267,7 @@ class Window(QWidget):
         self._dialog.show_part(part)
         return self._dialog
 
-    def _on_part_chosen(self, part: Part, at: QWidget) -> None:
+    def _on_part_chosen(self, part: api.Part, at: QWidget) -> None:
         """A device is chosen from a menu below `at`, anything else in the settings."""
         if part in DEVICE_KEYS:
             self.devices.menu(part, self).popup(at.mapToGlobal(at.rect().bottomLeft()))
@@ -340,7 +320,7 @@ class Window(QWidget):
         self._arrangement.show_page(page)
 
     def _begin_first_start(self) -> None:
-        self.post(NewConversation())
+        self.post(api.NewConversation())
         self.change(STEP_KEY, 0)
 
     # ----------------------------------------------------------- Qt's own events

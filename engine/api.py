@@ -30,6 +30,7 @@ from engine.messages.timers import *
 from engine.messages.voices import *
 from engine.messages.words import *
 from engine.resources import resource as resource
+from engine.resources import table as table
 from engine.settings import Manner as Manner
 from engine.settings import Settings as Settings
 from engine.settings import Value as Value
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
     )
     from engine.settings_file import default_path as settings_path
     from engine.tts.pick import choose as choose_synthesiser
-    from engine.tts.shelf import SENTENCE, Shelf
+    from engine.tts.voice_store import SENTENCE, VoiceStore
 
 
 class Engine:
@@ -147,11 +148,11 @@ def load_settings() -> tuple[Settings, tuple[str, ...]]:
     return settings_file.load(settings_file.default_path())
 
 
-def voices(settings: Settings) -> "Shelf":
+def voices(settings: Settings) -> "VoiceStore":
     """The voices there are for the synthesiser of the settings, which is not loaded."""
-    from engine.tts import roster, shelf
+    from engine.tts import voice_catalogue, voice_store
 
-    return shelf.Shelf(roster.usable(settings.speech))
+    return voice_store.VoiceStore(voice_catalogue.usable(settings.speech))
 
 
 @cache

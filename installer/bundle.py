@@ -19,8 +19,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from installer.bootstrap.paths import LEAST_FOR_BYTE_CODE
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload, write_list
-from installer.bootstrap.places import LEAST_FOR_BYTE_CODE
 from installer.plan import PINS, ROOT
 
 # The name of uv's wheel for each system, and of the program in it.
@@ -30,7 +30,8 @@ SYSTEMS = {
     "macos": ("macosx_11_0_arm64", "uv"),
 }
 _PINS = ("run.txt", "torch*.txt")
-_OURS = ("__init__.py", "commands.py", "plan.py", "system.py")  # beside the package bootstrap
+# beside the package bootstrap
+_OURS = ("__init__.py", "commands.py", "needs.toml", "plan.py", "system.py")
 ROOM = f"""\
 import os
 import shutil
@@ -108,7 +109,9 @@ def tar(folder: Path) -> Path:
 
 def build_wheel(folder: Path) -> Path:
     """Our wheel, from this checkout."""
-    _uv("build", "--wheel", "--quiet", "--no-create-gitignore", "--out-dir", str(folder), str(ROOT))
+    build = [str(Path(sys.executable).with_name("uv")), "build", "--wheel", "--quiet"]
+    where = ["--no-create-gitignore", "--out-dir", str(folder), str(ROOT)]
+    subprocess.run([*build, *where], check=True)
     return next(folder.glob("rubato-*.whl"))
 
 
@@ -135,11 +138,6 @@ def put_bootstrapper(folder: Path) -> None:
     for name in _OURS:
         shutil.copyfile(source / name, target / name)
     (folder / "__main__.py").write_text(_MAIN, encoding="utf-8")
-
-
-def _uv(*arguments: str) -> None:
-    uv = Path(sys.executable).with_name("uv")
-    subprocess.run([str(uv), *arguments], check=True)
 
 
 if __name__ == "__main__":

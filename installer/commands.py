@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 # uv lists every package it touched: 100 lines that hide the one that matters
@@ -83,27 +83,50 @@ def say(text: str = "") -> None:
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: str) -> None:
     """Run a program with its output indented below the step. SetupError when it fails."""
+
+    def show(line: str) -> None:
+        if not DROPPED.match(line):
+            say("    " + line)
+
+    output = follow(command, {**os.environ, **(env or {})}, show)
+    if output is not None:
+        cause = cause_of(output)
+        raise SetupError(f"{doing} failed. {advice(cause)}", cause)
+
+
+def follow(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    on_line: Callable[[str], None],
+    watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None,
+) -> str | None:
+    """Run a program to its end and pass its lines on; return None when it succeeded, else its last
+    lines. SetupError when it cannot be started.
+    """
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     try:
-        with subprocess.Popen(
+        process = subprocess.Popen(
             command,
-            env={**os.environ, **(env or {})},
+            env=dict(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            encoding="utf-8",
             errors="replace",
-        ) as process:
-            assert process.stdout is not None  # we asked for a pipe
-            for line in process.stdout:
-                tail.append(line)
-                if not DROPPED.match(line):
-                    say("    " + line.rstrip())
+            creationflags=NO_WINDOW,
+        )
     except OSError as error:
-        raise SetupError(f"{doing}: {command[0]} cannot be started ({error}).") from error
-    if process.returncode:
-        cause = cause_of("".join(tail))
-        raise SetupError(f"{doing} failed. {advice(cause)}", cause)
+        raise SetupError(f"{command[0]} cannot be started ({error.strerror}).") from error
+    with process:
+        watch(process)
+        assert process.stdout is not None  # stdout is a pipe
+        for line in process.stdout:
+            tail.append(line)
+            on_line(line.rstrip())
+        status = process.wait()
+    watch(None)
+    return "".join(tail) or f"It ended with {status}." if status else None
 
 
 def advice(cause: Cause) -> str:

@@ -5,10 +5,13 @@ Invariant: the files hold names, versions, markers and hashes for Linux, macOS a
 Python the project runs on; never an address or a path. torch itself is only in torch.txt, because
 the right build depends on the machine (installer/setup.py picks it); what torch needs is in the
 others. torch.txt holds the builds of the package index: for the CPU on Windows, for Apple's
-processors on macOS, and with CUDA and its libraries on Linux.
+processors on macOS, and with CUDA and its libraries on Linux; torch-linux-cpu.txt and
+torch-windows-cuda.txt hold those that only PyTorch's own index has.
 """
 
 import argparse
+import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -49,13 +52,15 @@ class Pin:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--upgrade", action="store_true", help="move to the newest versions")
-    upgrade: bool = parser.parse_args(arguments).upgrade
-    everything = resolve(upgrade=upgrade)
+    parser.add_argument("wheels", nargs="*", help="folders that stand in for PyTorch's index")
+    options = parser.parse_args(arguments)
+    everything = resolve(upgrade=options.upgrade)
     check_torch(everything)
     with tempfile.TemporaryDirectory() as folder:
         constraints = Path(folder, "everything.txt")
         constraints.write_text("".join(f"{pin.line}\n" for pin in everything))
         pin_all(constraints)
+    pin_own_builds(options.wheels)
     return 0
 
 
@@ -130,6 +135,53 @@ def write(name: str, text: str, already: set[str], *, torch: bool = False) -> se
             sys.exit(f"{name} would hold an address, a path or an option")
     (PINS / name).write_text(body, encoding="utf-8", newline="\n")
     return {pin.line for pin in kept}
+
+
+# file -> uv's name of the index, and the mark in the version of its builds
+BUILDS = {"torch-linux-cpu.txt": ("cpu", "+cpu"), "torch-windows-cuda.txt": ("cu130", "+cu130")}
+_SYSTEMS = {"torch-linux-cpu.txt": "linux", "torch-windows-cuda.txt": "win32"}
+
+
+def pin_own_builds(folders: Sequence[str]) -> None:
+    """Write the builds of torch that only PyTorch's own index has. A written file lists every build
+    that was found; if none can be found, that is printed and the old file stays.
+    """
+    for file, (backend, mark) in BUILDS.items():
+        found = from_index(backend, mark) or from_wheels(map(Path, folders), mark)
+        if not found:
+            print(f"{file} is left as it is: no {TORCH}{mark} can be reached")
+            continue
+        where = f" ; sys_platform == '{_SYSTEMS[file]}'"
+        head, *hashes = found.splitlines()
+        first = head.rstrip(" \\").partition(" ;")[0] + where + " \\"
+        (PINS / file).write_text(HEADER + "\n".join([first, *hashes]) + "\n", encoding="utf-8")
+        print(f"{file}: {len(hashes)} builds")
+
+
+def from_index(backend: str, mark: str) -> str:
+    """The pin with the hashes from the index, or "" if the index cannot be reached."""
+    command = [str(VENV / "bin" / "uv"), "pip", "compile", "-", "--universal", "--no-header"]
+    command += ["--no-annotate", "--generate-hashes", "--no-deps", "--python-version", "3.11"]
+    env = os.environ | {"UV_HTTP_RETRIES": "0", "UV_HTTP_TIMEOUT": "20"}
+    done = subprocess.run(
+        [*command, "--torch-backend", backend],
+        input=TORCH + mark,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    return next((pin.text.rstrip() for pin in pins(done.stdout)), "")
+
+
+def from_wheels(folders: Iterable[Path], mark: str) -> str:
+    """The pin with the hashes of the wheels in these folders, or ""."""
+    pattern = TORCH.replace("==", "-") + mark + "-*.whl"
+    wheels = sorted(path for folder in folders for path in folder.glob(pattern))
+    if not wheels:
+        return ""
+    hashes = sorted({hashlib.sha256(path.read_bytes()).hexdigest() for path in wheels})
+    lines = " \\\n".join(f"    --hash=sha256:{each}" for each in hashes)
+    return f"{TORCH}{mark} \\\n{lines}"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ depends on the hardware. Only llama-cpp-python is compiled, and only on request.
 import contextlib
 import os
 import platform
-import shutil
 import sys
 import tempfile
 import time
@@ -17,6 +16,8 @@ from pathlib import Path
 
 from app.presence import desktop_entry
 from installer import environment, system
+from installer.bootstrap.paths import lock
+from installer.bootstrap.payload import fitting
 from installer.commands import (
     Cause,
     SetupError,
@@ -223,12 +224,7 @@ def torch_sources() -> list[Source]:
 
 def hardware() -> str:
     """'CUDA' if NVIDIA's driver is active, else 'CPU'."""
-    if shutil.which("nvidia-smi") is None:
-        return "CPU"
-    driver = Path("/proc/driver/nvidia/gpus")  # faster than nvidia-smi, which can take seconds
-    if driver.is_dir() and any(driver.iterdir()):
-        return "CUDA"
-    return "CUDA" if succeeds(["nvidia-smi", "-L"]) else "CPU"
+    return fitting().name
 
 
 def cmake_settings() -> dict[str, str]:
@@ -275,15 +271,7 @@ def uv_install(target: Environment) -> list[str]:
 @contextlib.contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Make a second setup of the same checkout wait for the first (not on Windows)."""
-    try:
-        import fcntl  # does not exist on Windows
-    except ImportError:
-        yield
-        return
-    with Path(__file__).open("rb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("  Another setup of this folder is under way; waiting for it.")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with Path(__file__).open("rb") as file:
+        if os.name != "nt":
+            lock(file.fileno(), "  Another setup of this folder is under way; waiting for it.")
         yield

@@ -1,4 +1,4 @@
-"""What the operating system must provide: a table with a probe for each entry, and its installation
+"""What the operating system must provide (needs.toml): a probe for each entry, and its installation
 by apt.
 
 Invariant: a thing counts as present when the program or library itself is found, wherever it came
@@ -10,6 +10,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,68 +29,13 @@ class Need:
     pacman: str
 
 
-# Exactly the libraries that readelf lists for PySide6 6.11's platform plugins and PortAudio's
-# loader. apt resolves virtual names (Debian 13 renamed libglib2.0-0).
-WINDOW_AND_SOUND = (
-    Need("libportaudio.so.2", "libportaudio2", "portaudio", "portaudio"),
-    Need("libEGL.so.1", "libegl1", "libglvnd-egl", "libglvnd"),
-    Need("libGL.so.1", "libgl1", "libglvnd-glx", "libglvnd"),
-    Need("libglib-2.0.so.0", "libglib2.0-0", "glib2", "glib2"),
-    Need("libgssapi_krb5.so.2", "libgssapi-krb5-2", "krb5-libs", "krb5"),  # QtNetwork, on Debian 13
-    Need("libdbus-1.so.3", "libdbus-1-3", "dbus-libs", "dbus"),
-    Need("libfontconfig.so.1", "libfontconfig1", "fontconfig", "fontconfig"),
-    Need("libfreetype.so.6", "libfreetype6", "freetype", "freetype2"),
-    Need("libX11.so.6", "libx11-6", "libX11", "libx11"),
-    Need("libX11-xcb.so.1", "libx11-xcb1", "libX11-xcb", "libx11"),
-    Need("libxkbcommon.so.0", "libxkbcommon0", "libxkbcommon", "libxkbcommon"),
-    Need("libxkbcommon-x11.so.0", "libxkbcommon-x11-0", "libxkbcommon-x11", "libxkbcommon-x11"),
-    Need("libxcb-cursor.so.0", "libxcb-cursor0", "xcb-util-cursor", "xcb-util-cursor"),
-    Need("libxcb-icccm.so.4", "libxcb-icccm4", "xcb-util-wm", "xcb-util-wm"),
-    Need("libxcb-image.so.0", "libxcb-image0", "xcb-util-image", "xcb-util-image"),
-    Need("libxcb-keysyms.so.1", "libxcb-keysyms1", "xcb-util-keysyms", "xcb-util-keysyms"),
-    Need("libxcb-util.so.1", "libxcb-util1", "xcb-util", "xcb-util"),
-    Need(
-        "libxcb-render-util.so.0",
-        "libxcb-render-util0",
-        "xcb-util-renderutil",
-        "xcb-util-renderutil",
-    ),
-    Need("libxcb-randr.so.0", "libxcb-randr0", "libxcb", "libxcb"),
-    Need("libxcb-render.so.0", "libxcb-render0", "libxcb", "libxcb"),
-    Need("libxcb-shape.so.0", "libxcb-shape0", "libxcb", "libxcb"),
-    Need("libxcb-shm.so.0", "libxcb-shm0", "libxcb", "libxcb"),
-    Need("libxcb-sync.so.1", "libxcb-sync1", "libxcb", "libxcb"),
-    Need("libxcb-xfixes.so.0", "libxcb-xfixes0", "libxcb", "libxcb"),
-    Need("libxcb-xkb.so.1", "libxcb-xkb1", "libxcb", "libxcb"),
-)
-QUESTION = (Need("flite", "flite", "flite", "flite"),)  # speaks the question of `make demo`
-COMPILER = (
-    Need("c++", "build-essential", "gcc-c++", "base-devel"),
-    Need("make", "build-essential", "make", "base-devel"),
-)
-RIG = (  # a virtual display, desktop and sound card, and keys pressed on them
-    Need("Xvfb", "xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb"),
-    Need("xauth", "xauth", "xorg-x11-xauth", "xorg-xauth"),  # xvfb-run refuses to start without
-    Need("xdotool", "xdotool", "xdotool", "xdotool"),
-    Need("openbox", "openbox", "openbox", "openbox"),  # window manager: grabs, tray
-    Need("trayer", "trayer", "trayer", "trayer"),
-    Need("dbus-daemon", "dbus-daemon", "dbus-daemon", "dbus"),  # a separate bus for the tests
-    Need(  # the interface that screen readers use
-        "/usr/libexec/at-spi-bus-launcher|/usr/lib/at-spi-bus-launcher",
-        "at-spi2-core",
-        "at-spi2-core",
-        "at-spi2-core",
-    ),
-    Need("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio"),
-    Need("strace", "strace", "strace", "strace"),  # shows that no program uses the network
-    Need("pactl", "pulseaudio-utils", "pulseaudio-utils", "libpulse"),
-    Need(
-        "/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so|/usr/lib*/alsa-lib/"
-        "libasound_module_pcm_pulse.so",
-        "libasound2-plugins",
-        "alsa-plugins-pulseaudio",
-        "alsa-plugins",
-    ),
+def _needs(purpose: str) -> tuple[Need, ...]:
+    text = Path(__file__).with_name("needs.toml").read_text(encoding="utf-8")
+    return tuple(Need(*row) for row in tomllib.loads(text)[purpose])
+
+
+WINDOW_AND_SOUND, QUESTION, COMPILER, RIG = map(
+    _needs, ("window_and_sound", "question", "compiler", "rig")
 )
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from app.command import compare, history, models, serve, voices, wake
-from app.command.terminal import action, own_settings, redraw, tell, write, write_json
-from app.presence import remote
-from app.presence.remote import Message
+from app.command.terminal import action, answer, own_settings, redraw, tell, write, write_json
+from app.presence import ipc_client
+from app.presence.ipc_client import Message
 from engine import api
 from engine.api import Event, Settings
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.api import Exchange
 
 _SOON_S = 2.0  # shorter work needs no progress line
+QUESTION = "convert ten miles to kilometers"
 
 
 @dataclass(frozen=True)
@@ -113,17 +114,17 @@ def _add_remote(commands: Any) -> None:
     talk = commands.add_parser("talk", help="hold or let go the talk key of the running program")
     talk.add_argument("how", choices=("press", "release", "toggle"))
     talk.set_defaults(
-        command=lambda options: remote.tell(Message(remote.Order(f"talk {options.how}")))
+        command=lambda options: ipc_client.tell(Message(ipc_client.Order(f"talk {options.how}")))
     )
     for order, text in (
-        (remote.Order.STOP, "stop the reply of the running program"),
-        (remote.Order.FASTER, "let the running program speak faster"),
-        (remote.Order.SLOWER, "let the running program speak slower"),
-        (remote.Order.SHOW, "show the window of the running program"),
-        (remote.Order.STATUS, "what the running program is doing, in a word"),
+        (ipc_client.Order.STOP, "stop the reply of the running program"),
+        (ipc_client.Order.FASTER, "let the running program speak faster"),
+        (ipc_client.Order.SLOWER, "let the running program speak slower"),
+        (ipc_client.Order.SHOW, "show the window of the running program"),
+        (ipc_client.Order.STATUS, "what the running program is doing, in a word"),
     ):
         parser = commands.add_parser(order.value, help=text)
-        parser.set_defaults(command=lambda _, order=order: remote.tell(Message(order)))
+        parser.set_defaults(command=lambda _, order=order: ipc_client.tell(Message(order)))
 
 
 # ------------------------------------------------------------------------ commands
@@ -132,7 +133,7 @@ def _add_remote(commands: Any) -> None:
 def _window(options: argparse.Namespace) -> int:
     if sys.platform == "win32":
         import torch  # noqa: F401 - its DLLs must be loaded before Qt's (pytorch#166628)
-    raised = remote.raise_running(hidden=options.start_hidden)
+    raised = ipc_client.raise_running(hidden=options.start_hidden)
     if raised is not None:
         return raised
     settings, notes = api.load_settings()
@@ -172,30 +173,22 @@ def _say(options: argparse.Namespace) -> int:
         voice = ""  # the chosen one is the chosen synthesiser's
     manner = api.Manner(voice, plan, options.word_delay, options.out)
     settings = dataclasses.replace(settings, speech=speech)
-    with _ShareLine() as line:
-        said = api.say(text, settings, manner, line.draw)
-    if options.json:
-        write_json(said)
-    else:
-        write(
-            f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
-            f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
-        )
-    return 0
+    with _ShareLine() as progress:
+        said = api.say(text, settings, manner, progress.draw)
+    line = f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
+    line += f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
+    return answer(options, said, line)
 
 
 def _say_in_window(text: str, options: argparse.Namespace) -> int:
     others = (options.rate, options.rate_plan, options.voice, options.engine, options.seed)
-    if (
-        options.json
-        or options.word_delay
-        or any(each is not None for each in (*others, options.out))
-    ):
+    said_how = any(each is not None for each in (*others, options.out))
+    if options.json or options.word_delay or said_how:
         raise api.errors.InvalidInput(
             "The program that runs speaks with its own voice, and at its own pace.",
             hint="Give --in-window with a text alone.",
         )
-    return remote.tell(Message(remote.Order.SAY, text=text))
+    return ipc_client.tell(Message(ipc_client.Order.SAY, text=text))
 
 
 def _converse(options: argparse.Namespace) -> int:
@@ -208,37 +201,27 @@ def _converse(options: argparse.Namespace) -> int:
         show=_show_faults if options.json else _show_turns,
         keep=api.Keep(options.record, tuple(options.export)),
     )
-    if options.json:
-        _print_exchanges(exchanges)
-    return 0
+    return answer(options, _document(exchanges))
 
 
 def _demo(options: argparse.Namespace) -> int:
-    _make_folder(options.out)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise api.errors.InvalidInput(
+            "The folder {folder} cannot be made: {error}.",
+            hint="Choose a place that exists and where you may write, with --out FOLDER.",
+            folder=options.out,
+            error=error.strerror,
+        ) from error
     question, reply = options.out / "question.wav", options.out / "reply.wav"
     asked_by = api.speak_question(QUESTION, question)
     tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
     show = _show_faults if options.json else _show_turns
     exchanges = api.converse(Settings(), microphone=question, loudspeaker=reply, show=show)
-    if options.json:
-        _print_exchanges(exchanges)
+    answer(options, _document(exchanges))
     tell(f"The reply is in {reply}")
     return 0 if any(exchange.reply for exchange in exchanges) else 1
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise api.errors.InvalidInput(
-            "The folder {folder} cannot be made: {error}.",
-            hint="Choose a place that exists and where you may write, with --out FOLDER.",
-            folder=folder,
-            error=error.strerror,
-        ) from error
-
-
-QUESTION = "convert ten miles to kilometers"
 
 
 def _show_faults(event: Event) -> None:
@@ -255,24 +238,22 @@ def _show_turns(event: Event) -> None:
     if exchange is not None:
         write(f"you:    {_indented(exchange.heard) or '(nothing understood)'}")
         write(f"rubato: {_indented(exchange.reply) or '(no reply)'}")
-        write("        ms after the end of speech: " + _times(exchange))
+        times = (
+            f"{stage.replace('_', ' ')} {at:.0f}"
+            for stage, at in exchange.times_ms.items()
+            if at is not None
+        )
+        write(f"        ms after the end of speech: {', '.join(times)}")
         sys.stdout.flush()
 
 
-def _print_exchanges(exchanges: "Sequence[Exchange]") -> None:
-    write_json({"turns": [dataclasses.asdict(exchange) for exchange in exchanges]})
+def _document(exchanges: "Sequence[Exchange]") -> dict[str, object]:
+    return {"turns": [dataclasses.asdict(exchange) for exchange in exchanges]}
 
 
 def _indented(text: str) -> str:
     """Indent a reply, so that none of its lines can look like one of ours."""
     return text.strip().replace("\n", "\n        ")
-
-
-def _times(exchange: "Exchange") -> str:
-    stages = exchange.times_ms.items()
-    return ", ".join(
-        f"{stage.replace('_', ' ')} {at:.0f}" for stage, at in stages if at is not None
-    )
 
 
 def _bench(options: argparse.Namespace) -> int:

@@ -6,11 +6,18 @@ is one document in the end, after a failure too.
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.command.terminal import action, own_settings, redraw, tell, write, write_json
+from app.command.terminal import (
+    action,
+    own_settings,
+    redraw,
+    tell,
+    write,
+    write_failure,
+    write_json,
+)
 from engine import api
 from engine.api import Compared, ComparisonState, EngineError, Recital
 
@@ -33,27 +40,19 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 def _compare(options: argparse.Namespace) -> int:
     only = tuple(name for name in options.only.split(",") if name)
     recital = Recital(options.word_delay, options.aloud, options.out, options.csv, only)
-    if options.json:
-        return _compare_for_json(options, recital)
-    rows = api.compare(options.text, own_settings(), recital, _show_row)
-    redraw(" " * _LINE)
-    redraw("")
-    write(api.comparison_table(rows))
-    return _status(rows)
-
-
-def _compare_for_json(options: argparse.Namespace, recital: Recital) -> int:
+    show = _tell_row if options.json else _show_row
     try:
-        rows = api.compare(options.text, own_settings(), recital, _tell_row)
+        rows = api.compare(options.text, own_settings(), recital, show)
     except EngineError as error:
-        texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
-        write_json({"message": error.message, "hint": error.hint, "texts": texts})
-        return 1
-    write_json({"rows": [row.document() for row in rows]})
-    return _status(rows)
-
-
-def _status(rows: Sequence[Compared]) -> int:
+        if not options.json:
+            raise
+        return write_failure(error)
+    if options.json:
+        write_json({"rows": [row.document() for row in rows]})
+    else:
+        redraw(" " * _LINE)
+        redraw("")
+        write(api.comparison_table(rows))
     return 0 if any(row.state is ComparisonState.DONE for row in rows) else 1
 
 

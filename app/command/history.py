@@ -8,7 +8,7 @@ import dataclasses
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import action, tell, write, write_json
+from app.command.terminal import action, answer, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 
@@ -65,10 +65,7 @@ def _remove(options: argparse.Namespace) -> int:
         )
     with _kept() as kept:
         count = kept.remove(kept.ids() if options.all else options.numbers)
-    if options.json:
-        write_json({"removed": count})
-    else:
-        write(f"{count} deleted.")
+    answer(options, {"removed": count}, f"{count} deleted.")
     return 0 if count or options.all else 1
 
 

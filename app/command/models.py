@@ -11,7 +11,16 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
-from app.command.terminal import action, as_json, own_settings, redraw, tell, write, write_json
+from app.command.terminal import (
+    action,
+    answer,
+    as_json,
+    own_settings,
+    redraw,
+    tell,
+    write,
+    write_json,
+)
 from app.look.plain_text import one_line
 from engine import api
 
@@ -53,18 +62,15 @@ def _list(options: argparse.Namespace) -> int:
         state = "in use" if entry.in_use else entry.state
         write(f"{one_line(entry.name):16} {size}  {state:9} {one_line(entry.title)}")
         write(f"{'':37}{entry.licence}; {entry.attribution}")
-        for line in (_memory(entry), entry.measured, entry.notice, entry.obstacle):
+        memory = ""
+        if entry.memory_mb:
+            short = "" if entry.fits else ", more than this machine has to spare"
+            memory = f"about {entry.memory_mb / 1000:.1f} GB of memory while it runs{short}"
+        for line in (memory, entry.measured, entry.notice, entry.obstacle):
             if line:
                 write(f"{'':37}{line}")
     write(f"Recommended for this machine: {recommended.text} {recommended.warning}".rstrip())
     return 0
-
-
-def _memory(entry: api.ModelEntry) -> str:
-    if not entry.memory_mb:
-        return ""
-    short = "" if entry.fits else ", more than this machine has to spare"
-    return f"about {entry.memory_mb / 1000:.1f} GB of memory while it runs{short}"
 
 
 def _get(options: argparse.Namespace) -> int:
@@ -75,17 +81,12 @@ def _get(options: argparse.Namespace) -> int:
         names = recommended.names
         tell(f"{recommended.text} {recommended.megabytes:,} MB in all. {recommended.warning}")
     for entry in library.wanted(names):
-        tell(
-            f"{one_line(entry.title)}: {entry.licence}; {entry.attribution}. {entry.notice}".strip()
-        )
+        terms = f"{entry.licence}; {entry.attribution}. {entry.notice}".strip()
+        tell(f"{one_line(entry.title)}: {terms}")
     fetched = {name: library.fetch(name, _progress_line()) for name in names}
     tell("")
-    if options.json:
-        folders = {name: [str(each) for each in found] for name, found in fetched.items()}
-        write_json({"fetched": folders})
-    else:
-        for folder in (folder for found in fetched.values() for folder in found):
-            write(f"{folder}")
+    folders = {name: [str(each) for each in found] for name, found in fetched.items()}
+    answer(options, {"fetched": folders}, *(each for found in folders.values() for each in found))
     _measure(fetched, tell if options.json else write)
     return 0
 
@@ -114,42 +115,27 @@ def automatic(settings: api.Settings) -> tuple[str, str]:
 def _verify(options: argparse.Namespace) -> int:
     faults = _library().verify(options.name, _progress_line())
     tell("")
-    if options.json:
-        write_json({"name": options.name, "faults": list(faults)})
-        return 1 if faults else 0
-    for fault in faults:
-        write(fault)
-    if not faults:
-        write(f"{options.name} is as it was fetched.")
+    lines = faults or (f"{options.name} is as it was fetched.",)
+    answer(options, {"name": options.name, "faults": list(faults)}, *lines)
     return 1 if faults else 0
 
 
 def _remove(options: argparse.Namespace) -> int:
     removed = _library().remove(options.name)
-    if options.json:
-        write_json({"name": options.name, "freed_bytes": removed.freed_bytes})
-    else:
-        write(removed.text)
-    return 0
+    document = {"name": options.name, "freed_bytes": removed.freed_bytes}
+    return answer(options, document, removed.text)
 
 
 def _use(options: argparse.Namespace) -> int:
-    changes = _library().use(options.name)
-    if options.json:
-        write_json({"name": options.name, "settings": dict(changes)})
-    else:
-        write(f"{one_line(options.name)} is used from the next start on.")
-    return 0
+    document = {"name": options.name, "settings": dict(_library().use(options.name))}
+    return answer(options, document, f"{one_line(options.name)} is used from the next start on.")
 
 
 def _add(options: argparse.Namespace) -> int:
     names = _library().add(Path(options.path))
-    if options.json:
-        write_json({"added": list(names)})
-    else:
-        for name in names:
-            write(f"{one_line(name)} is in the list; to use it: rubato models use {one_line(name)}")
-    return 0
+    shown = map(one_line, names)
+    lines = (f"{name} is in the list; to use it: rubato models use {name}" for name in shown)
+    return answer(options, {"added": list(names)}, *lines)
 
 
 def _library() -> "api.ModelLibrary":

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from app.command.terminal import own_settings, tell, write, write_json
+from app.command.terminal import own_settings, tell, write, write_failure
 from engine import api
 from engine.api import EngineError
 
@@ -70,9 +70,7 @@ def _serve(options: argparse.Namespace) -> int:
     except EngineError as error:
         if not options.json:
             raise
-        texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
-        write_json({"message": error.message, "hint": error.hint, "texts": texts})
-        return 1
+        return write_failure(error)
     return 0
 
 

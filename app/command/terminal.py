@@ -14,7 +14,7 @@ from typing import Any
 
 from app.look.plain_text import plain
 from engine import api
-from engine.api import Settings
+from engine.api import EngineError, Settings
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -34,6 +34,23 @@ def write_json(value: object, *, ascii_only: bool = True) -> None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     write(json.dumps(value, indent=2, default=str, ensure_ascii=ascii_only))
+
+
+def answer(options: argparse.Namespace, document: object, *lines: str) -> int:
+    """A command's result: with --json the document, else the lines. Returns the status: 0."""
+    if options.json:
+        write_json(document)
+    else:
+        for line in lines:
+            write(line)
+    return 0
+
+
+def write_failure(error: EngineError, **more: object) -> int:
+    """Why a command failed, as its one JSON document, with `more` in it. Returns the status: 1."""
+    texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
+    write_json({**more, "message": error.message, "hint": error.hint, "texts": texts})
+    return 1
 
 
 def action(

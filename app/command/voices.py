@@ -8,13 +8,13 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import action, own_settings, tell, write, write_json
+from app.command.terminal import action, answer, own_settings, tell, write, write_json
 from app.look.plain_text import one_line
 from engine import api
 from engine.api import Manner, Mix, VoiceEntry
 
 if TYPE_CHECKING:
-    from engine.api import Shelf
+    from engine.api import VoiceStore
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -45,8 +45,8 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 
 
 def _list(options: argparse.Namespace) -> int:
-    shelf = _shelf()
-    entries, removed = shelf.cards(), shelf.removed()
+    store = _store()
+    entries, removed = store.entries(), store.removed()
     if options.json:
         plain = [dataclasses.asdict(entry) for entry in entries]
         names = [entry.name for entry in entries if entry.usable]
@@ -76,34 +76,31 @@ def _facts(entry: VoiceEntry) -> str:
 
 
 def _hear(options: argparse.Namespace) -> int:
-    settings, shelf = own_settings(), _shelf()
-    name = shelf.find(options.name)
-    pace = shelf.pace(name)
+    settings, store = own_settings(), _store()
+    name = store.find(options.name)
+    pace = store.pace(name)
     plan = None if pace is None else f"0:{pace}"
     text = options.text or api.SENTENCE
     said = api.say(text, settings, Manner(name, plan, out=options.out))
-    if options.json:
-        write_json({"voice": name, **dataclasses.asdict(said)})
-    else:
-        write(f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}")
-    return 0
+    line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
+    return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)
 
 
 def _mix(options: argparse.Namespace) -> int:
-    name = _shelf().mix(options.name, Mix(options.one, options.other, options.share))
+    name = _store().mix(options.name, Mix(options.one, options.other, options.share))
     return _done(options, name, f"{one_line(name)} is one of your voices now.")
 
 
 def _rename(options: argparse.Namespace) -> int:
-    name = _shelf().rename(options.name, options.new)
+    name = _store().rename(options.name, options.new)
     return _done(options, name, f"It is called {one_line(name)} now.")
 
 
 def _remove(options: argparse.Namespace) -> int:
-    shelf = _shelf()
-    name = shelf.remove(options.name)
+    store = _store()
+    name = store.remove(options.name)
     if options.for_good:
-        shelf.discard(name)
+        store.discard(name)
     shown = one_line(name)
     said = f"{shown} was removed"
     said += " for good." if options.for_good else f"; `rubato voices restore` brings {shown} back."
@@ -111,45 +108,39 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    name = _shelf().restore(options.name)
+    name = _store().restore(options.name)
     return _done(options, name, f"{one_line(name)} is back.")
 
 
 def _pace(options: argparse.Namespace) -> int:
-    pace = None if options.pace == "own" else _number(options.pace)
-    shelf = _shelf()
-    name = shelf.find(options.name)
-    shelf.set_pace(name, pace)
+    try:
+        pace = None if options.pace == "own" else float(options.pace)
+    except ValueError as error:
+        raise api.errors.InvalidInput(
+            "'{text}' is no pace.",
+            hint="Give syllables a second, 1 to 7, or 'own'.",
+            text=options.pace,
+        ) from error
+    store = _store()
+    name = store.find(options.name)
+    store.set_pace(name, pace)
     said = "the slider's pace" if pace is None else f"{pace:g} syllables a second"
     return _done(options, name, f"{one_line(name)} begins with {said}.")
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise api.errors.InvalidInput(
-            "'{text}' is no pace.", hint="Give syllables a second, 1 to 7, or 'own'.", text=text
-        ) from error
-
-
 def _export(options: argparse.Namespace) -> int:
-    path = _shelf().export(options.name, options.file)
+    path = _store().export(options.name, options.file)
     return _done(options, options.name, f"The voice and its recording are in {path}", str(path))
 
 
 def _import(options: argparse.Namespace) -> int:
-    name = _shelf().read_in(options.file, options.name)
+    name = _store().read_in(options.file, options.name)
     return _done(options, name, f"{one_line(name)} is one of your voices now.")
 
 
 def _done(options: argparse.Namespace, name: str, said: str, file: str | None = None) -> int:
-    if options.json:
-        write_json({"voice": name, **({"file": file} if file else {})})
-    else:
-        write(said)
-    return 0
+    return answer(options, {"voice": name, **({"file": file} if file else {})}, said)
 
 
-def _shelf() -> "Shelf":
+def _store() -> "VoiceStore":
     return api.voices(own_settings())

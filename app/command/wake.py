@@ -9,7 +9,15 @@ import argparse
 import json
 from typing import Any
 
-from app.command.terminal import action, own_settings, redraw, tell, write
+from app.command.terminal import (
+    action,
+    own_settings,
+    redraw,
+    tell,
+    write,
+    write_failure,
+    write_json,
+)
 from app.look.plain_text import one_line
 from engine import api
 from engine.api import EngineError
@@ -23,24 +31,18 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 
 def _teach(options: argparse.Namespace) -> int:
     phrase = options.phrase or own_settings().wake.phrase
-    if options.json:
-        return _teach_for_json(phrase)
-    api.teach_wake_phrase(phrase, lambda share: redraw(f"{100 * share:3.0f} %"))
-    tell("")
-    write(f"“{one_line(phrase)}” was taught; it is listened for so from the next start on.")
-    return 0
+    if not options.json:
+        api.teach_wake_phrase(phrase, lambda share: redraw(f"{100 * share:3.0f} %"))
+        tell("")
+        write(f"“{one_line(phrase)}” was taught; it is listened for so from the next start on.")
+        return 0
 
+    def tell_share(share: float) -> None:
+        tell(json.dumps({"part": round(share, 3)}))
 
-def _teach_for_json(phrase: str) -> int:
-    document: dict[str, object] = {"phrase": phrase}
     try:
-        document["file"] = str(api.teach_wake_phrase(phrase, _tell_share))
+        file = api.teach_wake_phrase(phrase, tell_share)
     except EngineError as error:
-        document |= {"message": error.message, "hint": error.hint}
-        document["texts"] = [api.translatable.to_json(text) for text in (error.message, error.hint)]
-    write(json.dumps(document, indent=2))
-    return 0 if "file" in document else 1
-
-
-def _tell_share(share: float) -> None:
-    tell(json.dumps({"part": round(share, 3)}))
+        return write_failure(error, phrase=phrase)
+    write_json({"phrase": phrase, "file": file})
+    return 0

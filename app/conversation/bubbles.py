@@ -33,7 +33,7 @@ PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like al
 PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
 TURN_GAP = 26.0  # leaves room for the tools of a reply
-DOOR = 32.0  # height of a button below a reply; its line of text is half as high
+LINK_HEIGHT = 32.0  # height of a button below a reply; its line of text is half as high
 INDENT = 24.0  # of a list's item, a quotation
 CODE_PAD = 6.0
 _CELL_PAD = 6.0
@@ -57,7 +57,7 @@ class Kind(Enum):
     PARTIAL = 2
     REPLY = 3
     CAPTION = 4
-    DOOR = 5  # a caption, perhaps empty, with room for a button
+    MODEL_LINK = 5  # a caption, perhaps empty, with room for a button
     MORE = 6  # the next paragraph of a reply, in the same bubble
 
 
@@ -97,9 +97,9 @@ def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockForm
             result.setRightMargin(column * 0.08 + PAD_X)
         case Kind.CAPTION:
             result.setTopMargin(PAD_Y + 5)
-        case Kind.DOOR:
-            result.setTopMargin(PAD_Y + GAP + DOOR / 4)
-            result.setBottomMargin(DOOR / 4)
+        case Kind.MODEL_LINK:
+            result.setTopMargin(PAD_Y + GAP + LINK_HEIGHT / 4)
+            result.setBottomMargin(LINK_HEIGHT / 4)
         case Kind.SPACER:
             result.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
     return result
@@ -218,7 +218,7 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
         case Kind.PARTIAL:
             result.setFont(font)
             result.setForeground(theme.colour("muted"))
-        case Kind.CAPTION | Kind.DOOR:
+        case Kind.CAPTION | Kind.MODEL_LINK:
             result.setFont(scaled(font, 0.82))
             result.setForeground(theme.colour("muted"))
         case Kind.SPACER:

@@ -10,10 +10,9 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
-from app.look.icons import IconButton
-from app.look.layout import BOTTOM, MIDDLE, Placed, placed, row
-from app.look.overlay import OverlayBar
+from app.language import tr
+from app.look.controls import IconButton
+from app.look.layout import BOTTOM, MIDDLE, OverlayBar, Placed, placed, row
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.stage.talk import TalkButton

@@ -14,18 +14,17 @@ from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
     QTextBlock,
-    QTextBlockFormat,
     QTextCursor,
     QTextDocument,
 )
 
 from app.conversation import bubbles
 from app.conversation.bubbles import Kind, Words
-from app.conversation.document_text import LINE_END, characters, displayable, units
 from app.conversation.reply.blocks import Blocks, Places, alike, cells_from, columns_of
 from app.conversation.reply.paragraph import Paragraph, Shape
 from app.conversation.transcript import Exchange, Span
 from app.look.layout import COLUMN, GUTTER, gutter
+from app.look.plain_text import LINE_END, characters, displayable, units
 from app.look.theme import Theme
 
 _NO_TEXT = "\u00a0"  # an empty block keeps its place with this
@@ -66,7 +65,9 @@ class ConversationDocument(QTextDocument):
         """Bring its blocks up to date; an exchange that ended without content is removed."""
         place = self._places.of(exchange)
         if exchange.is_blank:
-            self._drop(place)
+            if count := place.end_block - place.first_block:
+                self._remove_blocks(place, place.first_block, count)
+            self._places.all.remove(place)
             return
         self._show_said(place)
         self._show_reply(place)
@@ -119,9 +120,9 @@ class ConversationDocument(QTextDocument):
         whole = self.reply_block(exchange)
         return 0.0 if whole is None else bubbles.line_top(whole, whole.length() - 1)
 
-    def door_block(self, exchange: Exchange) -> QTextBlock | None:
+    def model_link_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block with room for a button; None while there is none."""
-        return self.caption_block(exchange) if exchange.has_door else None
+        return self.caption_block(exchange) if exchange.has_model_link else None
 
     def caption_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block below its reply; None while there is none."""
@@ -194,21 +195,20 @@ class ConversationDocument(QTextDocument):
             for at, paragraph in enumerate(place.markup.paragraphs[: place.shown]):
                 replies[place.reply_block + at] = paragraph
         for frame in self.rootFrame().childFrames():
-            style = frame.frameFormat()
-            bubbles.fit_table(style, self._column)
-            frame.setFrameFormat(style)
+            looks = frame.frameFormat()
+            bubbles.fit_table(looks, self._column)
+            frame.setFrameFormat(looks)
         block = self.firstBlock().next()
         while block.isValid():
+            kind, part = bubbles.kind_of(block), replies.get(block.blockNumber())
+            if part is None:
+                style = bubbles.block_format(kind, self._column, self._width_of(block.text()))
+            else:
+                style = bubbles.paragraph_format(kind, self._column, part)
             cursor.setPosition(block.position())
-            cursor.setBlockFormat(self._format_of(block, replies.get(block.blockNumber())))
+            cursor.setBlockFormat(style)
             block = block.next()
         cursor.endEditBlock()
-
-    def _format_of(self, block: QTextBlock, paragraph: Paragraph | None) -> QTextBlockFormat:
-        kind = bubbles.kind_of(block)
-        if paragraph is not None:
-            return bubbles.paragraph_format(kind, self._column, paragraph)
-        return bubbles.block_format(kind, self._column, self._width_of(block.text()))
 
     def _show_said(self, place: Blocks) -> None:
         exchange = place.exchange
@@ -217,7 +217,9 @@ class ConversationDocument(QTextDocument):
         kind = Kind.PARTIAL if exchange.is_partial else Kind.SAID
         if place.said is None:
             self._insert_block(place, place.first_block)
-        elif (place.said, self._kind(place.first_block)) == (exchange.said, kind):
+        elif place.said == exchange.said and kind is bubbles.kind_of(
+            self.findBlockByNumber(place.first_block)
+        ):
             return
         place.said = exchange.said
         self._write(place.first_block, kind, exchange.said)
@@ -255,9 +257,12 @@ class ConversationDocument(QTextDocument):
         at = first + kept
         ends = kept < len(before) and before[kept].shape is Shape.AFTER
         if ends and at < len(after) and after[at].is_inside_table:
-            cells = cells_from(after, at)
-            self._add_rows(place, at, len(cells))
-            old[kept:kept] = [None] * len(cells)
+            added = len(cells_from(after, at))
+            table = self._cursor_at_end(place.reply_block + at - 1).currentTable()
+            table.appendRows(added // table.columns())
+            self._places.move_later(place, added)
+            place.shown += added
+            old[kept:kept] = [None] * added
             at = first + alike(old, after[first:])
         if at - first < len(old):
             known = [*after[:first], *before]
@@ -297,13 +302,6 @@ class ConversationDocument(QTextDocument):
         bubbles.share_width(style, weights)
         table.setFormat(style)
 
-    def _add_rows(self, place: Blocks, at: int, cells: int) -> None:
-        """Append to the table that ends before paragraph `at`."""
-        table = self._cursor_at_end(place.reply_block + at - 1).currentTable()
-        table.appendRows(cells // table.columns())
-        self._places.move_later(place, cells)
-        place.shown += cells
-
     def _show_paragraph(
         self, place: Blocks, at: int, paragraph: Paragraph, old: Paragraph | None
     ) -> None:
@@ -332,8 +330,8 @@ class ConversationDocument(QTextDocument):
         cursor.insertText(displayable(paragraph.text[start:]), base)
 
     def _show_caption(self, place: Blocks) -> None:
-        kind = Kind.DOOR if place.exchange.has_door else Kind.CAPTION
-        caption = place.exchange.caption or (_NO_TEXT if kind is Kind.DOOR else "")
+        kind = Kind.MODEL_LINK if place.exchange.has_model_link else Kind.CAPTION
+        caption = place.exchange.caption or (_NO_TEXT if kind is Kind.MODEL_LINK else "")
         if (caption or None) == place.caption:
             return
         if not caption:
@@ -344,12 +342,6 @@ class ConversationDocument(QTextDocument):
             self._insert_block(place, place.caption_block)
         place.caption = caption
         self._write(place.caption_block, kind, caption)
-
-    def _drop(self, place: Blocks) -> None:
-        count = place.end_block - place.first_block
-        if count:
-            self._remove_blocks(place, place.first_block, count)
-        self._places.all.remove(place)
 
     def _remove_blocks(self, place: Blocks, number: int, count: int = 1) -> None:
         before = self.findBlockByNumber(number - 1)
@@ -372,9 +364,6 @@ class ConversationDocument(QTextDocument):
         shown = displayable(text)
         cursor.setBlockFormat(bubbles.block_format(kind, self._column, self._width_of(shown)))
         cursor.insertText(shown, bubbles.char_format(kind, self._theme, self._font))
-
-    def _kind(self, number: int) -> Kind:
-        return bubbles.kind_of(self.findBlockByNumber(number))
 
     def _cursor_at_end(self, number: int) -> QTextCursor:
         block = self.findBlockByNumber(number)

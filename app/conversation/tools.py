@@ -11,18 +11,18 @@ from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.transcript import Exchange, Transcript
-from app.language.words import tr
-from app.look.icons import IconButton
+from app.language import tr
+from app.look.controls import IconButton
 from app.look.layout import row
 from app.look.plain_text import plain
 from app.look.theme import Theme
 
 _ICON = QSize(16, 16)
 _COPIED_MS = 1500
-_DOOR = QSize(0, int(bubbles.DOOR))  # lower ones lose their round ends
+_LINK_SIZE = QSize(0, int(bubbles.LINK_HEIGHT))  # lower ones lose their round ends
 
 
-class Door(QPushButton):
+class ModelLink(QPushButton):
     """Below the last reply that only a language model could have given: its `clicked` signal opens
     the page of models.
     """
@@ -45,14 +45,14 @@ class Door(QPushButton):
 
     def place(self) -> None:
         """Move below the last reply that lacked a language model, while that reply is in sight."""
-        doors = (each for each in reversed(self._transcript.exchanges) if each.has_door)
-        exchange = next(doors, None)
-        block = self._document.door_block(exchange) if exchange is not None else None
+        links = (each for each in reversed(self._transcript.exchanges) if each.has_model_link)
+        exchange = next(links, None)
+        block = self._document.model_link_block(exchange) if exchange is not None else None
         if block is None:
             self.hide()
             return
         self._document.documentLayout().blockBoundingRect(block)  # makes Qt lay it out
-        size, caption = self.sizeHint().expandedTo(_DOOR), bubbles.text_rect(block)
+        size, caption = self.sizeHint().expandedTo(_LINK_SIZE), bubbles.text_rect(block)
         left = caption.right() + bubbles.GAP if block.text().strip() else caption.left()
         middle = caption.center().y() - size.height() / 2
         top = middle - self._view.verticalScrollBar().value()
@@ -67,11 +67,13 @@ class ReplyTools(QWidget):
 
     wanted_again = Signal(int)
 
-    def __init__(self, transcript: Transcript, door: Door, theme: Theme, view: QTextEdit) -> None:
+    def __init__(
+        self, transcript: Transcript, model_link: ModelLink, theme: Theme, view: QTextEdit
+    ) -> None:
         """`view` must have its document already."""
         super().__init__(view)
         self._transcript = transcript
-        self._door = door
+        self._model_link = model_link
         self._view = view
         self._pointed: Exchange | None = None  # None = no reply, or one that was removed
         self.copy = IconButton("copy", tr("Copy this reply"), theme, self, self._on_copy)
@@ -122,8 +124,8 @@ class ReplyTools(QWidget):
         else:
             rect = bubbles.text_rect(caption)
             left, top = rect.right() + bubbles.GAP, rect.center().y() - size.height() / 2
-            if exchange.has_door and not self._door.isHidden():
-                left = max(left, self._door.geometry().right() + bubbles.GAP)
+            if exchange.has_model_link and not self._model_link.isHidden():
+                left = max(left, self._model_link.geometry().right() + bubbles.GAP)
         top -= self._view.verticalScrollBar().value()
         self.setGeometry(int(left), int(top), size.width(), size.height())
         self.setVisible(0 <= top <= self._view.viewport().height() - size.height())

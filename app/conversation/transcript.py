@@ -8,7 +8,7 @@ transcript, delta or end of turn has begun it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from engine import api
 
 KEYBOARD = "keyboard"  # the recogniser of a turn that was typed
@@ -70,7 +70,7 @@ class Exchange:
         return self.ending is not None and self.ending.interrupted
 
     @property
-    def has_door(self) -> bool:
+    def has_model_link(self) -> bool:
         """Whether a button to a language model stands below the reply."""
         return self.wants_model and bool(self.reply)
 
@@ -117,10 +117,15 @@ class Transcript:
         match event:
             case api.PartialTranscript(turn, text):
                 return self._on_said(turn, text, is_partial=True)
-            case api.Heard():
-                return self._on_heard(event)
+            case api.Heard(turn, text, recogniser=recogniser):
+                exchange = self._on_said(turn, text, is_partial=False)
+                if exchange is not None:
+                    exchange.is_typed = recogniser == KEYBOARD
+                return exchange
             case api.ReplyDelta(turn, text):
-                return self._on_delta(turn, text)
+                if (exchange := self._open_exchange(turn)) is not None:
+                    exchange.reply += text
+                return exchange
             case api.Thought() | api.ReplyRetracted() | api.ModelWanted():
                 return self._on_aside(event)
             case api.WordHeard(turn, start, end):
@@ -138,18 +143,6 @@ class Transcript:
             return None
         exchange.said = text
         exchange.is_partial = is_partial
-        return exchange
-
-    def _on_heard(self, event: api.Heard) -> Exchange | None:
-        exchange = self._on_said(event.turn, event.text, is_partial=False)
-        if exchange is not None:
-            exchange.is_typed = event.recogniser == KEYBOARD
-        return exchange
-
-    def _on_delta(self, turn: int, text: str) -> Exchange | None:
-        exchange = self._open_exchange(turn)
-        if exchange is not None:
-            exchange.reply += text
         return exchange
 
     def _on_aside(

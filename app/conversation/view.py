@@ -20,12 +20,12 @@ from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.replay import Place, step, step_reply, word_at
 from app.conversation.reply.painting import paint_bubbles
-from app.conversation.tools import Door, ReplyTools
+from app.conversation.tools import ModelLink, ReplyTools
 from app.conversation.transcript import Exchange, Transcript
-from app.language.words import tr
-from app.look.button import button
+from app.language import tr
+from app.look.controls import button
 from app.look.label import announce
-from app.look.overlay import OverlayBar
+from app.look.layout import OverlayBar
 from app.look.theme import Theme, scaled
 from engine.api import ConversationOpened, Event
 
@@ -74,11 +74,11 @@ class Conversation(QTextEdit):
         self._mark: Place | None = None  # a word marked with the keys, to hear it again
         self._keeps_replay_in_sight = True
         self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
-        self._click.timeout.connect(self._on_word_clicked)
+        self._click.timeout.connect(self._hear_clicked)
         self._clicked: Place | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self._set_up_reading()
-        self.door = Door(self._document, self.transcript, self)
+        self.model_link = ModelLink(self._document, self.transcript, self)
         words, name = tr("↓  Latest"), tr("Go to the latest turn")
         self._latest = button(words, self, self.follow_again, kind="pill", name=name, by_tab=True)
         self._latest.hide()
@@ -86,9 +86,9 @@ class Conversation(QTextEdit):
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
         OverlayBar(self)
-        self.tools = ReplyTools(self.transcript, self.door, theme, self)
+        self.tools = ReplyTools(self.transcript, self.model_link, theme, self)
         self.tools.wanted_again.connect(lambda turn: self.word_chosen.emit(turn, 0))
-        self.door.follow()
+        self.model_link.follow()
         theme.changed.connect(self.rebuild)
         self.rebuild()
 
@@ -104,12 +104,13 @@ class Conversation(QTextEdit):
             return
         was_blank = self._document.is_blank
         self._document.show_exchange(exchange)
-        self.door.place()
+        self.model_link.place()
         self.tools.place()
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
         self._follow()
-        self._follow_replay()
+        if self.transcript.replayed is not None and self._keeps_replay_in_sight:
+            self._show(self.word_rects())
         self._faint_unheard()
         self.viewport().update()
 
@@ -139,7 +140,7 @@ class Conversation(QTextEdit):
         for exchange in self.transcript.exchanges:
             if not exchange.is_blank:
                 self._document.show_exchange(exchange)
-        self.door.place()
+        self.model_link.place()
         self.tools.place()
         self._follow()
 
@@ -276,7 +277,7 @@ class Conversation(QTextEdit):
         hits = (each for each in near if each and any(r.contains(at) for r in self._rects(each)))
         return next(hits, None)
 
-    def _on_word_clicked(self) -> None:
+    def _hear_clicked(self) -> None:
         if self._clicked is not None:
             self._hear_again(self._clicked)
 
@@ -299,10 +300,6 @@ class Conversation(QTextEdit):
             announce(self, self._mark.text)
         self.viewport().update()
         return True
-
-    def _follow_replay(self) -> None:
-        if self.transcript.replayed is not None and self._keeps_replay_in_sight:
-            self._show(self.word_rects())
 
     def _show(self, rects: list[QRectF]) -> None:
         """Scroll until these are in sight."""

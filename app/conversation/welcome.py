@@ -4,21 +4,18 @@ offers.
 Invariant: it covers the conversation only while the conversation is empty.
 """
 
-from dataclasses import replace
-
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
-from app.look.button import button
+from app.language import tr
+from app.look.controls import button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import CENTRE, Spring, column, placed, row, wide
 from app.look.plain_text import one_line
-from app.stage.mood import Ears
 from app.status.parts import Parts
-from engine.api import Event, Part, Ready, SendText, SleepChanged
+from engine.api import Event, Part, Ready, SendText
 
 # The built-in skills answer these.
 _EXAMPLES = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
@@ -43,9 +40,7 @@ class Welcome(QWidget):
     def __init__(self, post: Post, parts: Parts, parent: QWidget) -> None:
         super().__init__(parent)
         self._parts = parts
-        self._ears = Ears()
-        self._wake_phrase = ""
-        self._key_label, self._is_hands_free = "Space", True
+        self._key_label = "Space"
         self._lacks_model = True
         self.title = Label(tr("Say something"), self, size=1.9, strong=True)
         self.how = WrappingLabel("", self, kind="muted", size=1.05)
@@ -89,41 +84,35 @@ class Welcome(QWidget):
         self.own_voice.setVisible(room)
 
     def on_event(self, event: Event) -> None:
-        match event:
-            case Ready(part=Part.LANGUAGE_MODEL, name=name):
-                self._lacks_model = name == _NO_MODEL
-                self._show_offers()
-            case SleepChanged(asleep=asleep, phrase=phrase):
-                self._ears, self._wake_phrase = replace(self._ears, asleep=asleep), phrase
+        if isinstance(event, Ready) and event.part is Part.LANGUAGE_MODEL:
+            self._lacks_model = event.name == _NO_MODEL
+            self._show_offers()
         self._explain()
 
-    def show_muted(self, on: bool) -> None:
-        self._ears = replace(self._ears, muted=on)
-        self._explain()
-
-    def explain(self, key_label: str, *, is_hands_free: bool) -> None:
-        """Say how to begin with these settings."""
-        self._key_label, self._is_hands_free = key_label, is_hands_free
+    def explain(self, key_label: str) -> None:
+        """Say how to begin, with this talk key."""
+        self._key_label = key_label
         self._explain()
 
     def _explain(self) -> None:
-        can_be_heard = not (self._ears.muted or self._parts.cannot_hear or self._parts.is_starting)
+        parts = self._parts
+        can_be_heard = not (parts.is_muted or parts.cannot_hear or parts.is_starting)
         self.title.setText(tr("Say something") if can_be_heard else tr("Ask something"))
         self.how.setText(self._how())
 
     def _how(self) -> str:
         """What works now: it asks nobody to speak who would not be heard."""
         key = self._key_label
-        if self._ears.muted:
+        if self._parts.is_muted:
             return tr("The microphone is muted. Unmute it with Ctrl+U, or type.")
         if self._parts.cannot_hear:
             return tr("I cannot hear you now. Type instead.")
         if self._parts.is_starting:
             return tr("Getting ready. You can type already.")
-        if self._ears.asleep:
-            phrase = one_line(self._wake_phrase)
+        if self._parts.is_asleep:
+            phrase = one_line(self._parts.wake_phrase)
             return tr("Say “{phrase}”, hold {key} to talk, or type.", phrase=phrase, key=key)
-        if self._is_hands_free:
+        if self._parts.is_hands_free:
             return tr("Just speak, hold {key} to talk, or type.", key=key)
         return tr("Hold {key} while you speak, or type.", key=key)
 

@@ -21,11 +21,10 @@ from app.first_start.steps import (
     Step,
     TalkStep,
 )
-from app.language.words import tr
-from app.look.button import button
+from app.language import tr
+from app.look.controls import button
 from app.look.label import Label
-from app.look.layout import Spring, column, row, wide
-from app.look.overlay import Scrolled, page_in
+from app.look.layout import Scrolled, Spring, column, page_in, row, wide
 from app.look.page import in_lines
 from app.look.theme import Theme
 from engine.api import Event, Value, VoicesChanged

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from app.language.words import decimal, tr
+from app.language import decimal, tr
 from engine.api import Levels
 
 _SOUNDING_DB = -45.0  # above this level the loudspeaker plays something

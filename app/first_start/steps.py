@@ -13,32 +13,16 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.bridge import Post
 from app.devices import Devices
 from app.first_start.echo import EchoMeasurement, sounds
-from app.language.words import mark, tr
-from app.look.bars import LevelMeter
-from app.look.button import button
+from app.language import mark, tr
+from app.look.controls import LevelMeter, button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import LEFT, Spring, column, fill, placed, row
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.models import words as model_words
+from app.models.row import progress_of, size_of
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import Field, field_of
-from engine.api import (
-    DevicesChanged,
-    Event,
-    FetchModels,
-    Levels,
-    ListModels,
-    ModelEntry,
-    ModelProgress,
-    ModelSettled,
-    ModelsListed,
-    Presence,
-    PreviewVoice,
-    Value,
-    VoicesChanged,
-    settings,
-)
+from engine import api
 
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
 VOICE_KEY = "speech.voice"
@@ -49,21 +33,21 @@ _SPOKEN = 4  # levels above it, which come ten times a second
 _ROOM = 20  # levels of the room that are kept until the echo is measured
 _KEEP = Field(
     "history.keep",
-    settings.Choice.of(
+    api.settings.Choice.of(
         forever=mark("For ever"),
         **{"30 days": mark("30 days")},
         never=mark("Not at all"),
         ask=mark("Not decided yet: not at all"),
     ),
-    settings.Shown(
+    api.settings.Shown(
         mark("Keep our conversations"),
         help=mark("On this computer only, where you can search them and hear them again."),
     ),
 )
 _HANDS_FREE = Field(
     "audio.hands_free",
-    settings.Flag(),
-    settings.Shown(
+    api.settings.Flag(),
+    api.settings.Shown(
         mark("Hands-free"), help=mark("Just speak. Off: hold the talk key while you speak.")
     ),
 )
@@ -107,13 +91,13 @@ class Step(QWidget):
         fill(self.column, placed(LEFT, made))
         return made
 
-    def show_values(self, values: Mapping[str, Value]) -> None:
+    def show_values(self, values: Mapping[str, api.Value]) -> None:
         for each in self.editors:
             each.show_value(values[each.field.key])
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         """Handle the events that a step waits for; new devices are offered."""
-        if isinstance(event, DevicesChanged):
+        if isinstance(event, api.DevicesChanged):
             for each in self.editors:
                 each.offer_devices(self._devices)
 
@@ -130,9 +114,9 @@ class MicrophoneStep(Step):
         self.ask(field_of("audio.microphone"))
         self._loud = 0
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         super().on_event(event)
-        if isinstance(event, Levels):
+        if isinstance(event, api.Levels):
             self.meter.show_level(event.microphone_db)
             self._loud += event.microphone_db > _VOICE_DB
             if self._loud == _SPOKEN:
@@ -150,34 +134,34 @@ class LoudspeakerStep(Step):
         self._row = row(Spring())
         self.column.addLayout(self._row)
         self._waiting = self.say(tr("The voices are being made ready."))
-        self.fetch = self.button("", lambda: post(FetchModels((NATURAL,), use=True)))
+        self.fetch = self.button("", lambda: post(api.FetchModels((NATURAL,), use=True)))
         self.fetched = self.say("")
         for each in (self.fetch, self.fetched):
             each.hide()
         self._has_asked = False  # whether the natural voice is here
         self.ask(field_of("audio.loudspeaker"))
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         super().on_event(event)
         match event:
-            case VoicesChanged(names, selected):
+            case api.VoicesChanged(names, selected):
                 self._offer(names, selected)
                 if not self._has_asked:  # not before: now the engine answers
                     self._has_asked = True
-                    self._post(ListModels())
-            case ModelsListed(entries):
+                    self._post(api.ListModels())
+            case api.ModelsListed(entries):
                 for each in entries:
                     if each.name == NATURAL:
                         self._offer_natural(each)
-            case ModelProgress(name=name) if name == NATURAL:
-                self._say_fetched(model_words.progress(event), is_busy=True)
-            case ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
+            case api.ModelProgress(name=name) if name == NATURAL:
+                self._say_fetched(progress_of(event), is_busy=True)
+            case api.ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
                 self._say_fetched(text if failed else "", is_busy=False)
 
-    def _offer_natural(self, voice: ModelEntry) -> None:
-        size = model_words.size(voice.megabytes)
+    def _offer_natural(self, voice: api.ModelEntry) -> None:
+        size = size_of(voice.megabytes)
         self.fetch.setText(tr("&Fetch a more natural voice: {size}", size=size))
-        self.fetch.setVisible(voice.fits and voice.state is not Presence.COMPLETE)
+        self.fetch.setVisible(voice.fits and voice.state is not api.Presence.COMPLETE)
 
     def _say_fetched(self, text: str, *, is_busy: bool) -> None:
         self.fetch.setEnabled(not is_busy)
@@ -198,7 +182,7 @@ class LoudspeakerStep(Step):
         return button(words, self, lambda: self._hear(name), name=spoken)
 
     def _hear(self, name: str) -> None:
-        self._post(PreviewVoice(name, SENTENCE))
+        self._post(api.PreviewVoice(name, SENTENCE))
         self.changed.emit(VOICE_KEY, name)
 
 
@@ -225,28 +209,25 @@ class EchoStep(Step):
         self._measurement = EchoMeasurement(self._room)
         self.measure.setEnabled(False)
         self.verdict.setText(tr("Listening…"))
-        self._post(PreviewVoice(self._voice, SENTENCE))
+        self._post(api.PreviewVoice(self._voice, SENTENCE))
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         super().on_event(event)
         match event:
-            case VoicesChanged():
+            case api.VoicesChanged():
                 self._voice = event.selected
                 self.measure.setEnabled(bool(event.names) and self._measurement is None)
-            case Levels() if self._measurement:
+            case api.Levels() if self._measurement:
                 self._measurement.add(event)
-                self._judge(self._measurement)
-            case Levels() if sounds(event):
+                if self._measurement.is_over:
+                    echo, self._measurement = self._measurement.echo, None
+                    self.measure.setEnabled(True)
+                    nothing = tr("Nothing was heard. Try again.")
+                    self.verdict.setText(echo.advice if echo else nothing)
+            case api.Levels() if sounds(event):
                 self._room.clear()  # a voice of the step before; afterwards the room still rings
-            case Levels():
+            case api.Levels():
                 self._room.append(event.raw_db)
-
-    def _judge(self, measurement: EchoMeasurement) -> None:
-        if measurement.is_over:
-            self._measurement = None
-            self.measure.setEnabled(True)
-            echo = measurement.echo
-            self.verdict.setText(echo.advice if echo else tr("Nothing was heard. Try again."))
 
 
 class TalkStep(Step):

@@ -18,15 +18,13 @@ from PySide6.QtWidgets import (
 
 from app.bridge import Post
 from app.history.rows import Rows
-from app.language.words import mark, tr, tr_n
-from app.look.button import button
+from app.language import mark, tr, tr_n
+from app.look.controls import IconButton, Switch, button
 from app.look.file_dialogs import ask_where
-from app.look.icons import IconButton
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, card, column, row, wide
 from app.look.page import Returning
 from app.look.plain_text import one_line
-from app.look.switch import Switch
 from app.look.theme import Theme
 from engine import api
 
@@ -74,14 +72,14 @@ class HistoryPanel(QWidget):
         column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
         # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
-        Returning(parent.window()).returned.connect(self._on_returned)
+        Returning(parent.window()).returned.connect(self._list_again)
 
     def on_event(self, event: api.Event) -> None:
         match event:
             case api.ConversationsListed():
                 self._show_listed(event)
-            case api.ConversationsChanged() if self.isVisible():
-                self._list()
+            case api.ConversationsChanged():
+                self._list_again()
             case api.ConversationOpened(private=private):
                 self.private.setChecked(private)
             case api.SettingChanged(key=str(key), value=str(keep)) if key == KEEP_KEY:
@@ -123,14 +121,14 @@ class HistoryPanel(QWidget):
         super().showEvent(event)
         self._list()
 
-    def _on_returned(self) -> None:
-        if self.isVisible():
-            self._list()
-
     # ---------------------------------------------------------------- the list
 
     def _list(self) -> None:
         self._post(api.ListConversations(self.search.text()))
+
+    def _list_again(self) -> None:
+        if self.isVisible():
+            self._list()
 
     def _show_listed(self, event: api.ConversationsListed) -> None:
         if event.search != self.search.text():

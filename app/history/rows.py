@@ -30,8 +30,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import tr, tr_n
-from app.look.overlay import OverlayBar
+from app.language import tr, tr_n
+from app.look.layout import OverlayBar
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme, scaled
 from engine.api import KeptConversation

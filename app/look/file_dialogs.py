@@ -16,7 +16,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.language.words import tr
+from app.language import tr
 
 Take = Callable[[Path], object]
 

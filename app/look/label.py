@@ -55,8 +55,11 @@ class WrappingLabel(Label):
         policy = QSizePolicy.Policy
         self.setSizePolicy(policy.Ignored, policy.MinimumExpanding)
 
-    def say(self, text: str) -> None:
-        """Show a text; without one it is hidden."""
+    def say(self, text: str, *, kind: str | None = None) -> None:
+        """Show a text, from now on of this `kind` if one is given; without a text it is hidden."""
+        if kind is not None:
+            self.setProperty("kind", kind)
+            self.style().polish(self)
         self.setText(text)
         self.setVisible(bool(text))
 

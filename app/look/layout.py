@@ -1,6 +1,7 @@
 """Rows and columns, each described in one call: what stands in it, in the order in which it stands.
-And sizes that several parts share: the measure of the conversation, which is the width of its lines
-and of what is shown above and below them, and what a screen has room for.
+Areas that scroll, with the bar over the content, so that nothing moves when it comes or goes. And
+sizes that several parts share: the measure of the conversation, which is the width of its lines and
+of what is shown above and below them, and what a screen has room for.
 
 Invariant: around a widget's own layout there is no margin unless one is given; where no spacing is
 given, it is the style's.
@@ -9,9 +10,20 @@ given, it is the style's.
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QApplication,
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QScrollArea,
+    QScrollBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 Side = Qt.AlignmentFlag
 Margins = tuple[int, int, int, int]  # left, top, right, bottom; logical pixels, like all sizes here
@@ -148,3 +160,68 @@ class Measured(QWidget):
     def _fit(self) -> None:
         side = int(gutter(self.width() - self._left))
         self._column.setContentsMargins(self._left + side, 0, side, 0)
+
+
+_WIDTH = 10  # logical pixels
+
+
+class OverlayBar(QScrollBar):
+    """Shown at the right edge of `area` while there is something to scroll. The area's own bar is
+    hidden but keeps the state, which this one mirrors and controls.
+    """
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        super().__init__(Qt.Orientation.Vertical, area)
+        self._area = area
+        self._own = area.verticalScrollBar()
+        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._own.rangeChanged.connect(self._follow)
+        self._own.valueChanged.connect(self.setValue)
+        self.valueChanged.connect(self._own.setValue)
+        area.installEventFilter(self)
+        self._follow()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
+            self._follow()
+        return super().eventFilter(watched, event)
+
+    def _follow(self) -> None:
+        own = self._own
+        self.setRange(own.minimum(), own.maximum())
+        self.setPageStep(own.pageStep())
+        self.setSingleStep(own.singleStep())
+        self.setValue(own.value())
+        self.setGeometry(self._area.width() - _WIDTH, 0, _WIDTH, self._area.height())
+        self.setVisible(own.maximum() > own.minimum())
+        self.raise_()
+
+
+class Scrolled(QScrollArea):
+    """`content` in an area without a frame, which scrolls up and down; it takes no focus itself."""
+
+    def __init__(self, content: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        OverlayBar(self)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._follow)
+
+    def _follow(self, _: QWidget | None, now: QWidget | None) -> None:
+        """Show what the keyboard comes to; nothing moves under a pressed mouse."""
+        if now is not None and self.isAncestorOf(now) and not QApplication.mouseButtons():
+            self.ensureWidgetVisible(now)
+
+
+def page_in(parent: QWidget | None = None) -> QWidget:
+    """Where the content of an area stands, on the ground of the window."""
+    content = QWidget(parent)
+    content.setProperty("kind", "page")
+    return content

@@ -10,11 +10,10 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QDialog, QFrame, QMenu, QVBoxLayout, QWidget
 
-from app.language.words import tr
-from app.look.icons import IconButton
+from app.language import tr
+from app.look.controls import IconButton
 from app.look.label import WrappingLabel
-from app.look.layout import column, room_for_window, row, wide
-from app.look.overlay import Scrolled, page_in
+from app.look.layout import Scrolled, column, page_in, room_for_window, row, wide
 from app.look.theme import Theme
 
 _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text

@@ -1,12 +1,11 @@
 """Colours, fonts and the style sheet, dark and light, following the system while the program runs;
 and whether anything may move.
 
-Invariant: every text colour has a contrast of at least 4.5:1 on every ground it is used on
-(tests/app/look/test_theme.py lists the pairs). Painted widgets read `Theme.colours` when they
+Invariant: the colours are in resources/colours.toml. Painted widgets read `Theme.colours` when they
 paint and repaint on `changed`.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from enum import Enum
 from string import Template
 
@@ -14,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from engine.api import resource
+from engine.api import resource, table
 
 FAMILY = "Rubato Sans"
 SMALLEST_POINTS = 10.0  # below this the muted lines are hard to read; the system's size if larger
@@ -35,68 +34,12 @@ _SCHEMES = {
 }
 
 
-@dataclass(frozen=True)
-class Colours:
-    """One palette; every value is #rrggbb."""
-
-    window: str  # behind everything
-    surface: str  # cards, assistant bubbles
-    raised: str  # fields, buttons
-    bubble: str  # the person's bubbles
-    outline: str  # hairlines
-    control: str  # borders of controls and unfilled tracks: 3:1 where it carries meaning
-    text: str
-    muted: str  # second lines, and words not heard yet
-    accent: str  # speaking, selected, primary button
-    on_accent: str
-    accent_soft: str  # behind the word being heard
-    listening: str
-    on_listening: str
-    thinking: str
-    danger: str
-    danger_soft: str
-    success: str
+Colours = Mapping[str, str]  # a palette: each colour by its name, as #rrggbb
 
 
-DARK = Colours(
-    window="#12141A",
-    surface="#1B1E27",
-    raised="#262B37",
-    bubble="#2C3240",
-    outline="#2E3442",
-    control="#6B7488",
-    text="#ECEEF3",
-    muted="#A6ADBD",
-    accent="#F2A66B",
-    on_accent="#2A1606",
-    accent_soft="#6A4223",
-    listening="#55C9B5",
-    on_listening="#06231E",
-    thinking="#A99EF4",
-    danger="#F59A91",
-    danger_soft="#3A2327",
-    success="#6CCB8E",
-)
-
-LIGHT = Colours(
-    window="#F5F2ED",
-    surface="#FFFFFF",
-    raised="#F0ECE5",
-    bubble="#EAE3D8",
-    outline="#DED8CD",
-    control="#8B857A",
-    text="#23252B",
-    muted="#5C606B",
-    accent="#AD4E1A",
-    on_accent="#FFFFFF",
-    accent_soft="#FFD9B3",
-    listening="#0F766E",
-    on_listening="#FFFFFF",
-    thinking="#5D4FC4",
-    danger="#A8241C",
-    danger_soft="#FBE6E3",
-    success="#1E7A46",
-)
+def palettes() -> Mapping[str, Colours]:
+    """The dark and the light one, and the roles in Qt's."""
+    return table("colours.toml")
 
 
 class Motion(QObject):
@@ -142,7 +85,7 @@ class Theme(QObject):
         super().__init__(parent)
         self.mode = mode
         self.motion = Motion(self)
-        self.colours = LIGHT
+        self.colours = palettes()["light"]
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._on_system_changed)
         self.choose(mode)
@@ -156,11 +99,11 @@ class Theme(QObject):
 
     @property
     def is_dark(self) -> bool:
-        return self.colours is DARK
+        return self.colours is palettes()["dark"]
 
     def colour(self, name: str, alpha: float = 1.0) -> QColor:
         """A colour of the palette by its field name; `alpha` is 0..1."""
-        value = QColor(getattr(self.colours, name))
+        value = QColor(self.colours[name])
         value.setAlphaF(alpha)
         return value
 
@@ -172,7 +115,7 @@ class Theme(QObject):
         scheme = _SCHEMES[self.mode]
         if self.mode is Mode.SYSTEM:
             scheme = QGuiApplication.styleHints().colorScheme()
-        self.colours = DARK if scheme is Qt.ColorScheme.Dark else LIGHT
+        self.colours = palettes()["dark" if scheme is Qt.ColorScheme.Dark else "light"]
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.setPalette(palette(self.colours))
@@ -187,29 +130,12 @@ def mode_named(name: str) -> Mode:
 
 def palette(colours: Colours) -> QPalette:
     """The Qt palette for everything the style sheet does not reach."""
-    roles = QPalette.ColorRole
-    values = {
-        roles.Window: colours.window,
-        roles.WindowText: colours.text,
-        roles.Base: colours.surface,
-        roles.AlternateBase: colours.raised,
-        roles.Text: colours.text,
-        roles.Button: colours.raised,
-        roles.ButtonText: colours.text,
-        roles.BrightText: colours.on_accent,
-        roles.Highlight: colours.accent,
-        roles.HighlightedText: colours.on_accent,
-        roles.PlaceholderText: colours.muted,
-        roles.ToolTipBase: colours.raised,
-        roles.ToolTipText: colours.text,
-        roles.Link: colours.accent,
-    }
     result = QPalette()
-    for role, value in values.items():
-        result.setColor(role, QColor(value))
-    disabled = QPalette.ColorGroup.Disabled
+    for place, name in palettes()["roles"].items():
+        result.setColor(getattr(QPalette.ColorRole, place), QColor(colours[name]))
+    disabled, roles = QPalette.ColorGroup.Disabled, QPalette.ColorRole
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
-        result.setColor(disabled, role, QColor(colours.muted))
+        result.setColor(disabled, role, QColor(colours["muted"]))
     return result
 
 
@@ -218,7 +144,7 @@ def style_sheet(colours: Colours) -> str:
     text = resource("qss", "rubato.qss").read_text(encoding="utf-8")
     pictures = {"chevron": "combo-chevron.svg", "tick": "check.svg"}
     paths = {name: resource("icons", file).as_posix() for name, file in pictures.items()}
-    return Template(text).substitute(asdict(colours), **paths)
+    return Template(text).substitute(colours, **paths)
 
 
 def load_fonts() -> QFont:

@@ -1,25 +1,25 @@
 """The page of models: the recommended ones, all others, and ways to add more.
 
 Invariant: it shows what the engine has listed, and asks for the list whenever it is opened. Only
-then are servers looked for, and only on this machine.
+then are servers looked for, and only on this machine. Every button says how much it would fetch
+before it fetches anything.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
 
 from app.bridge import Post
-from app.language.words import mark, tr
-from app.look.button import button
+from app.language import mark, tr
+from app.look.controls import Progress, button
 from app.look.file_dialogs import ask_for
-from app.look.label import Label
-from app.look.layout import Spring, fill
+from app.look.label import Label, WrappingLabel
+from app.look.layout import Spring, column, fill, row
 from app.look.page import Page, Returning, take_away
 from app.look.theme import Theme
-from app.models.recommended import RecommendedCard
-from app.models.row import KINDS, ModelRow
+from app.models.row import KINDS, ModelRow, size_of
 from engine import api
 
 _ABOUT = mark(
@@ -28,6 +28,75 @@ _ABOUT = mark(
 )
 _PARTS = mark("Parts of a voice")
 _MOST_DROPPED = 20
+
+
+class RecommendedCard(QFrame):
+    """The card on top: what fits this machine, its sizes, and a button that fetches and uses it."""
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self._post = post
+        self._shown = api.Recommendation()
+        self._going: dict[str, api.ModelProgress] = {}
+        title = Label(tr("Recommended for this computer"), self, strong=True)
+        self.machine = WrappingLabel("", self, kind="muted", size=0.92, figures=True)
+        self.text = WrappingLabel("", self, size=0.92, figures=True)
+        self.warning = WrappingLabel("", self, kind="danger", size=0.92, figures=True)
+        for label in (self.machine, self.text, self.warning):
+            label.take_any_width()
+        self.bar = Progress(theme, self)
+        self.act = button("", self, self._on_act)
+        parts = (title, self.machine, self.text, self.warning, self.bar, 4)
+        column(*parts, row(self.act, Spring()), on=self, margins=(14, 12, 12, 12), spacing=4)
+        self.show_recommendation(api.Recommendation(text=tr("Looking at this computer…")), "")
+
+    def show_recommendation(self, recommendation: api.Recommendation, machine: str) -> None:
+        self._shown = recommendation
+        self.machine.setText(machine)
+        self.text.setText(recommendation.text)
+        self.warning.say(recommendation.warning)
+        self._show_action()
+
+    def on_event(self, event: api.ModelEvent) -> None:
+        match event:
+            case api.ModelProgress(name=name, activity=activity):
+                if name in self._shown.names and activity is not api.Activity.VERIFYING:
+                    self._going[name] = event
+            case api.ModelSettled(name=name):
+                self._going.pop(name, None)
+            case _:
+                return
+        self._show_action()
+
+    def _show_action(self) -> None:
+        shown, going = self._shown, list(self._going.values())
+        total = sum(each.total_bytes for each in going)
+        done = sum(each.done_bytes for each in going)
+        self.bar.show_share(done / total if total else None)
+        self.bar.setVisible(bool(going))
+        if going:
+            self.act.setText(tr("Pause"))
+        elif shown.in_use:
+            self.act.setText(tr("In use"))
+        else:
+            fetch = (
+                tr("Fetch {size} and use", size=size_of(shown.megabytes))
+                if shown.megabytes
+                else tr("Use")
+            )
+            self.act.setText(fetch)
+        self.act.setEnabled(bool(going) or (bool(shown.names) and not shown.in_use))
+        self.act.setAccessibleName(
+            tr("{action}: recommended for this computer", action=self.act.text())
+        )
+
+    def _on_act(self) -> None:
+        if self._going:
+            for name in tuple(self._going):
+                self._post(api.PauseFetch(name))
+        else:
+            self._post(api.FetchRecommended())
 
 
 class ModelsPage(Page):
@@ -105,7 +174,8 @@ class ModelsPage(Page):
             take_away(row, self.body)
         place = self.body.indexOf(self.recommended) + 1
         for kind, heading in (*self._headings.items(), ("", self._parts)):
-            rows = [row for row in self.rows.values() if _is_under(kind, row.entry.kind)]
+            kinds = {kind} if kind else {each.entry.kind for each in self.rows.values()} - {*KINDS}
+            rows = [each for each in self.rows.values() if each.entry.kind in kinds]
             heading.setVisible(bool(rows))
             for widget in (heading, *rows):
                 self.body.insertWidget(place, widget)
@@ -116,10 +186,6 @@ class ModelsPage(Page):
         heading.hide()
         self.body.addWidget(heading)
         return heading
-
-
-def _is_under(heading: str, kind: str) -> bool:
-    return kind == heading if heading else kind not in KINDS
 
 
 class Models:

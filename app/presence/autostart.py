@@ -1,4 +1,6 @@
-"""Starting at login, in each system's own way; the system's state is the only one that counts.
+"""Starting at login, in each system's own way; the system's state is the only one that counts. And
+how an installed Rubato and the bootstrapper that started it communicate: by environment variables
+and one file, so that neither imports the other (the names are in installer/bootstrap/starting.py).
 
 Invariant: nothing is stored here; is_on() reads what the system would do, because the person may
 have changed it elsewhere. Only the person's own files or registry are changed.
@@ -11,7 +13,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.presence import installation
 from app.presence.desktop_entry import APP_ID, entry, put
 
 _RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"  # below HKEY_CURRENT_USER
@@ -60,8 +61,8 @@ def path() -> Path:
 
 def own_command() -> list[str]:
     """The command that starts this program again."""
-    if launcher := installation.launcher():
-        return [str(launcher)]
+    if started_by := launcher():
+        return [str(started_by)]
     program = Path(sys.executable).with_name("rubato.exe" if sys.platform == "win32" else "rubato")
     return [str(program)] if program.exists() else [sys.executable, "-m", "app"]
 
@@ -88,3 +89,21 @@ def _write_windows(words: Sequence[str] | None) -> None:
             winreg.SetValueEx(key, APP_ID, 0, winreg.REG_SZ, line)
         elif _windows_command() is not None:
             winreg.DeleteValue(key, APP_ID)
+
+
+_LAUNCHER = "RUBATO_LAUNCHER"
+_STARTED = "RUBATO_STARTED"
+
+
+def note_start() -> None:
+    """Note that the program started; after the second time the previous version is removed."""
+    path = os.environ.pop(_STARTED, "")
+    if path:
+        with contextlib.suppress(OSError), Path(path).open("a", encoding="utf-8") as file:
+            file.write("up\n")
+
+
+def launcher() -> Path | None:
+    """The program that starts Rubato, even after an update; None if it was not installed."""
+    path = os.environ.get(_LAUNCHER, "")
+    return Path(path) if path and Path(path).is_file() else None

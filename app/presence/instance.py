@@ -16,8 +16,8 @@ from filelock import FileLock, Timeout
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-from app.presence import remote
-from app.presence.remote import LONGEST_MESSAGE, Message
+from app.presence import ipc_client
+from app.presence.ipc_client import LONGEST_MESSAGE, Message
 
 logger = logging.getLogger(__name__)
 
@@ -51,11 +51,13 @@ class Instance(QObject):
         self.fault = ""  # why it is DEAF
 
     def claim(self) -> Claim:
-        """Listen where remote.send() connects, unless somebody already does."""
+        """Listen where ipc_client.send() connects, unless somebody already does."""
         self.fault = "There is no private folder whose path is short enough for a socket."
-        for address in remote.addresses():
-            folder = _lock_folder(address)
-            if sys.platform != "win32" and not _prepared(folder):
+        for address in ipc_client.addresses():
+            folder = Path(address).parent
+            if sys.platform == "win32":
+                folder = Path(tempfile.gettempdir())  # a pipe has none of its own
+            elif not _prepared(folder):
                 continue
             try:
                 with FileLock(folder / f"{Path(address).name}.lock", timeout=_LOCK_S, mode=0o600):
@@ -74,9 +76,6 @@ class Instance(QObject):
         if _answers(address):
             return Claim.TAKEN
         QLocalServer.removeServer(address)
-        return self._listen(address)
-
-    def _listen(self, address: str) -> Claim:
         if self._server.listen(address):
             return Claim.OURS
         self.fault = self._server.errorString()
@@ -107,7 +106,7 @@ class Instance(QObject):
     def _answer(self, channel: QLocalSocket, line: bytes) -> None:
         channel.readyRead.disconnect()  # only one message is allowed
         try:
-            refusal = self._handle(remote.decode(line))
+            refusal = self._handle(ipc_client.decode(line))
         except ValueError as error:
             refusal = str(error)
         channel.write(refusal.encode("utf-8", "replace") + b"\n")
@@ -118,12 +117,6 @@ class Instance(QObject):
         channel.deleteLater()
 
 
-def _lock_folder(address: str) -> Path:
-    """The folder for the lock: the socket's own, or another one for a Windows pipe, which has
-    none."""
-    return Path(tempfile.gettempdir()) if sys.platform == "win32" else Path(address).parent
-
-
 def _prepared(folder: Path) -> bool:
     """Whether a socket may be in this folder; one of our own is created."""
     if folder.name.startswith("rubato-"):
@@ -131,7 +124,7 @@ def _prepared(folder: Path) -> bool:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             logger.info("no folder for the socket error=%s", error)
-    return remote.is_private(os.fspath(folder))
+    return ipc_client.is_private(os.fspath(folder))
 
 
 def _answers(address: str) -> bool:

@@ -7,29 +7,16 @@ a desktop does not offer is left out, and reported if the person has asked for i
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QSystemTrayIcon
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.presence.bus import Bus
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
-from app.presence.notifications import Notifications
+from app.presence.notifications import Notifications, Stillness
 from app.presence.server import Server
-from app.presence.stillness import Stillness
 from app.presence.tray import Tray
 from app.window import Window
-from engine.api import (
-    Activity,
-    Event,
-    Failed,
-    ModelProgress,
-    ModelSettled,
-    Notice,
-    Part,
-    SettingChanged,
-    Settings,
-    TimerRang,
-    Value,
-)
+from engine import api
 
 TRAY_KEY = "presence.tray"
 NOTIFICATIONS_KEY = "presence.notifications"
@@ -40,10 +27,12 @@ class Presence(QObject):
     """`tray` False: no icon, whatever the settings say. `hidden`: the window has not been shown
     yet."""
 
-    def __init__(self, window: Window, desk: Desk, settings: Settings, *, tray: bool) -> None:
+    def __init__(
+        self, window: Window, handler: CommandHandler, settings: api.Settings, *, tray: bool
+    ) -> None:
         super().__init__(window)
         self._window = window
-        self._desk = desk
+        self._handler = handler
         self._may_have_tray = tray
         self._wants_tray = settings.presence.tray
         self._notifies = settings.presence.notifications
@@ -52,11 +41,11 @@ class Presence(QObject):
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
         audio = settings.audio
-        self.tray = Tray(desk, hands_free=audio.hands_free, muted=audio.muted, parent=self)
+        self.tray = Tray(handler, hands_free=audio.hands_free, muted=audio.muted, parent=self)
         self._chosen = settings.presence
-        self.keys = GlobalKeys(desk, lambda: source_here(self.bus), self)
-        self.keys.failed.connect(lambda *told: window.on_event(Failed("global key", *told)))
-        self.keys.told.connect(lambda text: window.on_event(Notice(text)))
+        self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
+        self.keys.failed.connect(lambda *told: window.on_event(api.Failed("global key", *told)))
+        self.keys.told.connect(lambda text: window.on_event(api.Notice(text)))
         self.server = Server(settings, window)
         self.tray.quit_chosen.connect(window.quit)
         self.tray.settings_chosen.connect(self._open_settings)
@@ -67,7 +56,7 @@ class Presence(QObject):
         """Connect to the desktop."""
         self.bus.connect_to_session()
         self._notifications = Notifications(self.bus, self._show_balloon, self)
-        self._notifications.clicked.connect(self._desk.show)
+        self._notifications.clicked.connect(self._handler.show)
         self.server.begin()
         self._stillness = Stillness(self.bus, self._window.motion.follow_system)
         self.tray.want(self._may_have_tray and self._wants_tray)
@@ -88,20 +77,22 @@ class Presence(QObject):
             self.tray.came.connect(self._hide_minimised)
             self._window.showMinimized()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: api.Event) -> None:
         self.tray.on_event(event)
         match event:
-            case TimerRang(text) if not self._window.isActiveWindow():
+            case api.TimerRang(text) if not self._window.isActiveWindow():
                 self.tell(tr("Timer"), text)
-            case Failed(message=message, part=Part.MICROPHONE) if not self._window.isVisible():
+            case api.Failed(message=message, part=api.Part.MICROPHONE) if (
+                not self._window.isVisible()
+            ):
                 self.tell(tr("The microphone does not work"), message)
-            case ModelProgress(name, Activity.FETCHING):
+            case api.ModelProgress(name, api.Activity.FETCHING):
                 self._fetching.add(name)
-            case ModelSettled(name, text) if name in self._fetching:
+            case api.ModelSettled(name, text) if name in self._fetching:
                 self._fetching.discard(name)
                 if not self._window.isActiveWindow():
                     self.tell(tr("Fetching {name}", name=name), text)
-            case SettingChanged(key, value):
+            case api.SettingChanged(key, value):
                 self._on_setting(key, value)
 
     def tell(self, title: str, text: str) -> None:
@@ -109,13 +100,13 @@ class Presence(QObject):
         if self._notifies and self._notifications is not None:
             self._notifications.tell(title, text)
 
-    def _on_setting(self, key: str, value: Value) -> None:
+    def _on_setting(self, key: str, value: api.Value) -> None:
         self.server.choose(key, value)
         if key == TRAY_KEY:
             self._wants_tray = bool(value)
             self.tray.want(self._may_have_tray and self._wants_tray)
             if not self._wants_tray and not self._window.isVisible():
-                self._desk.show()  # otherwise nobody could find it again
+                self._handler.show()  # otherwise nobody could find it again
         elif key == NOTIFICATIONS_KEY:
             self._notifies = bool(value)
         elif key in KEYS:
@@ -131,7 +122,7 @@ class Presence(QObject):
             self._window.hide()
 
     def _open_settings(self) -> None:
-        self._desk.show()
+        self._handler.show()
         self._window.open_settings(None)
 
     def _show_balloon(self, title: str, text: str) -> None:

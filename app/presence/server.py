@@ -9,11 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.background_job import BackgroundJob
-from app.language.words import mark, tr, translated
-from engine.api import Settings, Value, translatable
-
-_ENDED = mark("The server ended.")
+from app.background_job import BackgroundJob, texts_of
+from app.language import tr
+from engine.api import Settings, Value
 
 
 class Server(QObject):
@@ -72,16 +70,13 @@ class Server(QObject):
         connected = tr("Connected: {names}.", names=who) if who else tr("Nobody is connected.")
         return f"{text} {connected}"
 
-    def _on_told(self, line: Any) -> None:
-        if isinstance(line, dict):
-            self.address = str(line.get("address", self.address))
-            self.token = str(line.get("token", self.token))
-            self.clients = line.get("clients", self.clients)
-            self.changed.emit()
+    def _on_told(self, line: dict[str, Any]) -> None:
+        self.address = str(line.get("address", self.address))
+        self.token = str(line.get("token", self.token))
+        self.clients = line.get("clients", self.clients)
+        self.changed.emit()
 
-    def _on_ended(self, document: Any) -> None:
-        told = document if isinstance(document, dict) else {}
-        texts = [translated(translatable.from_json(each)) for each in told.get("texts", ())]
+    def _on_ended(self, document: dict[str, Any] | None) -> None:
         self.end()
-        self.fault = " ".join(texts) or tr(_ENDED)
+        self.fault = " ".join(texts_of(document)) or tr("The server ended.")
         self.changed.emit()

@@ -7,18 +7,16 @@ invisible.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from app.language.words import mark, tr
-from app.look.icons import paint_icon
-from app.presence.desk import Desk
-from app.presence.remote import Order
-from app.stage.mood import Ears
+from app.language import mark, tr
+from app.look.controls import paint_icon
+from app.presence.command_handler import CommandHandler
+from app.presence.ipc_client import Order
 from engine.api import ChangeSetting, Event, Phase, PhaseChanged, SettingChanged, SleepChanged
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
@@ -70,7 +68,7 @@ class Tray(QObject):
 
     def __init__(
         self,
-        desk: Desk,
+        handler: CommandHandler,
         *,
         hands_free: bool,
         muted: bool = False,
@@ -78,10 +76,10 @@ class Tray(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._handler = handler
         self._is_available = is_available
         self._hands_free = hands_free
-        self._ears = Ears(muted=muted)
+        self._is_muted, self._is_asleep = muted, False
         self._phase = Phase.IDLE
         self.icon: WheelIcon | None = None  # None = no tray yet, or not wanted
         self.menu = QMenu()  # which only a widget could be the parent of
@@ -95,9 +93,9 @@ class Tray(QObject):
     def state(self) -> State:
         if self._phase in _PHASES:
             return _PHASES[self._phase]
-        if self._ears.muted:
+        if self._is_muted:
             return State.MUTED
-        if self._ears.asleep:
+        if self._is_asleep:
             return State.ASLEEP
         return State.WAITING if self._hands_free else State.BY_HAND
 
@@ -125,7 +123,7 @@ class Tray(QObject):
         self._looking.stop()
         self.icon = WheelIcon(self)
         self.icon.setContextMenu(self.menu)
-        self.icon.notched.connect(lambda up: self._desk.do(Order.FASTER if up else Order.SLOWER))
+        self.icon.notched.connect(lambda up: self._handler.do(Order.FASTER if up else Order.SLOWER))
         self.icon.activated.connect(self._on_activated)
         self._show()
         self.icon.show()
@@ -136,9 +134,9 @@ class Tray(QObject):
             case PhaseChanged(_, phase):
                 self._phase = phase
             case SleepChanged(asleep=asleep):
-                self._ears = replace(self._ears, asleep=asleep)
+                self._is_asleep = asleep
             case SettingChanged(key="audio.muted", value=bool(muted)):
-                self._ears = replace(self._ears, muted=muted)
+                self._is_muted = muted
             case SettingChanged(key="audio.hands_free", value=bool(on)):
                 self.show_hands_free(on)
             case _:
@@ -151,26 +149,26 @@ class Tray(QObject):
         self._show()
 
     def _show(self) -> None:
-        self.talk.setText(tr("Stop talking") if self._desk.is_talking else tr("Talk"))
+        self.talk.setText(tr("Stop talking") if self._handler.is_talking else tr("Talk"))
         if self.icon is not None:
             self.icon.setIcon(face(self.state))
             self.icon.setToolTip(f"Rubato: {tr(self.state.value)}")
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason == QSystemTrayIcon.ActivationReason.Trigger:
-            self._desk.show_or_hide()
+            self._handler.show_or_hide()
         elif reason == QSystemTrayIcon.ActivationReason.MiddleClick:
-            self._desk.do(Order.STOP)
+            self._handler.do(Order.STOP)
 
     def _fill(self) -> None:
-        desk, menu = self._desk, self.menu
-        menu.addAction(tr("Show the window")).triggered.connect(lambda: desk.do(Order.SHOW))
+        handler, menu = self._handler, self.menu
+        menu.addAction(tr("Show the window")).triggered.connect(lambda: handler.do(Order.SHOW))
         menu.addSeparator()
         self.talk = menu.addAction(tr("Talk"))
-        self.talk.triggered.connect(lambda: desk.do(Order.TOGGLE))
-        menu.addAction(tr("Stop the reply")).triggered.connect(lambda: desk.do(Order.STOP))
-        menu.addAction(tr("Faster")).triggered.connect(lambda: desk.do(Order.FASTER))
-        menu.addAction(tr("Slower")).triggered.connect(lambda: desk.do(Order.SLOWER))
+        self.talk.triggered.connect(lambda: handler.do(Order.TOGGLE))
+        menu.addAction(tr("Stop the reply")).triggered.connect(lambda: handler.do(Order.STOP))
+        menu.addAction(tr("Faster")).triggered.connect(lambda: handler.do(Order.FASTER))
+        menu.addAction(tr("Slower")).triggered.connect(lambda: handler.do(Order.SLOWER))
         self.hands_free = menu.addAction(tr("Hands-free"))
         self.hands_free.setCheckable(True)
         self.hands_free.setChecked(self._hands_free)
@@ -180,7 +178,7 @@ class Tray(QObject):
         menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
 
     def _on_hands_free(self, on: bool) -> None:
-        self._desk.post(ChangeSetting("audio.hands_free", on))
+        self._handler.post(ChangeSetting("audio.hands_free", on))
         self.show_hands_free(on)
 
 

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from app.language.words import decimal, tr
+from app.language import decimal, tr
 from app.look.label import announce
 from app.look.theme import Theme, scaled
 from engine.api import settings
@@ -170,13 +170,9 @@ class RateSlider(QAbstractSlider):
         self.setSliderDown(False)
 
     def _drag_to(self, x: float) -> None:
-        self.setValue(self._value_at(x))
-
-    def _value_at(self, x: float) -> int:
-        if x < (_OWN_X + _FIRST_X) / 2:
-            return OWN_PACE
         share = (x - _FIRST_X) / max(1.0, self._x_of(HIGHEST) - _FIRST_X)
-        return min(HIGHEST, max(LOWEST, round(LOWEST + share * (HIGHEST - LOWEST))))
+        tenths = min(HIGHEST, max(LOWEST, round(LOWEST + share * (HIGHEST - LOWEST))))
+        self.setValue(OWN_PACE if x < (_OWN_X + _FIRST_X) / 2 else tenths)
 
     def _x_of(self, tenths: float) -> float:
         if tenths == OWN_PACE:

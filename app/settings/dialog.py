@@ -4,27 +4,18 @@ Invariant: it is never modal and asks for no confirmation; closing it loses noth
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QPushButton,
-    QScrollArea,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QWidget
 
 from app.devices import Devices
-from app.language.words import tr
-from app.look.icons import icon
-from app.look.overlay import OverlayBar
-from app.look.page import in_lines
+from app.language import tr
+from app.look.controls import button, icon
+from app.look.layout import LEFT, Item, Scrolled, Spring, column, page_in, placed
+from app.look.page import bring_to_front, in_lines
 from app.look.theme import Theme
 from app.presence.server import Server
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
-from app.settings.lesson import Lesson
-from app.settings.login import LoginRow
-from app.settings.serving import ServerRow
+from app.settings.other_rows import Lesson, LoginRow, ServerRow
 from app.status.parts import Parts
 from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, Value
 
@@ -69,9 +60,7 @@ class SettingsDialog(QDialog):
         self.tabs.setAccessibleName(tr("Settings pages"))
         for page in PAGES:
             self.tabs.addTab(self._make_page(page), tr(page.title))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.addWidget(self.tabs)
+        column(self.tabs, on=self, margins=(0, 8, 0, 0))
         self.resize(max(self.width(), self.tabs.tabBar().sizeHint().width()), self.height())
         self._show_values()
         self._tint_folds()
@@ -89,17 +78,13 @@ class SettingsDialog(QDialog):
             case DevicesChanged():
                 for each in self._editors:
                     each.offer_devices(self._devices)
-            case _:
-                pass
 
     def show_part(self, part: Part | None) -> None:
         """Show the page of a part."""
         for index, page in enumerate(PAGES):
             if part is not None and page.part is part:
                 self.tabs.setCurrentIndex(index)
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        bring_to_front(self)
 
     def editors(self, key: str) -> list[Editor]:
         """The editors of a setting; some settings have one for each meaning."""
@@ -125,56 +110,35 @@ class SettingsDialog(QDialog):
                 row.say_why(self._parts.why(part) if is_automatic else "")
 
     def _make_page(self, page: Page) -> QWidget:
-        content = QWidget()
-        content.setProperty("kind", "page")
-        column = QVBoxLayout(content)
-        column.setContentsMargins(22, 18, 22, 18)
-        column.setSpacing(18)
+        content = page_in()
+        shown: list[Item] = []
         if page.at_login:
-            column.addWidget(LoginRow(self._theme, self._devices, content))
+            shown.append(LoginRow(self._theme, self._devices, content))
         fields = page.fields(self._form.kind)
-        for field in fields:
-            if not field.shown.advanced:
-                column.addWidget(self._make_row(field, content))
-        advanced = [field for field in fields if field.shown.advanced]
-        if advanced:
-            column.addWidget(self._make_fold(advanced, content))
+        shown += [self._make_row(each, content) for each in fields if not each.shown.advanced]
+        if advanced := [each for each in fields if each.shown.advanced]:
+            shown.append(self._make_fold(advanced, content))
         window = self.parentWidget()
         if page.serves and window is not None and (server := window.findChild(Server)):
-            column.addWidget(ServerRow(server, content))
+            shown.append(ServerRow(server, content))
         if page.teaches:
-            column.addWidget(self.lesson)
-        column.addStretch(1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(content)
-        OverlayBar(area)
-        return area
+            shown.append(self.lesson)
+        column(*shown, Spring(), on=content, margins=(22, 18, 22, 18), spacing=18)
+        return Scrolled(content, self)
 
     def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:
         """Settings that few people need, behind a button."""
-        rows = QWidget(parent)
-        inside = QVBoxLayout(rows)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(18)
-        for field in fields:
-            inside.addWidget(self._make_row(field, rows))
-        fold = QPushButton(tr("Advanced"), parent)
-        fold.setProperty("kind", "fold")
+        around = QWidget(parent)
+        fold = button(tr("Advanced"), around, kind="fold")
+        rows = QWidget(around)
+        column(*(self._make_row(field, rows) for field in fields), on=rows, spacing=18)
         fold.setCheckable(True)
         fold.setCursor(Qt.CursorShape.PointingHandCursor)
         fold.toggled.connect(rows.setVisible)
         fold.toggled.connect(lambda _: self._tint_folds())
         rows.hide()
         self.folds.append(fold)
-        around = QWidget(parent)
-        column = QVBoxLayout(around)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(fold, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(rows)
+        column(placed(LEFT, fold), rows, on=around, spacing=12)
         return around
 
     def _tint_folds(self) -> None:

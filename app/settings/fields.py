@@ -8,28 +8,25 @@ from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
-    QFileDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from app.devices import DEFAULT_LABEL, Devices
-from app.language.words import tr
-from app.look.icons import IconButton
-from app.look.label import Label
-from app.look.plain_text import one_line, tool_tip
-from app.look.switch import Switch
-from app.look.theme import Theme, scaled
+from app.keys import native
+from app.language import tr
+from app.look.controls import ElidedBox, IconButton, Switch
+from app.look.file_dialogs import ask_for
+from app.look.label import Label, WrappingLabel
+from app.look.layout import column, row, wide
+from app.look.plain_text import one_line
+from app.look.theme import Theme
 from app.settings.form import Field
 from engine.api import Part, Value, settings
 
 Entry = settings.Entry
+
+
+_MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
+_TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
 
 class Editor(QWidget):
@@ -48,9 +45,7 @@ class Editor(QWidget):
         control.setParent(self)
         control.setAccessibleName(tr(field.shown.label))
         control.setAccessibleDescription(tr(field.shown.help))
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(0, 0, 0, 0)
-        self.row.addWidget(control, 1)
+        self.row = row(wide(control), on=self)
         self.setFocusProxy(control)
 
     def show_value(self, value: Value) -> None:
@@ -92,14 +87,10 @@ def _text_editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) 
 
 class ChoiceEditor(Editor):
     def __init__(self, field: Field, options: list[tuple[str, str]], parent: QWidget) -> None:
-        self._box = QComboBox()
-        self._box.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
+        self._box = ElidedBox()
         super().__init__(field, self._box, parent)
         self.offer(options)
         self._box.activated.connect(lambda index: self.edited.emit(self._box.itemData(index)))
-        self._box.currentTextChanged.connect(lambda words: self._box.setToolTip(tool_tip(words)))
 
     def offer(self, options: list[tuple[str, str]]) -> None:
         """Replace the (value, label) pairs; the choice stays if it still exists."""
@@ -112,9 +103,8 @@ class ChoiceEditor(Editor):
     def show_value(self, value: Value) -> None:
         index = self._box.findData(value)
         if index < 0 and isinstance(value, str) and value:
-            self._box.addItem(
-                one_line(value), value
-            )  # a value that is set but not offered must not look unset
+            # a value that is set but not offered must not look unset
+            self._box.addItem(one_line(value), value)
             index = self._box.count() - 1
         self._box.setCurrentIndex(max(0, index))
 
@@ -143,26 +133,39 @@ class NumberEditor(Editor):
         self._box.setKeyboardTracking(False)
         self._box.lineEdit().setTextMargins(9, 0, 0, 0)  # style sheets do not reach its padding
         super().__init__(field, self._box, parent)
-        self._box.valueChanged.connect(self._on_value)
+        self._box.valueChanged.connect(
+            lambda number: self.edited.emit(number if self._decimals else round(number))
+        )
 
     def show_value(self, value: Value) -> None:
         if isinstance(value, int | float):
             with QSignalBlocker(self._box):
                 self._box.setValue(value)
 
-    def _on_value(self, value: float) -> None:
-        self.edited.emit(value if self._decimals else round(value))
+
+class TextEditor(Editor):
+    """Reports a text when it is complete and another than the one that is in force."""
+
+    _told = ""
+
+    def show_value(self, value: Value) -> None:
+        self._told = "" if value is None else str(value)
+
+    def finish(self, text: str) -> None:
+        text = text.strip()
+        if text != self._told:
+            self._told = text
+            self.edited.emit(text)
 
 
-class LineEditor(Editor):
+class LineEditor(TextEditor):
     def __init__(self, field: Field, parent: QWidget) -> None:
         self.line = QLineEdit()
-        self._told = ""
         super().__init__(field, self.line, parent)
         self.line.editingFinished.connect(self._on_finished)
 
     def show_value(self, value: Value) -> None:
-        self._told = "" if value is None else str(value)
+        super().show_value(value)
         if not self.line.isModified():
             self.line.setText(self._told)
 
@@ -173,10 +176,7 @@ class LineEditor(Editor):
 
     def _on_finished(self) -> None:
         self.line.setModified(False)
-        text = self.line.text().strip()
-        if text != self._told:
-            self._told = text
-            self.edited.emit(text)
+        self.finish(self.line.text())
 
 
 class LocationEditor(LineEditor):
@@ -184,41 +184,32 @@ class LocationEditor(LineEditor):
 
     def __init__(self, field: Field, theme: Theme, parent: QWidget) -> None:
         super().__init__(field, parent)
-        self.browse = IconButton(
-            "folder", tr("Choose: {label}", label=tr(field.shown.label)), theme, self
-        )
-        self.browse.clicked.connect(self._on_browse)
+        choose = tr("Choose: {label}", label=tr(field.shown.label))
+        self.browse = IconButton("folder", choose, theme, self, self._on_browse)
         self.row.addWidget(self.browse)
 
     def _on_browse(self) -> None:
-        dialog = QFileDialog(
-            self.window(), tr(self.field.shown.label), str(Path(self.line.text()).parent)
-        )
         modes = QFileDialog.FileMode
         is_folder = self.field.shown.entry is Entry.FOLDER
-        dialog.setFileMode(modes.Directory if is_folder else modes.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.put)
-        dialog.open()
+        ask_for(
+            self.window(),
+            tr(self.field.shown.label),
+            lambda path: self.put(str(path)),
+            within=str(Path(self.line.text()).parent),
+            mode=modes.Directory if is_folder else modes.ExistingFile,
+        )
 
 
-class ParagraphEditor(Editor):
+class ParagraphEditor(TextEditor):
     def __init__(self, field: Field, parent: QWidget) -> None:
         self._box = _Paragraph()
-        self._told = ""
         super().__init__(field, self._box, parent)
-        self._box.left.connect(self._on_finished)
+        self._box.left.connect(lambda: self.finish(self._box.toPlainText()))
 
     def show_value(self, value: Value) -> None:
-        self._told = "" if value is None else str(value)
+        super().show_value(value)
         if not self._box.hasFocus():
             self._box.setPlainText(self._told)
-
-    def _on_finished(self) -> None:
-        text = self._box.toPlainText().strip()
-        if text != self._told:
-            self._told = text
-            self.edited.emit(text)
 
 
 class _Paragraph(QPlainTextEdit):
@@ -255,15 +246,11 @@ class KeyEditor(Editor):
         self._line.pressed.connect(self._on_pressed)
 
     def show_value(self, value: Value) -> None:
-        self._line.setText(_native(str(value)))
+        self._line.setText(native(str(value)))
 
     def _on_pressed(self, name: str) -> None:
-        self._line.setText(_native(name))
+        self.show_value(name)
         self.edited.emit(name)
-
-
-def _native(keys: str) -> str:
-    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 class _KeyLine(QLineEdit):
@@ -278,9 +265,8 @@ class _KeyLine(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
-        moves = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Escape, Qt.Key.Key_Return)
-        modifiers = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
-        if key in moves or key in modifiers or event.modifiers():
+        moves = (*_TABS, Qt.Key.Key_Escape, Qt.Key.Key_Return)
+        if key in moves or key in _MODIFIERS or event.modifiers():
             super().keyPressEvent(event)
             return
         self.pressed.emit(QKeySequence(key).toString())
@@ -296,9 +282,7 @@ class _ChordLine(_KeyLine):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         combination = event.keyCombination()
-        modifiers = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
-        moves = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
-        if combination.key() in (*modifiers, *moves):
+        if combination.key() in (*_MODIFIERS, *_TABS):
             QLineEdit.keyPressEvent(self, event)
         elif event.modifiers() or _is_function(combination.key()):
             self.pressed.emit(QKeySequence(combination).toString())
@@ -319,21 +303,12 @@ class SettingRow(QWidget):
     def __init__(self, field: Field, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(parent)
         self.editor = editor(field, theme, devices, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
-        label = Label(tr(field.shown.label), self)
-        label.setFont(scaled(self.font(), 0.95, strong=True))
+        label = Label(tr(field.shown.label), self, size=0.95, strong=True)
         label.setBuddy(self.editor.control)  # else its current text is its name on Linux
-        column.addWidget(label)
-        column.addWidget(self.editor)
         self._help = tr(field.shown.help)
-        self.line = Label(self._help, self)
-        self.line.setProperty("kind", "muted")
-        self.line.setFont(scaled(self.font(), 0.88))
-        self.line.setWordWrap(True)
-        self.line.setVisible(bool(field.shown.help))
-        column.addWidget(self.line)
+        self.line = WrappingLabel(self._help, self, kind="muted", size=0.88)
+        self.line.setVisible(bool(self._help))
+        self.column = column(label, self.editor, self.line, on=self, spacing=5)
 
     def say_why(self, why: str) -> None:
         """Add to the help why what is automatic is what it is; empty = nothing is."""

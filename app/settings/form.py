@@ -7,7 +7,7 @@ Invariant: only data, in English; the code that shows it translates it.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from app.language.words import mark
+from app.language import mark
 from engine.api import Part, Settings, Value, settings
 
 

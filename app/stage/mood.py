@@ -4,10 +4,9 @@ Invariant: no Qt here. During a turn the mood is its phase, and at rest it depen
 Nothing says that it listens before a microphone is open.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 
-from app.language.words import mark
+from app.language import mark
 from app.status.parts import Parts
 from engine.api import Part, Phase
 
@@ -39,15 +38,7 @@ _OF_A_TURN = {
 }
 
 
-@dataclass(frozen=True)
-class Ears:
-    """`asleep`: listening only for the wake phrase; `muted`: not listening at all."""
-
-    asleep: bool = False
-    muted: bool = False
-
-
-def mood(phase: Phase, parts: Parts, ears: Ears, *, interrupted: bool = False) -> Mood:
+def mood(phase: Phase, parts: Parts, *, interrupted: bool = False) -> Mood:
     """`interrupted`: the last reply has just been interrupted."""
     if phase is Phase.LISTENING and parts.is_deaf:
         return Mood.STARTING  # the talk key was pressed too soon
@@ -58,9 +49,9 @@ def mood(phase: Phase, parts: Parts, ears: Ears, *, interrupted: bool = False) -
     rest = _at_rest(parts)
     if rest is not Mood.READY:
         return rest
-    if ears.muted:
+    if parts.is_muted:
         return Mood.MUTED
-    return Mood.ASLEEP if ears.asleep else Mood.READY
+    return Mood.ASLEEP if parts.is_asleep else Mood.READY
 
 
 def _at_rest(parts: Parts) -> Mood:

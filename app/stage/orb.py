@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.language.words import tr
+from app.language import tr
 from app.look.theme import Theme
 from app.stage.mood import Mood
 from engine.api import Event, Levels

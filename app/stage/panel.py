@@ -3,22 +3,20 @@
 Invariant: the same widgets are in a column in a wide window and in a row in a narrow one.
 """
 
-from dataclasses import replace
-
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
+from app.language import tr
 from app.look.label import SteadyLabel
 from app.look.layout import Spring, column, wide
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme
 from app.rate.panel import RatePanel
-from app.stage.mood import Ears, Mood, mood
+from app.stage.mood import Mood, mood
 from app.stage.orb import Orb
 from app.status.parts import Parts
-from engine.api import Event, Phase, PhaseChanged, SleepChanged, TurnEnded
+from engine.api import Event, Phase, PhaseChanged, TurnEnded
 
 _SMALL_ORB = 84
 _LEAST_ORB = 104
@@ -33,8 +31,6 @@ class Stage(QFrame):
         self._parts = parts
         self._phase = Phase.IDLE
         self._mood = Mood.STARTING
-        self._ears = Ears()
-        self._wake_phrase = ""
         self.setProperty("kind", "card")
         self.orb = Orb(theme, self)
         words = [tr(each.value) for each in Mood]
@@ -43,7 +39,8 @@ class Stage(QFrame):
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._was_interrupted = False  # whether the last turn was interrupted
         self._stopped = QTimer(self, singleShot=True, interval=_INTERRUPTED_MS)
-        self._stopped.timeout.connect(self._on_told)
+        self._stopped.timeout.connect(self._stopped.stop)
+        self._stopped.timeout.connect(self.show_mood)
         self.rate = RatePanel(post, theme, self)
         # the orb is as large as possible, and stays together with its word
         self._show = column(Spring(), wide(self.orb, 100), self.phase, Spring(), spacing=4)
@@ -61,9 +58,7 @@ class Stage(QFrame):
                 if phase is Phase.IDLE and self._was_interrupted:
                     self._stopped.start()
                 self._was_interrupted = False
-            case SleepChanged(asleep=asleep, phrase=phrase):
-                self._ears, self._wake_phrase = replace(self._ears, asleep=asleep), phrase
-        self._show_mood()
+        self.show_mood()
         self.rate.on_event(event)
 
     @property
@@ -71,17 +66,9 @@ class Stage(QFrame):
         """Who has the floor."""
         return self._phase
 
-    def show_muted(self, on: bool) -> None:
-        self._ears = replace(self._ears, muted=on)
-        self._show_mood()
-
-    def _on_told(self) -> None:
-        self._stopped.stop()
-        self._show_mood()
-
-    def _show_mood(self) -> None:
+    def show_mood(self) -> None:
         """Show the mood in the orb and in words."""
-        now = mood(self._phase, self._parts, self._ears, interrupted=self._stopped.isActive())
+        now = mood(self._phase, self._parts, interrupted=self._stopped.isActive())
         if now is not self._mood:
             self._mood = now
             self.phase.setText(self._said(now))
@@ -90,7 +77,7 @@ class Stage(QFrame):
 
     def _said(self, mood: Mood) -> str:
         if mood is Mood.ASLEEP:
-            return tr("Say “{phrase}”", phrase=one_line(self._wake_phrase))
+            return tr("Say “{phrase}”", phrase=one_line(self._parts.wake_phrase))
         return tr(mood.value)
 
     def least_height(self, width: int) -> int:

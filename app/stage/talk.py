@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
-from app.look.icons import paint_icon
+from app.language import tr
+from app.look.controls import paint_icon
 from app.look.theme import Theme, scaled
 from app.status.parts import Parts
 from engine import api
@@ -30,9 +30,6 @@ class TalkButton(QAbstractButton):
         self._theme = theme
         self._key_label = ""
         self._is_held = False
-        self._is_hands_free = False
-        self._is_asleep = False
-        self._is_muted = False
         self._is_compact = False
         self._phase = api.Phase.IDLE
         self._level = 0.0
@@ -51,15 +48,15 @@ class TalkButton(QAbstractButton):
             return tr("Release to send")
         if self._phase is api.Phase.LISTENING:
             return tr("Listening")
-        if self._is_muted:
+        if self._parts.is_muted:
             return tr("Muted")
         if self._parts.cannot_hear:
             return tr("Cannot hear")
         if self._parts.is_starting:
             return tr("Getting ready")
-        if self._is_asleep:
+        if self._parts.is_asleep:
             return tr("Say my name")
-        return tr("Just speak") if self._is_hands_free else tr("Hold to talk")
+        return tr("Just speak") if self._parts.is_hands_free else tr("Hold to talk")
 
     @property
     def is_held(self) -> bool:
@@ -74,17 +71,9 @@ class TalkButton(QAbstractButton):
         self._post(api.PressTalk() if down else api.ReleaseTalk())
         self._describe()
 
-    def name_key(self, label: str) -> None:
-        """Show which key does the same."""
-        self._key_label = label
-        self._describe()
-
-    def be_hands_free(self, on: bool) -> None:
-        self._is_hands_free = on
-        self._describe()
-
-    def show_muted(self, on: bool) -> None:
-        self._is_muted = on
+    def explain(self, key_label: str) -> None:
+        """Say what works now, and which key does the same."""
+        self._key_label = key_label
         self._describe()
 
     def be_compact(self, on: bool) -> None:
@@ -99,10 +88,7 @@ class TalkButton(QAbstractButton):
                 self._phase = phase
                 self._level = 0.0
                 self._describe()
-            case api.SleepChanged(asleep=asleep):
-                self._is_asleep = asleep
-                self._describe()
-            case api.Loading() | api.Ready() | api.Failed():
+            case api.Loading() | api.Ready() | api.Failed() | api.SleepChanged():
                 self._describe()
             case api.Levels(microphone_db=level_db) if self._is_listening:
                 self._level = (max(_QUIET_DB, level_db) - _QUIET_DB) / (_LOUD_DB - _QUIET_DB)
@@ -184,7 +170,7 @@ class TalkButton(QAbstractButton):
         theme = self._theme
         if self._is_listening:
             return theme.colour("listening"), theme.colour("on_listening")
-        if self._is_hands_free:
+        if self._parts.is_hands_free:
             return theme.colour("raised"), theme.colour("text")
         ground = theme.colour("accent")
         if self.underMouse():

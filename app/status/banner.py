@@ -1,4 +1,5 @@
-"""Faults, shown above the conversation until the person dismisses them.
+"""Faults, shown above the conversation until the person dismisses them, and a short line for what
+is none, which disappears by itself.
 
 Invariant: a fault is never lost and never blocks anything. It stays until it is dismissed or its
 cause is gone. A repeated fault is only counted, and several are shown one at a time.
@@ -7,19 +8,18 @@ cause is gone. A repeated fault is only counted, and several are shown one at a 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
-from app.language.words import tr
-from app.look.button import button
-from app.look.icons import IconButton, pixmap
+from app.language import tr
+from app.look.controls import IconButton, button, pixmap
 from app.look.label import FoldingLabel, Label, announce
 from app.look.layout import MIDDLE, column, placed, row, wide
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme
 from app.status.parts import shown_to_work
-from engine.api import Ending, Event, Failed, Part, Ready, TurnEnded
+from engine.api import Ending, Event, Failed, Notice, Part, Ready, TurnEnded
 
 Direction = QBoxLayout.Direction
 _ICON = 20
@@ -130,7 +130,9 @@ class Banner(QFrame):
         times = tr("  ({count} times)", count=fault.count) if fault.count > 1 else ""
         self.message.setText(fault.message + times)
         self.hint.setText(fault.hint)
-        self.hint.setVisible(bool(fault.hint) and self._has_room)
+        # beside the message on one line, where there is room for it, else below it
+        has_room = not self._is_one_line or self.width() >= _HINT_FROM
+        self.hint.setVisible(bool(fault.hint) and has_room)
         several = len(self._faults) > 1
         for widget in (self.earlier, self.counter, self.later):
             widget.setVisible(several)
@@ -151,11 +153,6 @@ class Banner(QFrame):
         lines = self.message.fontMetrics().horizontalAdvance(self.message.text() + self.hint.text())
         return self._is_low or len(self._faults) > 1 or lines > _MOST_LINES * self.width()
 
-    @property
-    def _has_room(self) -> bool:
-        """Whether there is room for the hint: beside the message on one line, else below it."""
-        return not self._is_one_line or self.width() >= _HINT_FROM
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show()
@@ -174,3 +171,40 @@ class Banner(QFrame):
         line = (placed(MIDDLE, self.icon), wide(self._lines), *ends)
         row(*line, on=self, margins=(14, 6, 8, 6), spacing=8)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+
+_SHOWN_MS = 8000  # long enough to read a line twice
+
+
+class NoticeLine(Label):
+    """Shows the newest Notice or, while models load, what is being loaded. An empty line has the
+    same height, so it never takes space from the conversation; it never takes the focus.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("", parent, kind="muted", size=0.92)
+        self._standing = ""
+        self._timer = QTimer(self, singleShot=True, interval=_SHOWN_MS)
+        self._timer.timeout.connect(self._on_read)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setMinimumHeight(int(self.fontMetrics().height()) + 4)
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, Notice):
+            self.setText(event.text)
+            self.setToolTip(tool_tip(event.text))
+            self.setAccessibleDescription(self.text())
+            self._timer.start()
+            announce(self, self.text())
+
+    def stand(self, text: str) -> None:
+        """Show this text whenever there is no notice; empty = nothing."""
+        self._standing = text
+        if not self._timer.isActive():
+            self.setText(text)
+
+    def _on_read(self) -> None:
+        self.setText(self._standing)
+        self.setToolTip("")
+        self.setAccessibleDescription("")

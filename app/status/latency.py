@@ -1,22 +1,124 @@
 """Where the time went: a bar for each of the last turns, and each stage's median and worst.
 
-Invariant: it only shows TurnTimes; what is painted is also there as text for screen readers, and
-can be copied.
+Invariant: times are milliseconds after the end of the person's speech; a stage that did not happen
+in a turn is not counted. What is painted is also there as text for screen readers, and can be
+copied.
 """
+
+import math
+import statistics
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QGridLayout, QSizePolicy, QWidget
 
-from app.language.words import decimal, mark, tr
-from app.look.button import button
+from app.language import decimal, mark, tr
+from app.look.controls import button
 from app.look.label import Label, WrappingLabel
-from app.look.layout import Spring, column, row, wide
-from app.look.overlay import Scrolled
+from app.look.layout import Scrolled, Spring, column, row, wide
 from app.look.page import bring_to_front, in_lines
 from app.look.theme import Theme, scaled
-from app.status.turn_times import STAGES, TurnTime, TurnTimes, shown
-from engine.api import Event, TurnEnded
+from engine.api import Event, TurnEnded, TurnMetrics
+
+KEPT = 50  # turns
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """A stage with its name for the person; `field` is its time in TurnMetrics."""
+
+    field: str
+    name: str
+
+
+STAGES = (
+    Milestone("end_ms", mark("end of speech noticed")),
+    Milestone("transcript_ms", mark("words recognised")),
+    Milestone("first_token_ms", mark("first token")),
+    Milestone("first_word_ms", mark("first word")),
+    Milestone("first_audio_ms", mark("first audio")),
+    Milestone("heard_ms", mark("first sound heard")),
+)
+
+
+@dataclass(frozen=True)
+class TurnTime:
+    """The times of one turn, in the order of STAGES; None = did not happen."""
+
+    turn: int
+    stages_ms: tuple[float | None, ...]
+
+    @property
+    def total_ms(self) -> float:
+        """The time of the last stage that happened."""
+        return max((ms for ms in self.stages_ms if ms is not None), default=0.0)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One stage over the turns in which it happened; None = it never happened."""
+
+    last_ms: float | None
+    median_ms: float | None
+    high_ms: float | None  # the 95th percentile
+
+
+class TurnTimes:
+    """The last turns, oldest first."""
+
+    def __init__(self) -> None:
+        self.turns: deque[TurnTime] = deque(maxlen=KEPT)
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, TurnEnded) and event.metrics.heard_ms is not None:
+            self.turns.append(TurnTime(event.turn, stages(event.metrics)))
+
+    def summaries(self) -> tuple[Summary, ...]:
+        """One for each of STAGES."""
+        return tuple(
+            _summary([turn.stages_ms[number] for turn in self.turns])
+            for number in range(len(STAGES))
+        )
+
+    def as_text(self) -> str:
+        """A table for a report, with tabs between the columns."""
+        head = "\t".join(("stage (ms)", "last", "median", "95 %"))
+        rows = [
+            "\t".join((stage.name, shown(each.last_ms), shown(each.median_ms), shown(each.high_ms)))
+            for stage, each in zip(STAGES, self.summaries(), strict=True)
+        ]
+        turns = [
+            "\t".join((f"turn {turn.turn}", *(shown(ms) for ms in turn.stages_ms)))
+            for turn in self.turns
+        ]
+        names = "\t".join(("turn", *(stage.name for stage in STAGES)))
+        return "\n".join((head, *rows, "", names, *turns)) + "\n"
+
+
+def stages(metrics: TurnMetrics) -> tuple[float | None, ...]:
+    """A turn's times in the order of STAGES."""
+    return tuple(getattr(metrics, stage.field) for stage in STAGES)
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The smallest value that at least `percent` % of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
+
+
+def shown(ms: float | None) -> str:
+    return "–" if ms is None else f"{ms:.0f}"  # noqa: RUF001 - a dash for what there is not
+
+
+def _summary(column: Sequence[float | None]) -> Summary:
+    values = [ms for ms in column if ms is not None]
+    if not values:
+        return Summary(None, None, None)
+    return Summary(column[-1], statistics.median(values), percentile(values, 95))
+
 
 # In the order of STAGES.
 _COLOURS = ("control", "listening", "thinking", "muted", "success", "accent")
@@ -41,7 +143,9 @@ class LatencyDialog(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         area.setProperty("kind", "scrolled")
         area.setAccessibleName(tr("The last turns"))
-        self.copy = button(tr("&Copy as text"), self, self._copy)
+        clipboard = QGuiApplication.clipboard()
+        copy = tr("&Copy as text")
+        self.copy = button(copy, self, lambda: clipboard.setText(times.as_text()))
         none_yet = tr("No turn yet. Ask something, then look again.")
         self.none_yet = Label(none_yet, self, kind="muted")
         self._cells: list[list[Label]] = []
@@ -84,9 +188,6 @@ class LatencyDialog(QDialog):
         self.none_yet.setVisible(not turns)
         self.copy.setEnabled(bool(turns))
 
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._times.as_text())
-
     def _table(self, theme: Theme) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(16)
@@ -97,7 +198,8 @@ class LatencyDialog(QDialog):
             grid.addWidget(Label(tr(title), self, kind="muted"), 0, number + 2, right)
         for line, (stage, colour) in enumerate(zip(STAGES, _COLOURS, strict=True), 1):
             grid.addWidget(_Swatch(colour, theme, self), line, 0)
-            grid.addWidget(Label(_capital(tr(stage.name)), self), line, 1)
+            name = tr(stage.name)
+            grid.addWidget(Label(name[:1].upper() + name[1:], self), line, 1)
             cells = [Label("", self, figures=True) for _ in _COLUMNS]
             for number, label in enumerate(cells):
                 grid.addWidget(label, line, number + 2, right)
@@ -176,10 +278,6 @@ class Bars(QWidget):
             painter.setBrush(self._theme.colour(colour))
             painter.drawRect(QRectF(start, track.top(), max(1.0, width), track.height()))
             reached_ms = ms
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 class _Swatch(QWidget):

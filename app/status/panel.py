@@ -8,15 +8,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation.transcript import KEYBOARD
-from app.language.words import decimal, mark, tr, tr_n
-from app.look.button import button
+from app.language import decimal, mark, tr, tr_n
+from app.look.controls import button
 from app.look.layout import column
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme, scaled
-from app.status.latency import LatencyDialog
+from app.status.latency import STAGES, LatencyDialog, TurnTimes, stages
 from app.status.parts import Parts, State
 from app.status.row import NAMES, PartRow, SummaryRow
-from app.status.turn_times import STAGES, TurnTimes, stages
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
 _TIMES = mark("Press to see the last turns (Ctrl+T)")
@@ -78,20 +77,15 @@ class Status(QWidget):
                 self._recogniser = _heard_by(recogniser, confidence)
             case TurnEnded(metrics=metrics):
                 self._show_metrics(metrics)
-                self._show_repaired()
+                # after a reply that was spoken to its end
+                for part in self._was_failed.difference(self._parts.failed):
+                    self.rows[part].show_works()
             case _:
                 return
         self._show_rows()
-        self.loading_changed.emit(self._loading())
-
-    def _loading(self) -> str:
-        loading = [tr(NAMES[part]) for part in self._parts.loading]
-        return tr("Getting ready: {parts}", parts=", ".join(loading)) if loading else ""
-
-    def _show_repaired(self) -> None:
-        """Mark parts as working after a reply was spoken to its end."""
-        for part in self._was_failed.difference(self._parts.failed):
-            self.rows[part].show_works()
+        loading = ", ".join(tr(NAMES[part]) for part in self._parts.loading)
+        text = tr("Getting ready: {parts}", parts=loading) if loading else ""
+        self.loading_changed.emit(text)
 
     def _show_rows(self) -> None:
         """Show all rows if the person wants that, else those of parts that do not work yet."""

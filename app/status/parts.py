@@ -1,4 +1,5 @@
-"""The state of every part: the only source for the orb, the rows and their summary.
+"""The state of every part, and of the ears as a whole: the only source for the orb, the rows and
+their summary, the talk button and the greeting.
 
 Invariant: no Qt here. A part that failed counts as failed until it reports that it is ready, or
 until a later reply that was spoken to its end has shown that it works.
@@ -7,7 +8,7 @@ until a later reply that was spoken to its end has shown that it works.
 from dataclasses import dataclass
 from enum import Enum
 
-from engine.api import Ending, Event, Failed, Loading, Part, Ready, TurnEnded
+from engine.api import Ending, Event, Failed, Loading, Part, Ready, SleepChanged, TurnEnded
 
 # The parts that a reply heard to its end has shown to work; a typed turn says nothing about
 # microphone and recogniser.
@@ -31,10 +32,16 @@ class PartState:
 
 
 class Parts:
-    """Collects the engine's events about parts for everything that shows their state."""
+    """Collects the engine's events about parts for everything that shows their state. The window
+    sets `is_muted` and `is_hands_free`, which it knows before the engine answers.
+    """
 
     def __init__(self) -> None:
         self._of = {part: PartState() for part in Part}
+        self.is_hands_free = True
+        self.is_muted = False  # not listening at all
+        self.is_asleep = False  # listening for the wake phrase alone
+        self.wake_phrase = ""
 
     def on_event(self, event: Event) -> None:
         match event:
@@ -44,6 +51,8 @@ class Parts:
                 self._of[part] = PartState(State.WORKS, why=why)
             case Failed(part=Part() as part, turn=turn):
                 self._of[part] = PartState(State.FAILED, turn, self._of[part].why)
+            case SleepChanged(asleep, phrase):
+                self.is_asleep, self.wake_phrase = asleep, phrase
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
                 for part, each in self._of.items():
                     if each.state is State.FAILED and shown_to_work(part, each.turn, turn):

@@ -12,9 +12,8 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.language.words import mark, tr
-from app.look.bars import Progress
-from app.look.icons import paint_icon
+from app.language import mark, tr
+from app.look.controls import Progress, paint_icon
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from engine.api import SYSTEMS, Part

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QGridLayout, QLineEdit, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
-from app.look.button import button
+from app.language import tr
+from app.look.controls import button
 from app.look.label import Label
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line

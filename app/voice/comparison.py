@@ -12,17 +12,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QLineEdit, QSpinBox, QWidget
 
-from app.background_job import BackgroundJob
+from app.background_job import BackgroundJob, texts_of
 from app.bridge import Post
-from app.language.words import decimal, mark, tr, translated
-from app.look.button import button
+from app.language import decimal, mark, tr, translated
+from app.look.controls import button
 from app.look.file_dialogs import ask_where
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, card, fill, row
 from app.look.page import Page
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Compared, ComparisonState, translatable
+from engine.api import Compared, ComparisonState
 
 _ABOUT = mark(
     "One text by every system, word by word, as from a language model. The times count what the"
@@ -104,21 +104,20 @@ class ComparisonPage(Page):
             self._job.end()
             self._over()
 
-    def _on_told(self, line: Any) -> None:
+    def _on_told(self, line: dict[str, Any]) -> None:
         try:
-            told = Compared.of(line.get("row") if isinstance(line, dict) else None)
+            told = Compared.of(line.get("row"))
         except ValueError:
             return  # somebody else's line
         self.rows[told.name] = told
         self.table.show_row(told)
 
-    def _on_ended(self, document: Any) -> None:
+    def _on_ended(self, document: dict[str, Any] | None) -> None:
         self._over()
-        if not isinstance(document, dict):
+        if document is None:
             self.notice.say(tr("The comparison ended too early."))
-        elif "texts" in document:
-            texts = (translatable.from_json(each) for each in document["texts"])
-            self.notice.say(" ".join(filter(None, map(translated, texts))))
+        elif texts := texts_of(document):
+            self.notice.say(" ".join(texts).strip())
 
     def _over(self) -> None:
         self._post(api.Comparing(False))

@@ -9,9 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QSlider, QWidget
 
 from app.bridge import Post
-from app.language.words import tr
-from app.look.button import button
-from app.look.elided_box import ElidedBox
+from app.language import tr
+from app.look.controls import ElidedBox, button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, column, row
 from app.look.plain_text import one_line

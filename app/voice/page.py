@@ -1,4 +1,5 @@
-"""The page of voices: all voices, the removed ones, and ways to add new ones.
+"""The page of voices: all voices, the removed ones, ways to add new ones, and the voices of the
+papers, whose small packs come with the program.
 
 Invariant: it shows what the engine has listed, and asks for the list whenever it is opened.
 """
@@ -8,20 +9,23 @@ from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QWidget
 
 from app.bridge import Post
-from app.language.words import mark, tr
-from app.look.button import button
+from app.language import mark, tr
+from app.look.controls import button
 from app.look.file_dialogs import ask_for
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, card, column, fill, row, wide
 from app.look.page import Page, Returning, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
+from app.models.row import ModelRow
+from app.voice.comparison import ComparisonPage
 from app.voice.mixer import VoiceMixer
-from app.voice.papers import Papers
 from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
 from engine import api
 
+# The built-in voice is a small VoXtream2.
+NAMES = ("starter", *(system.name for system in api.SYSTEMS))
 _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")
 
 
@@ -189,3 +193,35 @@ class VoicesPage(Page):
         for each in self.rows.values():
             same = each.entry.name.casefold() == name.casefold()
             each.show_preview(state if same else api.PreviewState.OVER)
+
+
+class Papers(QWidget):
+    """A row for each system, as on the page of models, and the way to compare them; using a system
+    is using its voices.
+    """
+
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._made = (post, theme, self)
+        self.rows: dict[str, ModelRow] = {}
+        self.comparison = ComparisonPage(post, self)
+        self.compare = button(tr("Com&pare voices…"), self, self.comparison.open_beside)
+        heading = WrappingLabel(tr("Voices of the papers"), self, strong=True)
+        self._list = column(row(wide(heading), self.compare), on=self, spacing=8)
+
+    def on_event(self, event: api.Event) -> None:
+        match event:
+            case api.ModelsListed(entries):
+                self._show_list({entry.name: entry for entry in entries})
+            case api.ModelSettled(name=name) if name in self.rows:
+                self.rows[name].show_settled(event)
+
+    def _show_list(self, entries: dict[str, api.ModelEntry]) -> None:
+        for name in NAMES:
+            if name not in entries:
+                continue
+            if name not in self.rows:
+                post, theme, parent = self._made
+                self.rows[name] = ModelRow(entries[name], post, theme, parent)
+                self._list.addWidget(self.rows[name])
+            self.rows[name].show_entry(entries[name])

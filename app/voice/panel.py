@@ -11,10 +11,9 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
-from app.language.words import mark, tr
-from app.look.elided_box import ElidedBox
+from app.language import mark, tr
+from app.look.controls import ElidedBox, IconButton
 from app.look.file_dialogs import ask_for
-from app.look.icons import IconButton
 from app.look.label import Label, WrappingLabel
 from app.look.layout import column, row, wide
 from app.look.plain_text import one_line

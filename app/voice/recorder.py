@@ -6,9 +6,8 @@ Invariant: nothing is recorded before the person starts it, and closing discards
 from PySide6.QtWidgets import QWidget
 
 from app.bridge import Post
-from app.language.words import decimal, mark, tr
-from app.look.bars import LevelMeter
-from app.look.button import button
+from app.language import decimal, mark, tr
+from app.look.controls import LevelMeter, button
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, column, row
 from app.look.theme import Theme
@@ -54,7 +53,7 @@ class VoiceRecorder(QWidget):
             case ClipRecording(on, seconds, ended_by):
                 self._show_recording(on, seconds, ended_by)
                 return True
-            case ClipInspected() if self._awaited or self._is_ours(event):
+            case ClipInspected(clip) if self._awaited or (self._clip and self._clip.clip == clip):
                 self._show_clip(event)
                 return True
             case Failed(code="unreadable-clip", message=message) if self._awaited:
@@ -74,9 +73,6 @@ class VoiceRecorder(QWidget):
         self.part.hide()
         self.consent.hide()
         self.hide()
-
-    def _is_ours(self, event: ClipInspected) -> bool:
-        return self._clip is not None and self._clip.clip == event.clip
 
     def _on_record(self) -> None:
         if not self._recording:

@@ -9,8 +9,8 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QWidget
 
 from app.bridge import Post
-from app.language.words import decimal, mark, tr
-from app.look.button import button
+from app.language import decimal, mark, tr
+from app.look.controls import button
 from app.look.file_dialogs import ask_where
 from app.look.layout import TOP, Spring, column, placed, row, wide
 from app.look.page import CardRow

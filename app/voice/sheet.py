@@ -11,8 +11,8 @@ from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language.words import decimal, tr
-from app.look.button import button
+from app.language import decimal, tr
+from app.look.controls import button
 from app.look.label import WrappingLabel
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import plain

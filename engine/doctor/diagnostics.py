@@ -8,12 +8,11 @@ like a path or an address is left out at the end.
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from engine.crash_notes import CrashNotes
-from engine.doctor.finding import LEFT_OUT, Finding
+from engine.doctor.finding import LEFT_OUT, Finding, version_of
 from engine.settings import Choice, Settings, Value, keys, schema, value_of
 
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"]+|[\w.+-]+@[\w-]+\.[\w.-]+")
@@ -26,7 +25,7 @@ def diagnostics(
     """As JSON takes it. `notes` are those of the program with a window."""
     shared = [finding.shared() for finding in findings]
     told = {
-        "version": _version(),
+        "version": version_of("rubato", "not installed"),
         "system": f"{platform.system()} {platform.release()}",
         "findings": [
             {
@@ -59,13 +58,6 @@ def changed(settings: Settings) -> dict[str, Value]:
 def _told(key: str, value: Value) -> Value:
     is_listed = isinstance(schema()[key].rule, Choice)
     return value if is_listed or not isinstance(value, str) else LEFT_OUT
-
-
-def _version() -> str:
-    try:
-        return metadata.version("rubato")
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _without_places(value: Any) -> Any:

@@ -2,8 +2,17 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib import metadata
 
 from engine.errors import EngineError
+
+
+def version_of(package: str, unknown: str) -> str:
+    """Of an installed package; `unknown` where it is none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return unknown
 
 
 class State(StrEnum):

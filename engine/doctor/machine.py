@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine import graphics_card as card
 from engine import settings_file as file
-from engine.doctor.finding import Finding, fault, ok, warning
+from engine.doctor.finding import Finding, fault, ok, version_of, warning
 from engine.settings import Settings
 
 SETUP = "Run `make run`: it installs what is missing."
@@ -72,7 +72,7 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
     if importlib.util.find_spec("torch") is None:
         yield fault(part, "torch is not installed.", SETUP)
         return
-    version = _version("torch")
+    version = version_of("torch", "of unknown version")
     if card.is_usable():
         import torch
 
@@ -88,13 +88,6 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
     yield ok(part, f"none; torch {version} computes on {os.cpu_count() or 1} CPU cores")
     if settings.speech.device == "cuda":
         yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "of unknown version"
 
 
 def _cuda(versions: str) -> Iterator[Finding]:

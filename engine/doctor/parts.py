@@ -226,13 +226,13 @@ def _starter(*, wanted: bool) -> Finding:
     takes seconds.
     """
     from engine.tts import pick
-    from engine.tts.roster import of_settings
+    from engine.tts.voice_catalogue import of_settings
 
     try:
-        roster = of_settings(SpeechSettings(engine=pick.BUILT_IN))
+        known = of_settings(SpeechSettings(engine=pick.BUILT_IN))
     except EngineError as error:
         return failed("synthesiser", error, State.FAULT if wanted else State.WARNING)
-    name, names = roster.voice_model.rpartition(" ")[0], ", ".join(roster.own)
+    name, names = known.voice_model.rpartition(" ")[0], ", ".join(known.own)
     text = f"starter, built in: {name} with the voices {names}; it can clone others"
     return ok("synthesiser", text, name, names)  # a pack of the person's own goes before ours
 

@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from engine.export.files import put
+from engine.export.documents import put
 from engine.messages.comparison import Compared
 
 COLUMNS: Final = (

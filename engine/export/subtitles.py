@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from engine.export.conversation import Conversation, HeardWord, Turn
+from engine.export.conversation import Conversation, Turn
 
 LINE = 42  # characters; with two lines and seven seconds the usual measure of broadcasters
 LINES = 2
@@ -43,7 +43,9 @@ def subtitles(conversation: Conversation) -> str:
     zero_s = conversation.sound_start_s
     shifted = (
         replace(cue, start_s=cue.start_s - zero_s, end_s=cue.end_s - zero_s)
-        for cue in _in_order(cue for turn in conversation.turns for cue in _cues(turn))
+        for cue in _in_order(
+            cue for turn in conversation.turns for cue in (*_said_cues(turn), *reply_cues(turn))
+        )
         if cue.start_s >= zero_s
     )
     return "".join(
@@ -67,10 +69,6 @@ def reply_cues(turn: Turn) -> list[Cue]:
                 joined = replace(joined, text=ASSISTANT + joined.text)
         open_cue = joined
     return [*cues, open_cue] if open_cue else cues
-
-
-def _cues(turn: Turn) -> list[Cue]:
-    return [*_said_cues(turn), *reply_cues(turn)]
 
 
 def _said_cues(turn: Turn) -> Iterator[Cue]:
@@ -105,19 +103,13 @@ def _pieces(turn: Turn) -> Iterator[Cue]:
             continue
         if piece is not None:
             yield piece
-        piece = Cue(word.start_s, word.end_s, _space(turn.reply, end, word) + _written(turn, word))
+        # marks of Markdown between two words are not spoken; the space between them is
+        space = " " if re.search(r"\s", turn.reply[end : word.start]) else ""
+        written = " ".join(turn.reply[word.start : word.end].split()) or word.text
+        piece = Cue(word.start_s, word.end_s, space + written)
         end = word.end
     if piece is not None:
         yield piece
-
-
-def _written(turn: Turn, word: HeardWord) -> str:
-    return " ".join(turn.reply[word.start : word.end].split()) or word.text
-
-
-def _space(reply: str, end: int, word: HeardWord) -> str:
-    """Marks of Markdown between two words are not spoken; the space between them is."""
-    return " " if re.search(r"\s", reply[end : word.start]) else ""
 
 
 def _joined(cue: Cue, piece: Cue) -> Cue | None:

@@ -1,4 +1,4 @@
-"""Conversations in their file: keep, list, search, read, rename, delete.
+"""Conversations in their file: keep, list, search, read, rename, delete, and write into another.
 
 Invariant: one thread at a time uses a Store. Every change is one transaction. The file and what
 SQLite lays beside it are their owner's alone (0600), and what was deleted is in none of them.
@@ -18,10 +18,12 @@ from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export import documents
 from engine.export.conversation import Conversation, Turn
-from engine.history import rows, schema
+from engine.export.documents import put
+from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, told
 from engine.history.folding import excerpt, folded, shortened, terms
 from engine.messages.conversations import KeptConversation
+from engine.translatable import Translatable
 
 NAME = "conversations.sqlite"  # in the data folder
 LISTED = 500  # conversations of a list; older ones are found by a search
@@ -86,15 +88,15 @@ class Store:
         with self._changing() as database:
             conversation = self._conversation(place, began, now)
             row = place.row if place is not None and place.conversation == conversation else 0
-            names = ", ".join(rows.COLUMNS)
-            marks = ", ".join("?" * len(rows.COLUMNS))
+            names = ", ".join(schema.COLUMNS)
+            marks = ", ".join("?" * len(schema.COLUMNS))
             changed = database.execute(
-                f"UPDATE turn SET ({names}) = ({marks}) WHERE id = ?", (*rows.values(turn), row)
+                f"UPDATE turn SET ({names}) = ({marks}) WHERE id = ?", (*schema.values(turn), row)
             )
             if not changed.rowcount:
                 added = database.execute(
                     f"INSERT INTO turn (conversation, {names}) VALUES (?, {marks})",
-                    (conversation, *rows.values(turn)),
+                    (conversation, *schema.values(turn)),
                 )
                 row = added.lastrowid or 0
         return Place(conversation, row)
@@ -117,7 +119,11 @@ class Store:
     def remove(self, conversations: Sequence[int]) -> int:
         """Delete them for good; returns how many there were."""
         with self._changing() as database:
-            removed = sum(self._remove(database, each) for each in conversations)
+            removed = 0
+            for each in conversations:
+                database.execute("DELETE FROM turn WHERE conversation = ?", (each,))
+                gone = database.execute("DELETE FROM conversation WHERE id = ?", (each,))
+                removed += gone.rowcount
             if removed and self._full_text:
                 schema.tidy_index(database)
         with told(self.path):  # the journal still holds what was there before
@@ -159,7 +165,7 @@ class Store:
             ).fetchall()
         if head is None:
             raise _unknown(conversation)
-        turns = tuple(rows.turn(row, number) for number, row in enumerate(found, 1))
+        turns = tuple(schema.turn(row, number) for number, row in enumerate(found, 1))
         title = shortened(str(head["name"]), LONGEST_TITLE)
         return Conversation(_time(head["began"]), turns, title=title)
 
@@ -200,10 +206,6 @@ class Store:
                 return place.conversation
         insert = "INSERT INTO conversation (began, last) VALUES (?, ?)"
         return database.execute(insert, (began.isoformat(), now)).lastrowid or 0
-
-    def _remove(self, database: sqlite3.Connection, conversation: int) -> int:
-        database.execute("DELETE FROM turn WHERE conversation = ?", (conversation,))
-        return database.execute("DELETE FROM conversation WHERE id = ?", (conversation,)).rowcount
 
     @property
     def _matching(self) -> str:
@@ -261,3 +263,42 @@ def _unknown(conversation: int) -> InvalidInput:
         hint="It may have been deleted; list them.",
         number=conversation,
     )
+
+
+_WRITERS = {".txt": documents.plain, ".md": documents.markdown}
+SUFFIXES = (*_WRITERS, ".json")
+
+
+def write_all(store: Store, path: Path) -> int:
+    """Write the format that the suffix names; returns how many conversations. InvalidInput when it
+    names none, when nothing was kept, or when the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InvalidInput(
+            "Conversations cannot be written as '{suffix}'.",
+            hint=Translatable(
+                "Give the file a name that ends in {suffixes} or {suffix}.",
+                suffixes=", ".join(SUFFIXES[:-1]),
+                suffix=SUFFIXES[-1],
+            ),
+            suffix=path.suffix or path.name,
+        )
+    ids = store.ids()
+    if not ids:
+        raise InvalidInput("No conversation was kept.", hint="Have them kept, and talk first.")
+    put(path, _as_json(store, ids) if suffix == ".json" else _as_text(store, ids, suffix))
+    return len(ids)
+
+
+def _as_text(store: Store, ids: tuple[int, ...], suffix: str) -> Iterator[str]:
+    for each in ids:
+        yield _WRITERS[suffix](store.read(each)) + "\n"
+
+
+def _as_json(store: Store, ids: tuple[int, ...]) -> Iterator[str]:
+    """Each as it is exported alone."""
+    yield f'{{"format": "rubato conversations", "version": {documents.VERSION}, "conversations": ['
+    for number, each in enumerate(ids):
+        yield (",\n" if number else "\n") + documents.as_json(store.read(each)).rstrip()
+    yield "\n]}\n"

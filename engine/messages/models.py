@@ -50,13 +50,13 @@ class ModelEntry:
     kind: str  # 'recogniser', 'language model', 'voice', or a part of a voice
     origin: Origin
     state: Presence
-    megabytes: int
-    megabytes_here: int
-    memory_mb: int
-    fits: bool
-    licence: str
-    attribution: str
-    folder: str
+    megabytes: int = 0
+    megabytes_here: int = 0
+    memory_mb: int = 0
+    fits: bool = True
+    licence: str = "not known here"
+    attribution: str = ""
+    folder: str = ""
     measured: str = ""
     in_use: bool = False
     obstacle: str = ""

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from engine import settings_file
 from engine.messages.models import ModelEntry, Presence, Recommendation
-from engine.models import listing, recommended, removal, storage
+from engine.models import choice, listing, recommended, storage
 from engine.models.added import add
-from engine.models.choice import Changes, changes
-from engine.models.machine import this_machine
+from engine.models.choice import Changes
+from engine.models.listing import this_machine
 from engine.models.servers import PORTS, find_served
 from engine.models.storage import Show
 from engine.settings import Settings, change
@@ -62,8 +62,8 @@ class ModelLibrary:
     def remove(self, name: str) -> Removed:
         """Delete a fetched model, or forget an added one. InvalidInput where it must stay."""
         chosen = listing.entry(self._named(name), self._settings)
-        freed = removal.remove(chosen)
-        return Removed(freed, removal.told(chosen, freed))
+        freed = choice.remove(chosen)
+        return Removed(freed, choice.told(chosen, freed))
 
     def use(self, name: str) -> Changes:
         """Write into the settings file that a model is used; in force from the next start.
@@ -72,7 +72,7 @@ class ModelLibrary:
         file cannot be written.
         """
         served = find_served() if name.split("/")[0] in PORTS else ()
-        chosen = changes(listing.entry(self._named(name), self._settings, served))
+        chosen = choice.changes(listing.entry(self._named(name), self._settings, served))
         after = self._settings
         for key, value in chosen:
             after = change(after, key, value)

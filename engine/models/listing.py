@@ -1,12 +1,16 @@
-"""Everything that can be listened, thought or spoken with, as a host shows it.
+"""Everything that can be listened, thought or spoken with, as a host shows it, and what this
+machine has for it.
 
 Invariant: looks at names, sizes and small files only, so it is quick; servers are listed as they
-were found before.
+were found before. What a model takes of the machine is an estimate to choose by, and said to be
+one.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from engine.asr import pick as ears
 from engine.assets.catalogue import Asset, catalogue
@@ -15,7 +19,6 @@ from engine.errors import InvalidInput, ModelError
 from engine.llm.local.gguf import check_library
 from engine.messages.models import ModelEntry, Origin, Presence
 from engine.models.added import Added, added
-from engine.models.machine import Machine, need_mb, this_machine
 from engine.models.servers import TITLES, Served
 from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
 from engine.settings import Settings
@@ -26,6 +29,54 @@ from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
 from engine.tts.voxtream.files.place import PUBLISHED
+
+# Megabytes: share of the files that stays in memory, and what works beside it. Whisper base took
+# 200 with its library; 4096 tokens of context of Qwen 3 take 470 to 600, by its layers; the voice
+# by its parts.
+_NEEDS = {
+    "recogniser": (0.6, 110),
+    "language model": (1.0, 650),
+    "voice": (1.2, 500),
+}
+SYSTEM_SHARE = 0.25  # of the memory, for the system and what else runs
+OWN_MB = 1_000  # the window and the parts that are always there
+# A core reads so much of a language model in the time that a spoken word takes, about: more would
+# answer more slowly than it speaks.
+MEGABYTES_A_CORE = 650
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Memory in megabytes (of 10**6 bytes), and physical cores."""
+
+    memory_mb: int
+    cores: int
+
+    def __str__(self) -> str:
+        return f"{self.memory_mb / 1000:.0f} GB of memory, {self.cores} cores"
+
+    def has_memory_for(self, memory_mb: int) -> bool:
+        """Whether this fits beside what is always there."""
+        return memory_mb + OWN_MB <= self.memory_mb * (1 - SYSTEM_SHARE)
+
+    def thinks_fast_with(self, megabytes: int) -> bool:
+        """Whether a language model of this size should write as fast as it is spoken."""
+        return megabytes <= MEGABYTES_A_CORE * self.cores
+
+
+def this_machine() -> Machine:
+    """As the operating system tells."""
+    cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+    return Machine(int(psutil.virtual_memory().total) // 1_000_000, cores)
+
+
+def need_mb(kind: str, megabytes: int) -> int:
+    """About what a model with files of this size takes while it runs; 0 where nobody knows."""
+    if kind not in _NEEDS or not megabytes:
+        return 0
+    share, beside = _NEEDS[kind]
+    return round(share * megabytes) + beside
+
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
 KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
@@ -103,13 +154,8 @@ def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> Mo
         kind,
         Origin.BUILT_IN,
         Presence.COMPLETE,
-        megabytes=0,
-        megabytes_here=0,
-        memory_mb=0,
-        fits=True,
         licence=licence,
         attribution="comes with the program",
-        folder="",
         in_use=name in used.names,
     )
 
@@ -121,6 +167,8 @@ def _of_paper(system: System, used: _Used) -> ModelEntry:
         title = f"{system.title}, a voice of the papers"
         return _built_in(system.name, VOICE, title, "GPL-3.0", used)
     megabytes = size_on_disk(own) // 1_000_000 if folder else 0
+    hours, command = f"{system.core_hours:g}", system.command
+    making = Translatable("About {hours} core hours: {command}", hours=hours, command=command)
     return ModelEntry(
         system.name,
         f"{system.title}, a voice made on this machine",
@@ -129,19 +177,11 @@ def _of_paper(system: System, used: _Used) -> ModelEntry:
         Presence.COMPLETE if folder else Presence.MISSING,
         megabytes=megabytes,
         megabytes_here=megabytes,
-        memory_mb=0,
-        fits=True,
         licence="GPL-3.0",
         attribution="trained here, from nothing that is fetched",
         folder=str(own),
         in_use=system.name in used.names,
-        obstacle=""
-        if folder
-        else Translatable(
-            "About {hours} core hours: {command}",
-            hours=f"{system.core_hours:g}",
-            command=system.command,
-        ),
+        obstacle="" if folder else making,
     )
 
 
@@ -188,7 +228,6 @@ def _added(model: Added, machine: Machine, used: _Used) -> ModelEntry:
         megabytes_here=megabytes,
         memory_mb=memory_mb,
         fits=machine.has_memory_for(memory_mb),
-        licence="not known here",
         attribution=Translatable("added by you"),
         folder=model.path,
         in_use=path in used.paths,
@@ -205,9 +244,6 @@ def _served(model: Served, used: _Used) -> ModelEntry:
         Presence.COMPLETE,
         megabytes=model.bytes // 1_000_000,
         megabytes_here=model.bytes // 1_000_000,
-        memory_mb=0,
-        fits=True,
-        licence="not known here",
         attribution=Translatable("runs in {server} on this computer", server=TITLES[model.server]),
         folder=model.address,
         in_use=used.served == (model.address, model.model),

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
-from engine.models.listing import LANGUAGE_MODEL, NATURAL, short
-from engine.models.machine import Machine
+from engine.models.listing import LANGUAGE_MODEL, NATURAL, Machine, short
 from engine.models.storage import with_needs
 from engine.settings_file import data_folder
 from engine.tts.voxtream.files import pick as voices

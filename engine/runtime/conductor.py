@@ -31,7 +31,7 @@ from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
-from engine.runtime.host.voice_desk import VoiceDesk
+from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.threads import assemble
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules, watchdog
@@ -94,7 +94,7 @@ class Conductor:
         self._effects = Effects(self._workers, self._log, self._actions, port)
         self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
-        self._desk = VoiceDesk(self._workers, self._status, port)
+        self._preview = VoicePreview(self._workers, self._status, port)
         self._over = False  # Stopped was told
         self._moved_at = time.monotonic()  # when the floor was last decided about
         audio = settings.audio
@@ -155,7 +155,7 @@ class Conductor:
             if isinstance(message, _Quit):
                 self._quit()
             elif getattr(message, "turn", None) == PREVIEW:
-                self._desk.follow(message)
+                self._preview.follow(message)
             else:
                 self._on(message)
         except EngineError as error:
@@ -210,7 +210,7 @@ class Conductor:
         workers = self._workers
         match command:
             case commands.StopReply() | commands.PressTalk():
-                self._desk.stop_preview()
+                self._preview.stop_preview()
                 self._decide(command)
             case commands.ReleaseTalk():
                 self._decide(command)
@@ -223,7 +223,7 @@ class Conductor:
             case commands.Record():
                 workers.recorder.post(command)
             case _ if isinstance(command, VoiceCommand):
-                self._desk.take(command)
+                self._preview.take(command)
             case _ if isinstance(command, TimerCommand):
                 self._timers.change(command)
             case _ if isinstance(command, ModelCommand):
@@ -253,7 +253,7 @@ class Conductor:
                 if (shown := self._log.note(fact)) is not None:
                     self._emit(shown)
             case h.ReplyAudible():
-                self._desk.spoke()
+                self._preview.spoke()
                 self._log.note(fact)
                 self._decide(fact)
             case h.Transcribed():
@@ -278,9 +278,9 @@ class Conductor:
         """What is about no turn: voices, models, conversations, devices."""
         match fact:
             case h.VoiceMoved() | h.ClipTaken():
-                self._desk.take(fact)
+                self._preview.take(fact)
             case h.VoiceAdopted(name):
-                self._desk.adopted()
+                self._preview.adopted()
                 self._change("speech.voice", name)
                 self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=name))
             case h.ModelChosen(changes):
@@ -312,14 +312,14 @@ class Conductor:
             case events.ClipInspected():
                 event = self._status.inspected(event)
             case events.Failed():
-                self._desk.failed(event)
+                self._preview.failed(event)
                 self._status.failed(event)
             case VoicesListed():
-                self._desk.listed(event)
+                self._preview.listed(event)
             case ClipRecording():
-                self._desk.recorded(event)
+                self._preview.recorded(event)
             case events.VoicesChanged(selected=selected):
-                self._desk.known(selected)
+                self._preview.known(selected)
                 self._status.voices_known(event)
             case events.Loading():
                 self._status.loads(event)
@@ -352,7 +352,7 @@ class Conductor:
             self._preferences.tell(key, origin)  # a host may already show the refused value
             raise
         if key == "speech.voice":
-            self._desk.voice_chosen()
+            self._preview.voice_chosen()
         if key in ("audio.hands_free", "audio.headset"):
             audio = self._preferences.settings.audio
             self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
@@ -360,7 +360,7 @@ class Conductor:
 
     def _attend(self) -> None:
         """Tell the ears what to listen for in this phase."""
-        floor, desk = self._floor, self._desk
+        floor, desk = self._floor, self._preview
         desk.phase_is(floor.phase)
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
         self._workers.ears.post(

@@ -23,7 +23,7 @@ from engine.serve.speech import Clock, Speech, Terms
 from engine.serve.thinking import Mind
 from engine.settings import Settings
 from engine.tts.base import TtsModel, TtsSession, Voice
-from engine.tts.casting import choose, voice_names
+from engine.tts.voice_lookup import choose, voice_names
 
 log = logging.getLogger(__name__)
 

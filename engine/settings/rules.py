@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from pathlib import Path
 
 from engine.translatable import Translatable
 
@@ -167,3 +168,17 @@ class Reach(Enum):
     SYNTHESISER = auto()
     VOICE = auto()
     HISTORY = auto()
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How one text is to be said. None = as in the settings; `out` None = through the loudspeaker.
+
+    `voice` is a name or a file, `rate_plan` looks like "0:2,3:6" (seconds:SPS), `out` is a WAV to
+    make.
+    """
+
+    voice: str | None = None
+    rate_plan: str | None = None
+    word_delay_ms: float = 0.0
+    out: Path | None = None

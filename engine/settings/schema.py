@@ -124,24 +124,25 @@ def _loaded_with(part: type[Any], engine: str) -> tuple[str, ...]:
 
 @cache
 def _schema(kind: type[Settings]) -> Mapping[str, Setting]:
-    return MappingProxyType({setting.key: setting for setting in _read(kind)})
-
-
-def _read(kind: type[Settings]) -> Iterator[Setting]:
+    found: dict[str, Setting] = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         part, notes = _taken_apart(hint)
-        yield from _read_section(part, f"{name}.", _first(Reach, notes, Reach.NOBODY))
+        known = _read_section(part, f"{name}.", _first(Reach, notes, Reach.NOBODY))
+        found |= {setting.key: setting for setting in known}
+    return MappingProxyType(found)
 
 
 def _read_section(part: Any, place: str, reach: Reach) -> Iterator[Setting]:
     """The settings of a section; `reach`: of those that say nothing of it."""
     for name, hint in get_type_hints(part, include_extras=True).items():
         kind, notes = _taken_apart(hint)
+        rule = _first(Range | Choice | Shape | Flag, notes, Flag() if kind is bool else ANY_TEXT)
+        assert kind in (bool, str) or rule is not ANY_TEXT, f"'{place}{name}' needs a Range"
         yield Setting(
             place + name,
             kind,
             getattr(part, name),
-            _first(Range | Choice | Shape | Flag, notes, None) or _unsaid(place + name, kind),
+            rule,
             tuple(_rows(notes)),
             _first(str, notes, ""),
             _first(Reach, notes, reach),
@@ -153,12 +154,6 @@ def _taken_apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:
     """A field's type, and its annotations."""
     notes: tuple[Any, ...] = getattr(hint, "__metadata__", ())
     return (get_args(hint)[0] if notes else hint), notes
-
-
-def _unsaid(key: str, kind: Any) -> Rule:
-    """The rule of a setting that names none."""
-    assert kind in (bool, str), f"the setting '{key}' needs a Range"
-    return Flag() if kind is bool else ANY_TEXT
 
 
 def _first(kind: Any, notes: tuple[Any, ...], unsaid: Any) -> Any:

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from installer.bootstrap import (
-    alert,
+    current_version,
     desktop,
-    making,
+    installation,
     payload,
-    pointer,
     progress,
     removing,
     starting,
+    windows,
 )
-from installer.bootstrap.places import Home, default_folder
-from installer.bootstrap.variant import Variant
+from installer.bootstrap.paths import Home, default_folder
+from installer.bootstrap.payload import Variant
 from installer.commands import SetupError
 
 HERE = Path(__file__).resolve().parents[3]  # the payload, or the environment it was copied into
@@ -28,7 +28,7 @@ COMMANDS = ("start", "run", "install", "roll-back", "status", "uninstall")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    windowless = alert.open_streams()
+    windowless = windows.open_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] not in (*COMMANDS, "-h", "--help"):
         words = ["start", *words]
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SetupError as error:
         print(f"rubato: {error}", file=sys.stderr, flush=True)
         if windowless and not isinstance(error, progress.Cancelled):
-            alert.show(str(error))
+            windows.show(str(error))
         return 1
     except KeyboardInterrupt:
         print("Stopped; the same command goes on from here.", file=sys.stderr, flush=True)
@@ -53,7 +53,7 @@ def start(home: Home, words: Sequence[str]) -> int:
     """Start the program with its own arguments; if no complete version is installed, install
     first."""
     if words and not words[0].startswith("-"):  # a command, which must not wait
-        name = pointer.read(home).current
+        name = current_version.read(home).current
         if not home.is_whole(name):
             raise SetupError("Rubato is not installed completely. Start it once without a command.")
         return starting.run(home, name, words)
@@ -61,7 +61,7 @@ def start(home: Home, words: Sequence[str]) -> int:
         name, sentence = starting.environment_to_start(home)
     except SetupError:
         terminal = sys.stderr.isatty()
-        choice = making.Choice(window=progress.has_display() and not terminal)
+        choice = installation.Choice(window=progress.has_display() and not terminal)
         install(home, source(home), choice, progress.Words())
         name, sentence = starting.environment_to_start(home)
     if sentence:
@@ -69,13 +69,13 @@ def start(home: Home, words: Sequence[str]) -> int:
     return starting.run(home, name, words)
 
 
-def install(home: Home, given: Path, choice: making.Choice, view: progress.View) -> str:
+def install(home: Home, given: Path, choice: installation.Choice, view: progress.View) -> str:
     """Install the payload in a folder and add it to the menu; return the environment's name."""
     watched = progress.Progress(view)
     if isinstance(view, progress.Json) and sys.stdin is not None:
         watched.end_with(sys.stdin.fileno())
     try:
-        name = making.install(home, payload.read(given), choice, watched)
+        name = installation.install(home, payload.read(given), choice, watched)
     except progress.Cancelled:
         raise
     except SetupError as error:
@@ -94,13 +94,13 @@ def source(home: Home) -> Path:
     """The payload this runs from, or the saved payload of the current version."""
     if (HERE / payload.LIST).is_file():
         return HERE
-    return home.payloads / making.version_of(pointer.read(home).current)
+    return home.payloads / installation.version_of(current_version.read(home).current)
 
 
 def ordered(home: Home, words: Sequence[str]) -> int:
     options = _parser().parse_args(list(words))
     if options.command == "install":
-        choice = making.Choice(
+        choice = installation.Choice(
             Variant(options.variant) if options.variant else None,
             options.wheels.absolute() if options.wheels else None,
             options.window,
@@ -109,7 +109,7 @@ def ordered(home: Home, words: Sequence[str]) -> int:
         name = install(home, options.payload or source(home), choice, view)
         view.show(1.0, f"{name} is in force", "")
     elif options.command == "roll-back":
-        print(f"{pointer.roll_back(home).current} is in force.")
+        print(f"{current_version.roll_back(home).current} is in force.")
     elif options.command == "status":
         print(json.dumps(status(home), indent=1))
     else:
@@ -118,12 +118,12 @@ def ordered(home: Home, words: Sequence[str]) -> int:
 
 
 def status(home: Home) -> dict[str, object]:
-    found = pointer.read(home)
+    found = current_version.read(home)
     return {
         "home": str(home.folder),
         "current": found.current,
         "whole": home.is_whole(found.current),
-        "starts": pointer.starts(home, found.current),
+        "starts": current_version.starts(home, found.current),
         "previous": found.previous,
         "left": found.left,
     }

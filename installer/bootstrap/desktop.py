@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from installer.bootstrap.places import Home, write_whole
+from installer.bootstrap.paths import Home, write_whole
 
 APP_ID = "org.rubato.Rubato"  # as in app/presence/desktop_entry.py, which writes the entry
 LAUNCHER = "rubato"

@@ -1,4 +1,5 @@
-"""The payload: a folder with the program's wheel, the list of pinned packages and uv.
+"""The payload: a folder with the program's wheel, the list of pinned packages and uv. And which
+build of torch fits the machine: with CUDA if NVIDIA's driver is active, else without.
 
 Invariant: every file is listed with its SHA-256 in payload.json and checked before it is used, so
 an archive that was truncated or only partly unpacked is reported and not installed.
@@ -7,13 +8,35 @@ an archive that was truncated or only partly unpacked is reported and not instal
 import hashlib
 import json
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
-from installer.bootstrap.variant import Variant
-from installer.commands import Cause, SetupError
+from installer.commands import Cause, SetupError, succeeds
+
+
+class Variant(Enum):
+    CPU = "cpu"
+    CUDA = "cuda"
+
+    @property
+    def room_gb(self) -> float:
+        """The disk space that a first installation needs at most, including the cache."""
+        return 3.0 if self is Variant.CPU else 10.0
+
+
+def fitting(driver: Path = Path("/proc/driver/nvidia/gpus")) -> Variant:
+    """The variant by the driver, not by the hardware: without a driver a graphics card cannot be
+    used."""
+    if shutil.which("nvidia-smi") is None:
+        return Variant.CPU
+    if driver.is_dir() and any(driver.iterdir()):  # faster than nvidia-smi, which takes seconds
+        return Variant.CUDA
+    return Variant.CUDA if succeeds(["nvidia-smi", "-L"]) else Variant.CPU
+
 
 LIST = "payload.json"
 BOOTSTRAPPER = "bootstrapper"  # a folder that Python runs: this package and its __main__.py
@@ -28,7 +51,10 @@ class Payload:
 
     @property
     def wheel(self) -> Path:
-        return self._one("*.whl")
+        found = [self.folder / name for name in self.files if Path(name).match("*.whl")]
+        if len(found) != 1:
+            raise SetupError(f"{self.folder} should hold one wheel, and holds {len(found)}.")
+        return found[0]
 
     @property
     def uv(self) -> Path:
@@ -67,12 +93,6 @@ class Payload:
 
     def _torch(self, variant: Variant) -> Path:
         return self.folder / "pins" / torch_pins(sys.platform, variant)
-
-    def _one(self, pattern: str) -> Path:
-        found = [self.folder / name for name in self.files if Path(name).match(pattern)]
-        if len(found) != 1:
-            raise SetupError(f"{self.folder} should hold one {pattern}, and holds {len(found)}.")
-        return found[0]
 
 
 def torch_pins(system: str, variant: Variant) -> str:

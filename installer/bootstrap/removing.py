@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from installer.bootstrap import desktop, windows
-from installer.bootstrap.places import Home, opened
+from installer.bootstrap.paths import Home, opened
 
 NAME = "rubato"
 
@@ -23,7 +23,7 @@ def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Pa
         left = []
     else:
         with opened(home):
-            home.pointer.unlink(missing_ok=True)  # first: nothing incomplete is started
+            home.current_file.unlink(missing_ok=True)  # first: nothing incomplete is started
         left = _remove(home.folder)
     for path in desktop.files(env):
         path.unlink(missing_ok=True)

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from installer.bootstrap import pointer, windows
+from installer.bootstrap import current_version, windows
+from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import BOOTSTRAPPER
-from installer.bootstrap.places import Home
 from installer.commands import SetupError
 
-# The file in which app/presence/installation.py notes a successful start.
+# The file in which app/presence/autostart.py notes a successful start.
 STARTED_VARIABLE = "RUBATO_STARTED"
 
 
@@ -30,21 +30,21 @@ def environment_to_start(home: Home) -> tuple[str, str]:
     try:
         return _counted(home)
     except OSError:  # a full disk: what cannot be noted keeps nobody from starting
-        found = pointer.read(home)
+        found = current_version.read(home)
         name = found.previous if _came_to_nothing(home, found) else found.current
         return _whole(home, name), ""
 
 
 def _counted(home: Home) -> tuple[str, str]:
     """The same, with what is to be remembered of it written down. OSError where that fails."""
-    found, sentence = pointer.read(home), ""
+    found, sentence = current_version.read(home), ""
     if _came_to_nothing(home, found):
-        pointer.roll_back(home)
+        current_version.roll_back(home)
         sentence = f"{found.current} did not start; this is {found.previous} again."
-    elif dropped := pointer.drop_previous(home):
+    elif dropped := current_version.drop_previous(home):
         home.remove(dropped)
-    _whole(home, pointer.read(home).current)
-    return pointer.begin(home).current, sentence
+    _whole(home, current_version.read(home).current)
+    return current_version.begin(home).current, sentence
 
 
 def _whole(home: Home, name: str) -> str:
@@ -53,13 +53,13 @@ def _whole(home: Home, name: str) -> str:
     return name
 
 
-def _came_to_nothing(home: Home, found: pointer.Pointer) -> bool:
+def _came_to_nothing(home: Home, found: current_version.CurrentVersion) -> bool:
     if not home.is_whole(found.previous):
         return False
     if not home.is_whole(found.current):
         return True
-    started = pointer.starts(home, found.current)
-    return not started and found.begun >= pointer.ENOUGH_FAILURES
+    started = current_version.starts(home, found.current)
+    return not started and found.begun >= current_version.ENOUGH_FAILURES
 
 
 def run(home: Home, name: str, words: Sequence[str]) -> int:
@@ -67,7 +67,7 @@ def run(home: Home, name: str, words: Sequence[str]) -> int:
     this process; from elsewhere this process is replaced by it (or waits for it, on systems without
     exec).
     """
-    os.environ[STARTED_VARIABLE] = str(home.env(name) / pointer.STARTED)
+    os.environ[STARTED_VARIABLE] = str(home.env(name) / current_version.STARTED)
     if Path(sys.prefix).resolve() != home.env(name).resolve():
         program = [str(windows.like_us(home.python(name))), str(home.env(name) / BOOTSTRAPPER)]
         return _become([*program, "run", *words])
@@ -80,7 +80,7 @@ def run(home: Home, name: str, words: Sequence[str]) -> int:
         status = 0
     if status == 0:
         with suppress(OSError):  # a full disk
-            pointer.ended_well(home)
+            current_version.ended_well(home)
     return status
 
 

@@ -7,19 +7,17 @@ variables only those about the network and the sources of packages are used.
 import os
 import re
 import subprocess
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer.bootstrap.places import Home
+from installer.bootstrap.paths import Home
 from installer.commands import (
-    NO_WINDOW,
-    TAIL_LINES,
     Cause,
     SetupError,
     advice,
     cause_of,
+    follow,
     index_settings,
 )
 
@@ -92,38 +90,3 @@ def settings(given: Mapping[str, str], home: Home) -> dict[str, str]:
         "UV_PYTHON_INSTALL_DIR": str(home.pythons),
     }
     return {**index_settings(given), **kept, **own}
-
-
-def follow(
-    command: Sequence[str],
-    env: Mapping[str, str],
-    on_line: Callable[[str], None],
-    watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None,
-) -> str | None:
-    """Run a program to its end and pass its lines on; return None when it succeeded, else its last
-    lines. SetupError when it cannot be started.
-    """
-    tail: deque[str] = deque(maxlen=TAIL_LINES)
-    try:
-        process = subprocess.Popen(
-            command,
-            env=dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            creationflags=NO_WINDOW,
-        )
-    except OSError as error:
-        raise SetupError(f"{command[0]} cannot be started ({error.strerror}).") from error
-    with process:
-        watch(process)
-        assert process.stdout is not None  # stdout is a pipe
-        for line in process.stdout:
-            tail.append(line)
-            on_line(line.rstrip())
-        status = process.wait()
-    watch(None)
-    return "".join(tail) or f"It ended with {status}." if status else None

@@ -1,9 +1,13 @@
-"""What is special on Windows: programs without a terminal, long paths, Microsoft's runtime.
+"""What is special on Windows, and on macOS: programs without a terminal, where an error needs a
+window; long paths; Microsoft's runtime.
 
-Invariant: everything here can be imported on any system, and reports no problem on others.
+Invariant: everything here can be called on any system; where it is not supported, nothing happens
+and no problem is reported.
 """
 
 import ctypes
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -39,3 +43,27 @@ def missing_runtime(load: Callable[[str], object] = ctypes.CDLL, system: str = s
                 f"{RUNTIME_PAGE} (it asks for an administrator once) and start again."
             )
     return ""
+
+
+_ERROR_SIGN = 0x10
+_APPLE_SCRIPT = 'on run argv\ndisplay alert "Rubato" message (item 1 of argv)\nend run'
+
+
+def open_streams() -> bool:
+    """Whether nobody reads our standard error. Streams that Windows left out are opened to the null
+    device, so that writing to them does no harm.
+    """
+    lacking = sys.stdout is None or sys.stderr is None
+    if lacking:
+        nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as we run
+        sys.stdout = sys.stdout or nowhere
+        sys.stderr = sys.stderr or nowhere
+    return lacking or (sys.platform == "darwin" and not sys.stderr.isatty())
+
+
+def show(sentence: str) -> None:
+    """Show it in a message box until the person closes it."""
+    if sys.platform == "win32":
+        ctypes.windll.user32.MessageBoxW(None, sentence, "Rubato", _ERROR_SIGN)
+    elif sys.platform == "darwin":
+        subprocess.run(["osascript", "-e", _APPLE_SCRIPT, sentence], check=False)

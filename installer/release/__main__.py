@@ -20,7 +20,7 @@ from installer import bundle
 from installer.commands import SetupError
 from installer.plan import ROOT
 from installer.release import parts
-from installer.release.changes import changes, version
+from installer.release.parts import changes, version
 
 SUMS = "SHA256SUMS"
 # The wrappers of the archives: the target in the Makefile, and its result in dist/.

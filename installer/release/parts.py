@@ -1,10 +1,12 @@
-"""The parts of a release: their list (SBOM, CycloneDX 1.6) and all their licences.
+"""The parts of a release: their list (SBOM, CycloneDX 1.6), all their licences, and what changed.
 
 Invariant: made from the pins, which decide what is installed. Licences are taken from the packages
-in this environment; a part that is not installed here is listed without them.
+in this environment; a part that is not installed here is listed without them. The newest heading of
+CHANGELOG.md must equal the version in pyproject.toml, so neither can be forgotten.
 """
 
 import re
+import tomllib
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +25,35 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from engine import licences
+from installer.commands import SetupError
 from installer.pin import pins
-from installer.plan import PINS
+from installer.plan import PINS, ROOT
+
+_HEADING = re.compile(r"^## (\S+).*$", re.MULTILINE)
+
+
+def version(root: Path = ROOT) -> str:
+    """The version, from the only place where it is written."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["project"]["version"])
+
+
+def changes(root: Path = ROOT) -> str:
+    """The changes of the newest version. SetupError if the change log does not mention it."""
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = list(_HEADING.finditer(text))
+    if not headings or headings[0][1] != version(root):
+        found = headings[0][1] if headings else "nothing"
+        raise SetupError(
+            f"CHANGELOG.md begins with {found}, but the version in pyproject.toml is "
+            f"{version(root)}. Write down what changed, or correct the version."
+        )
+    end = headings[1].start() if len(headings) > 1 else len(text)
+    said = text[headings[0].end() : end].strip()
+    if not said:
+        raise SetupError(f"CHANGELOG.md says nothing of {version(root)}.")
+    return said
+
 
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _SPACE = uuid.UUID("a9c8ee0d-9a56-5d7c-9a43-7f6f3a8a9f10")  # of our lists

@@ -47,14 +47,14 @@ def close(bridge: Bridge, qtbot) -> None:
         bridge.close()
 
 
-def test_events_arrive_in_order(qtbot) -> None:
+def test_events_arrive_in_order(qtbot):
     bridge, receiver = opened(lambda emit: FakeEngine(Settings(), emit), qtbot)
     qtbot.waitUntil(lambda: len(receiver.events) == len(READY))
     assert receiver.events == list(READY)
     close(bridge, qtbot)
 
 
-def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot) -> None:
+def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot):
     engines = []
     threads = set()
 
@@ -92,7 +92,7 @@ def told_of(receiver: Receiver, key: str) -> list[object]:
     return [e.value for e in receiver.events if isinstance(e, SettingChanged) and e.key == key]
 
 
-def test_of_a_setting_arrives_only_what_is_newer_than_the_windows_newest_change(qtbot) -> None:
+def test_of_a_setting_arrives_only_what_is_newer_than_the_windows_newest_change(qtbot):
     class Voice(AnsweringEngine):
         meanwhile = (SettingChanged("speech.rate", 3.0), SettingChanged("audio.volume", 0.5))
 
@@ -105,7 +105,7 @@ def test_of_a_setting_arrives_only_what_is_newer_than_the_windows_newest_change(
     close(bridge, qtbot)
 
 
-def test_what_comes_after_the_answer_arrives_and_so_does_a_refusal(qtbot) -> None:
+def test_what_comes_after_the_answer_arrives_and_so_does_a_refusal(qtbot):
     engines = []
 
     class Refusing(FakeEngine):
@@ -125,7 +125,7 @@ def test_what_comes_after_the_answer_arrives_and_so_does_a_refusal(qtbot) -> Non
     close(bridge, qtbot)
 
 
-def test_a_change_that_reached_no_engine_keeps_nothing_back(qtbot) -> None:
+def test_a_change_that_reached_no_engine_keeps_nothing_back(qtbot):
     script = (SettingChanged("speech.rate", 3.0),)
     bridge = Bridge(lambda emit: FakeEngine(Settings(), emit, script=script))
     receiver = Receiver(bridge)
@@ -135,7 +135,7 @@ def test_a_change_that_reached_no_engine_keeps_nothing_back(qtbot) -> None:
     close(bridge, qtbot)
 
 
-def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbot, theme) -> None:
+def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbot, theme):
     bridge, _ = opened(lambda emit: AnsweringEngine(Settings(), emit), qtbot)
     panel = RatePanel(bridge.post, theme, None)
     qtbot.addWidget(panel)
@@ -152,7 +152,7 @@ def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbo
     close(bridge, qtbot)
 
 
-def test_an_engine_that_cannot_be_made_is_a_fault_on_screen(qtbot) -> None:
+def test_an_engine_that_cannot_be_made_is_a_fault_on_screen(qtbot):
     def make(emit):
         raise EngineError("It is broken.", hint="Mend it.")
 
@@ -162,7 +162,7 @@ def test_an_engine_that_cannot_be_made_is_a_fault_on_screen(qtbot) -> None:
     close(bridge, qtbot)
 
 
-def test_an_engine_that_breaks_in_an_unforeseen_way_is_a_fault_too(qtbot) -> None:
+def test_an_engine_that_breaks_in_an_unforeseen_way_is_a_fault_too(qtbot):
     def make(emit):
         raise ZeroDivisionError
 
@@ -172,7 +172,7 @@ def test_an_engine_that_breaks_in_an_unforeseen_way_is_a_fault_too(qtbot) -> Non
     close(bridge, qtbot)
 
 
-def test_closing_twice_and_posting_afterwards_is_harmless(qtbot) -> None:
+def test_closing_twice_and_posting_afterwards_is_harmless(qtbot):
     engines = []
 
     def make(emit):
@@ -187,7 +187,7 @@ def test_closing_twice_and_posting_afterwards_is_harmless(qtbot) -> None:
     assert engines[0].commands == []
 
 
-def test_a_window_closed_before_its_first_frame_gets_no_engine(qtbot) -> None:
+def test_a_window_closed_before_its_first_frame_gets_no_engine(qtbot):
     made = []
     bridge = Bridge(made.append)
     close(bridge, qtbot)
@@ -212,9 +212,7 @@ def run_until_closed(make, qapp, *, notes=()) -> int:
     return status
 
 
-def test_closing_mid_reply_hides_the_window_at_once_and_waits_for_the_engine_behind_it(
-    qapp,
-) -> None:
+def test_closing_mid_reply_hides_the_window_at_once_and_waits_for_the_engine_behind_it(qapp):
     gate = threading.Event()
     script = (*READY, *speaking_turn(1, "a", "It is ten.", word="is"))
     engines = []
@@ -248,7 +246,7 @@ def test_closing_mid_reply_hides_the_window_at_once_and_waits_for_the_engine_beh
     assert engines[0].is_stopped
 
 
-def test_the_engine_is_made_after_the_first_frame_and_notes_are_shown(qapp) -> None:
+def test_the_engine_is_made_after_the_first_frame_and_notes_are_shown(qapp):
     seen = {}
 
     def make(settings, emit):

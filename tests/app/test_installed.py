@@ -19,11 +19,11 @@ def write(path: Path, samples: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_this_program_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_this_program_works(tmp_path, capsys):
     assert installed.speaks(tmp_path / "said.wav") == ""
 
 
-def test_a_window_is_painted(qapp: object):
+def test_a_window_is_painted(qapp):
     assert installed.paints() == ""
 
 
@@ -31,9 +31,7 @@ def test_a_window_is_painted(qapp: object):
     ("samples", "fault"),
     [(b"\0\0" * 24_000, "cannot be heard"), (b"\0\x40" * 100, "cannot be heard")],
 )
-def test_silence_and_a_click_are_no_speech(
-    samples: bytes, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_silence_and_a_click_are_no_speech(samples, fault, tmp_path, monkeypatch):
     def say(text: str, settings: Settings, manner: Manner) -> None:
         assert manner.out is not None
         write(manner.out, samples)
@@ -42,9 +40,7 @@ def test_silence_and_a_click_are_no_speech(
     assert fault in installed.speaks(tmp_path / "said.wav")
 
 
-def test_what_the_engine_says_of_a_fault_is_passed_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_what_the_engine_says_of_a_fault_is_passed_on(tmp_path, monkeypatch, capsys):
     def say(text: str, settings: Settings, manner: Manner) -> None:
         raise EngineError("The voice is missing.")
 

@@ -5,19 +5,15 @@ import weakref
 
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.look.theme import Theme
 from app.window import Window
-from engine.api import Command, Settings
 from tests.app.everyone.pages import PAGES
 from tests.app.leftovers import clear_away, was_told_to_exit
 
 
 @pytest.mark.parametrize("name", ["signs", "settings voice", "voices", "models", "answer times"])
-def test_a_closed_window_is_gone_with_all_that_was_opened(
-    name: str, theme: Theme, settings: Settings, posted: list[Command]
-) -> None:
+def test_a_closed_window_is_gone_with_all_that_was_opened(name, theme, settings, posted):
     window = Window(settings, posted.append, theme)
     window.show()
     PAGES[name](window)
@@ -30,7 +26,7 @@ def test_a_closed_window_is_gone_with_all_that_was_opened(
     assert known() is None
 
 
-def test_a_window_and_a_timer_that_live_on_are_noticed(qapp: QApplication) -> None:
+def test_a_window_and_a_timer_that_live_on_are_noticed(qapp):
     window, timer = QWidget(), QTimer(qapp)
     assert clear_away() == [window]
     timer.start(60_000)
@@ -40,7 +36,7 @@ def test_a_window_and_a_timer_that_live_on_are_noticed(qapp: QApplication) -> No
     assert clear_away() == []
 
 
-def test_an_exit_that_comes_too_late_is_noticed_and_taken_back(qapp: QApplication) -> None:
+def test_an_exit_that_comes_too_late_is_noticed_and_taken_back(qapp):
     assert not was_told_to_exit()
     qapp.exit(1)
     assert was_told_to_exit()

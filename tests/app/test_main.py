@@ -8,9 +8,7 @@ import pytest
 from app.__main__ import mend_streams
 
 
-def test_a_program_without_a_terminal_can_write_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_program_without_a_terminal_can_write_all_the_same(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     mend_streams()
@@ -21,9 +19,7 @@ def test_a_program_without_a_terminal_can_write_all_the_same(
 
 
 @pytest.mark.parametrize(("system", "written"), [("linux", b"? \xe4"), ("win32", "→ ä".encode())])
-def test_a_letter_that_cannot_be_written_does_no_harm(
-    monkeypatch: pytest.MonkeyPatch, system: str, written: bytes
-) -> None:
+def test_a_letter_that_cannot_be_written_does_no_harm(monkeypatch, system, written):
     content = io.BytesIO()
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(content, encoding="cp1252"))

@@ -112,7 +112,7 @@ def small_screen(window: Window) -> Window:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_nothing_that_may_be_held_moves_when_the_state_changes(small_screen, size) -> None:
+def test_nothing_that_may_be_held_moves_when_the_state_changes(small_screen, size):
     small_screen.resize(*size)
     settle()
     assert (small_screen.width(), small_screen.height()) == size
@@ -121,13 +121,13 @@ def test_nothing_that_may_be_held_moves_when_the_state_changes(small_screen, siz
 
 @pytest.mark.parametrize("size", [(700, 640), (1280, 900)])
 @pytest.mark.usefixtures("large_text")
-def test_nor_with_large_text(window, size) -> None:
+def test_nor_with_large_text(window, size):
     window.resize(*size)
     assert moved(window) == []
 
 
 @pytest.mark.parametrize("name", ["small", "doubled"])
-def test_on_a_small_screen_the_window_is_small_enough(window, name) -> None:
+def test_on_a_small_screen_the_window_is_small_enough(window, name):
     move_to(window, name)
     window.resize(1, 1)
     settle()
@@ -140,7 +140,7 @@ def test_on_a_small_screen_the_window_is_small_enough(window, name) -> None:
         assert window.rect().contains(place), what
 
 
-def test_a_small_screen_sees_all_of_a_settings_page(small_screen) -> None:
+def test_a_small_screen_sees_all_of_a_settings_page(small_screen):
     page = small_screen.shelf.voices.open_page()
     settle()
     room = small_screen.screen().availableSize()

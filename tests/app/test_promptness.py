@@ -73,7 +73,7 @@ def running(qtbot, window) -> Iterator[FakeEngine]:
 
 @pytest.mark.parametrize("words", CASES)
 @pytest.mark.parametrize("size", [(480, 640), (1600, 1000)])
-def test_a_state_is_shown_within_a_tenth_of_a_second(qtbot, window, words, size) -> None:
+def test_a_state_is_shown_within_a_tenth_of_a_second(qtbot, window, words, size):
     window.resize(*size)
     for turn in range(1, 9):  # a conversation that is on its way already
         for event in spoken_turn(turn, "Go on", SENTENCE * 10):
@@ -112,7 +112,7 @@ def fixed_work_s() -> float:
     return time.thread_time() - began_s
 
 
-def test_a_stopped_reply_says_so_and_then_rests(window) -> None:
+def test_a_stopped_reply_says_so_and_then_rests(window):
     for event in READY:
         window.on_event(event)
     window.on_event(PhaseChanged(9, Phase.SPEAKING))
@@ -123,7 +123,7 @@ def test_a_stopped_reply_says_so_and_then_rests(window) -> None:
     assert window.stage.phase.text() == "Ready"
 
 
-def test_who_interrupts_by_speaking_is_listened_to_and_told_so(window) -> None:
+def test_who_interrupts_by_speaking_is_listened_to_and_told_so(window):
     for event in READY:
         window.on_event(event)
     window.on_event(PhaseChanged(9, Phase.SPEAKING))

@@ -65,29 +65,27 @@ def drop(widget: QWidget, path: Path) -> None:
     QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), copy, data, left, none))
 
 
-def test_a_typed_line_becomes_a_turn(window, posted) -> None:
+def test_a_typed_line_becomes_a_turn(window, posted):
     window.composer.type("  what time is it?  ")
     key(window, Qt.Key.Key_Return)
     assert posted == [SendText("what time is it?")]
     assert window.composer.line.text() == ""
 
 
-def test_an_empty_line_is_not_sent(window, posted) -> None:
+def test_an_empty_line_is_not_sent(window, posted):
     window.composer.type("   ")
     key(window, Qt.Key.Key_Return)
     assert posted == []
 
 
-def test_letters_begin_a_typed_turn_wherever_the_focus_is(window) -> None:
+def test_letters_begin_a_typed_turn_wherever_the_focus_is(window):
     window.conversation.setFocus()
     key(window, Qt.Key.Key_H)
     assert window.composer.line.hasFocus()
     assert window.composer.line.text().lower() == "h"
 
 
-def test_the_welcome_goes_with_the_first_turn_and_comes_with_a_new_conversation(
-    window, posted
-) -> None:
+def test_the_welcome_goes_with_the_first_turn_and_comes_with_a_new_conversation(window, posted):
     tell(window, SettingChanged("window.first_start", 5))
     assert window.welcome.isVisible()
     tell(window, *spoken_turn(1, "a", "b"))
@@ -98,7 +96,7 @@ def test_the_welcome_goes_with_the_first_turn_and_comes_with_a_new_conversation(
     assert window.welcome.isVisible()
 
 
-def test_stop_can_be_pressed_only_while_there_is_a_reply(window, posted) -> None:
+def test_stop_can_be_pressed_only_while_there_is_a_reply(window, posted):
     assert not window.composer.stop.isEnabled()
     tell(window, PhaseChanged(1, Phase.SPEAKING))
     window.composer.stop.click()
@@ -107,7 +105,7 @@ def test_stop_can_be_pressed_only_while_there_is_a_reply(window, posted) -> None
     assert not window.composer.stop.isEnabled()
 
 
-def test_a_fault_is_a_banner_with_message_and_hint(window) -> None:
+def test_a_fault_is_a_banner_with_message_and_hint(window):
     tell(window, Failed("device", "No microphone was found.", "Plug one in."))
     assert window.banner.isVisible()
     assert window.banner.message.text() == "No microphone was found."
@@ -116,7 +114,7 @@ def test_a_fault_is_a_banner_with_message_and_hint(window) -> None:
     assert not window.banner.isVisible()
 
 
-def test_no_fault_is_lost_and_the_same_one_counts(window) -> None:
+def test_no_fault_is_lost_and_the_same_one_counts(window):
     first, second = Failed("a", "First.", ""), Failed("b", "Second.", "")
     tell(window, first, second, second)
     assert window.banner.count == 2
@@ -129,14 +127,14 @@ def test_no_fault_is_lost_and_the_same_one_counts(window) -> None:
     assert not window.banner.isVisible()
 
 
-def test_a_fault_does_not_take_the_keyboard_away(window) -> None:
+def test_a_fault_does_not_take_the_keyboard_away(window):
     window.composer.type("a")
     tell(window, Failed("device", "No microphone was found.", "Plug one in."))
     key(window, Qt.Key.Key_B)
     assert window.composer.line.text().lower() == "ab"
 
 
-def test_several_faults_take_one_line_and_each_can_be_mended(window) -> None:
+def test_several_faults_take_one_line_and_each_can_be_mended(window):
     tell(
         window, Failed("device", "No microphone was found.", "Plug one in.", None, Part.MICROPHONE)
     )
@@ -154,7 +152,7 @@ def test_several_faults_take_one_line_and_each_can_be_mended(window) -> None:
     assert dialog.tabs.tabText(dialog.tabs.currentIndex()) == "Language model"
 
 
-def test_the_message_field_grows_to_five_lines_and_enter_sends_them(window, posted) -> None:
+def test_the_message_field_grows_to_five_lines_and_enter_sends_them(window, posted):
     line = window.composer.line
     one = line.height()
     window.composer.type("one")
@@ -176,7 +174,7 @@ def test_the_message_field_grows_to_five_lines_and_enter_sends_them(window, post
     assert len(line.text()) == 20_000
 
 
-def test_an_empty_window_offers_what_people_come_for(window) -> None:
+def test_an_empty_window_offers_what_people_come_for(window):
     told = [Ready(Part.LANGUAGE_MODEL, "skills")]
     tell(window, SettingChanged("window.first_start", 99), *told)
     window.welcome.smarter.click()
@@ -190,7 +188,7 @@ def test_an_empty_window_offers_what_people_come_for(window) -> None:
     assert window.welcome.own_voice.isVisible()
 
 
-def test_levels_go_only_to_what_shows_them(window) -> None:
+def test_levels_go_only_to_what_shows_them(window):
     window.welcome.title.setText("as it was")
     tell(window, Levels(-30.0, -120.0))
     assert window.welcome.title.text() == "as it was"
@@ -198,9 +196,7 @@ def test_levels_go_only_to_what_shows_them(window) -> None:
     assert window.welcome.title.text() != "as it was"
 
 
-def test_its_first_size_leaves_room_on_the_screen(
-    theme, qtbot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_first_size_leaves_room_on_the_screen(theme, qtbot, monkeypatch):
     laptop = SimpleNamespace(availableSize=lambda: QSize(1280, 720))
     monkeypatch.setattr(Window, "screen", lambda self: laptop)
     window = Window(Settings(), lambda command: None, theme)
@@ -209,7 +205,7 @@ def test_its_first_size_leaves_room_on_the_screen(
     assert window.width() > 1000
 
 
-def test_beside_the_details_of_a_narrow_window_the_composer_keeps_its_height(window) -> None:
+def test_beside_the_details_of_a_narrow_window_the_composer_keeps_its_height(window):
     window.resize(480, 640)
     tell(window, *READY, *spoken_turn(1, "a", "b"))
     before = window.composer.height()
@@ -219,14 +215,14 @@ def test_beside_the_details_of_a_narrow_window_the_composer_keeps_its_height(win
     assert window.composer.height() == before
 
 
-def test_a_notice_is_a_line_that_goes_away(window) -> None:
+def test_a_notice_is_a_line_that_goes_away(window):
     tell(window, Notice("Timer set."))
     assert window.notice.text() == "Timer set."
     window.notice._timer.timeout.emit()
     assert window.notice.text() == ""
 
 
-def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window) -> None:
+def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window):
     tell(window, Loading(Part.RECOGNISER, "Loading whisper", 0.25))
     row = window.shelf.status.rows[Part.RECOGNISER]
     assert row.is_loading
@@ -237,14 +233,14 @@ def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window) -> N
     assert window.notice.text() == ""
 
 
-def test_a_row_says_why_what_is_automatic_was_chosen(window) -> None:
+def test_a_row_says_why_what_is_automatic_was_chosen(window):
     tell(window, Ready(Part.SYNTHESISER, "kokoro", "af_heart", why="Kokoro: it is quick."))
     row = window.shelf.status.rows[Part.SYNTHESISER]
     assert row.shown == "Kokoro, on this computer"
     assert "Kokoro: it is quick." in row.toolTip()
 
 
-def test_every_part_has_a_row_that_says_what_runs(window) -> None:
+def test_every_part_has_a_row_that_says_what_runs(window):
     tell(window, *READY)
     rows = window.shelf.status.rows
     assert rows[Part.MICROPHONE].shown == "Built-in microphone"
@@ -252,7 +248,7 @@ def test_every_part_has_a_row_that_says_what_runs(window) -> None:
     assert set(rows) == set(Part)
 
 
-def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window) -> None:
+def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
     status = window.shelf.status
     tell(window, *READY)
     assert status.summary.accessibleName() == "All is well"
@@ -265,7 +261,7 @@ def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window) -> None
     assert status.summary.accessibleName() == "One part needs attention"
 
 
-def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window) -> None:
+def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window):
     tell(window, *READY, Failed("model", "It broke.", "", 3, Part.LANGUAGE_MODEL))
     row = window.shelf.status.rows[Part.LANGUAGE_MODEL]
     assert (row.shown, window.stage.phase.text()) == ("not working", "Needs attention")
@@ -273,7 +269,7 @@ def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window) -> None:
     assert (row.shown, window.stage.phase.text()) == ("Built-in skills", "Ready")
 
 
-def test_a_part_that_failed_says_so_in_its_row(window) -> None:
+def test_a_part_that_failed_says_so_in_its_row(window):
     tell(window, *READY, Failed("device", "Unplugged.", "", None, Part.MICROPHONE))
     row = window.shelf.status.rows[Part.MICROPHONE]
     assert row.shown == "not working"
@@ -283,12 +279,12 @@ def test_a_part_that_failed_says_so_in_its_row(window) -> None:
 @pytest.mark.parametrize(
     ("underruns", "told"), [(0, "after 0.31 s"), (1, "0.31 s · 1 gap"), (2, "0.31 s · 2 gaps")]
 )
-def test_gaps_in_the_reply_are_counted(underruns: int, told: str) -> None:
+def test_gaps_in_the_reply_are_counted(underruns, told):
     metrics = TurnMetrics(heard_ms=310, underruns=underruns)
     assert last_turn_line(metrics).endswith(told)
 
 
-def test_the_last_turn_shows_how_long_the_answer_took(window) -> None:
+def test_the_last_turn_shows_how_long_the_answer_took(window):
     tell(window, *spoken_turn(1, "a", "b"))
     assert window.shelf.status.last_turn.text() == "Last turn: answered after 0.31 s"
     assert "first token: 190 ms" in window.shelf.status.last_turn.toolTip()
@@ -296,14 +292,14 @@ def test_the_last_turn_shows_how_long_the_answer_took(window) -> None:
 
 
 @pytest.mark.parametrize("where", ["window", "voice area", "input line"])
-def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, where) -> None:
+def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, where):
     targets = {"window": window, "voice area": window.shelf.voices, "input line": window}
     assert not window.composer.line.acceptDrops()  # so that Qt gives it to the window
     drop(targets[where], Path("/tmp/a clip.flac"))
     assert posted == [AddVoice(Path("/tmp/a clip.flac"))]
 
 
-def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted) -> None:
+def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted):
     window.stage.rate.show_rate(4.0)
     window.composer.type("a")
     key(window, Qt.Key.Key_Up, ALT)
@@ -311,7 +307,7 @@ def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted) -> Non
     assert posted == [ChangeSetting("speech.rate", 4.1), ChangeSetting("speech.rate", 4.0)]
 
 
-def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted) -> None:
+def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted):
     tell(window, *READY)
     key(window, Qt.Key.Key_H, CTRL)
     assert posted == [ChangeSetting("audio.hands_free", True)]
@@ -320,14 +316,14 @@ def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted) -> No
     assert window.composer.talk.words == "Listening"
 
 
-def test_hands_free_said_by_the_engine_is_not_posted_back(window, posted) -> None:
+def test_hands_free_said_by_the_engine_is_not_posted_back(window, posted):
     tell(window, *READY, SettingChanged("audio.hands_free", True))
     assert window.header.hands_free.isChecked()
     assert window.composer.talk.words == "Just speak"
     assert posted == []
 
 
-def test_volume_and_mute_are_posted(window, posted) -> None:
+def test_volume_and_mute_are_posted(window, posted):
     window.header.volume.setValue(60)
     window.header.mute.click()
     window.header.mute.click()
@@ -338,14 +334,14 @@ def test_volume_and_mute_are_posted(window, posted) -> None:
     ]
 
 
-def test_volume_said_by_the_engine_is_not_posted_back(window, posted) -> None:
+def test_volume_said_by_the_engine_is_not_posted_back(window, posted):
     tell(window, SettingChanged("audio.volume", 0.4))
     assert window.header.volume.value() == 40
     assert posted == []
 
 
 @pytest.mark.parametrize("mode", ["light", "dark", "system"])
-def test_every_click_of_the_theme_button_changes_what_is_seen(window, posted, theme, mode) -> None:
+def test_every_click_of_the_theme_button_changes_what_is_seen(window, posted, theme, mode):
     window.change("window.theme", mode)
     for _ in range(3):
         was_dark = theme.is_dark
@@ -354,7 +350,7 @@ def test_every_click_of_the_theme_button_changes_what_is_seen(window, posted, th
         assert posted[-1] == ChangeSetting("window.theme", "light" if was_dark else "dark")
 
 
-def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted) -> None:
+def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted):
     tell(window, *READY)
     menu = window.devices.menu(Part.MICROPHONE, window)
     names = [action.text() for action in menu.actions()]
@@ -364,7 +360,7 @@ def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted) -> None
     assert posted == [ChangeSetting("audio.microphone", "USB headset")]
 
 
-def test_a_voice_is_chosen_from_the_list(window, posted) -> None:
+def test_a_voice_is_chosen_from_the_list(window, posted):
     tell(window, *READY)
     names = window.shelf.voices.names
     assert names.currentText() == "English (Great Britain)"
@@ -373,7 +369,7 @@ def test_a_voice_is_chosen_from_the_list(window, posted) -> None:
     assert posted == [ChangeSetting("speech.voice", "English (America)")]
 
 
-def test_the_orb_tells_one_truth_at_rest(window) -> None:
+def test_the_orb_tells_one_truth_at_rest(window):
     def shown() -> str:
         assert window.stage.orb.accessibleDescription() == window.stage.phase.text()
         return window.stage.phase.text()
@@ -393,7 +389,7 @@ def test_the_orb_tells_one_truth_at_rest(window) -> None:
     assert shown() == "Ready"
 
 
-def test_the_orb_says_what_the_assistant_does(window) -> None:
+def test_the_orb_says_what_the_assistant_does(window):
     tell(window, *READY)
     for phase, words in ((Phase.LISTENING, "Listening"), (Phase.SPEAKING, "Speaking")):
         tell(window, PhaseChanged(1, phase))
@@ -401,7 +397,7 @@ def test_the_orb_says_what_the_assistant_does(window) -> None:
         assert window.stage.phase.text() == words
 
 
-def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_turn(window) -> None:
+def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_turn(window):
     tell(window, *READY)
     orb, beat = window.stage.orb, window.stage.orb.findChild(QTimer)
     for _ in range(59_000 // beat.interval()):
@@ -414,7 +410,7 @@ def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_tu
     assert orb.is_animating
 
 
-def test_the_orb_stands_still_while_the_window_is_hidden(window) -> None:
+def test_the_orb_stands_still_while_the_window_is_hidden(window):
     assert window.stage.orb.is_animating
     window.hide()
     assert not window.stage.orb.is_animating
@@ -424,7 +420,7 @@ def test_the_orb_stands_still_while_the_window_is_hidden(window) -> None:
     assert window.stage.orb.is_animating
 
 
-def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window) -> None:
+def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window):
     tell(window, Heard(1, "a", 1.0, "keyboard"))
     window.resize(480, 640)
     QApplication.processEvents()
@@ -442,7 +438,7 @@ def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window) -> None:
 
 
 @pytest.mark.parametrize("size", [(480, 640), (800, 640), (1100, 640), (1600, 1000)])
-def test_nothing_in_sight_is_squeezed_below_what_it_needs(window, size) -> None:
+def test_nothing_in_sight_is_squeezed_below_what_it_needs(window, size):
     tell(window, *READY, *spoken_turn(1, "a", "b"))
     window.resize(*size)
     QApplication.processEvents()
@@ -453,7 +449,7 @@ def test_nothing_in_sight_is_squeezed_below_what_it_needs(window, size) -> None:
             assert widget.height() >= needed.height(), widget.accessibleName()
 
 
-def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
+def test_everything_that_takes_the_keyboard_has_a_name(window):
     tell(window, *READY, Failed("a", "First.", ""))
     for widget in [window.header, *window.findChildren(QWidget)]:
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
@@ -461,7 +457,7 @@ def test_everything_that_takes_the_keyboard_has_a_name(window) -> None:
             assert name.strip(), widget
 
 
-def test_tab_reaches_every_control(window) -> None:
+def test_tab_reaches_every_control(window):
     tell(window, *READY, *spoken_turn(1, "a", "b"), PhaseChanged(2, Phase.SPEAKING))
     window.composer.type("a")
     window.shelf.status.summary.click()
@@ -499,7 +495,7 @@ class Greedy(QObject):
         return False
 
 
-def test_every_shortcut_of_the_card_does_something_also_while_typing(window, monkeypatch) -> None:
+def test_every_shortcut_of_the_card_does_something_also_while_typing(window, monkeypatch):
     done = []
     monkeypatch.setattr(window, "_act", done.append)
     greedy = Greedy(window)
@@ -527,7 +523,7 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
     assert done == list(Act)
 
 
-def test_the_talk_button_is_held_with_the_mouse(window, posted) -> None:
+def test_the_talk_button_is_held_with_the_mouse(window, posted):
     tell(window, *READY)
     QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
     assert posted == [PressTalk()]
@@ -536,13 +532,13 @@ def test_the_talk_button_is_held_with_the_mouse(window, posted) -> None:
     assert window.composer.talk.words == "Hold to talk"
 
 
-def test_with_reduced_motion_the_orb_stands_still_and_still_changes(window) -> None:
+def test_with_reduced_motion_the_orb_stands_still_and_still_changes(window):
     tell(window, SettingChanged("window.motion", "reduced"), PhaseChanged(1, Phase.SPEAKING))
     assert not window.stage.orb.is_animating
     assert window.stage.orb.accessibleDescription() == "Speaking"
 
 
-def test_the_line_keeps_its_room_beside_the_conversations(window, qtbot) -> None:
+def test_the_line_keeps_its_room_beside_the_conversations(window, qtbot):
     window.resize(1100, 780)
     QApplication.processEvents()
     talk = window.composer.talk
@@ -554,7 +550,7 @@ def test_the_line_keeps_its_room_beside_the_conversations(window, qtbot) -> None
     qtbot.waitUntil(lambda: talk.width() == with_words)
 
 
-def test_the_settings_open_wide_enough_for_the_names_of_their_pages(window) -> None:
+def test_the_settings_open_wide_enough_for_the_names_of_their_pages(window):
     tabs = window.open_settings(None).tabs
     QApplication.processEvents()
     assert tabs.width() >= tabs.tabBar().sizeHint().width()

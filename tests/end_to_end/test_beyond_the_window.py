@@ -131,7 +131,7 @@ def desktop() -> Iterator[Desktop]:
                 program.kill()
 
 
-def test_a_tray_that_comes_late_does_all_that_a_window_does(desktop: Desktop) -> None:
+def test_a_tray_that_comes_late_does_all_that_a_window_does(desktop):
     program = desktop.start()
     program.says("window shown")
     desktop.show_tray()
@@ -144,9 +144,7 @@ def test_a_tray_that_comes_late_does_all_that_a_window_does(desktop: Desktop) ->
     program.says("StopReply")
 
 
-def test_closing_only_hides_while_a_tray_is_there_and_a_second_start_brings_it_back(
-    desktop: Desktop,
-) -> None:
+def test_closing_only_hides_while_a_tray_is_there_and_a_second_start_brings_it_back(desktop):
     desktop.show_tray()
     program = desktop.start()
     program.says("window shown")
@@ -163,7 +161,7 @@ def test_closing_only_hides_while_a_tray_is_there_and_a_second_start_brings_it_b
     program.says("Speak(text='The washing is done.')")
 
 
-def test_without_a_tray_closing_ends_it(desktop: Desktop) -> None:
+def test_without_a_tray_closing_ends_it(desktop):
     program = desktop.start()
     program.says("window shown")
     desktop.close_window()
@@ -171,7 +169,7 @@ def test_without_a_tray_closing_ends_it(desktop: Desktop) -> None:
     assert desktop.rubato("stop") == 1
 
 
-def test_after_a_kill_it_starts_again_and_is_reached(desktop: Desktop) -> None:
+def test_after_a_kill_it_starts_again_and_is_reached(desktop):
     first = desktop.start()
     first.says("window shown")
     first.kill()
@@ -182,7 +180,7 @@ def test_after_a_kill_it_starts_again_and_is_reached(desktop: Desktop) -> None:
     second.says("StopReply(by_escape=False)")
 
 
-def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop: Desktop) -> None:
+def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop):
     program = desktop.start("--start-hidden")
     program.says("window minimised")
     desktop.show_tray()
@@ -194,7 +192,7 @@ def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop: Desktop) -> N
     program.says("window shown")
 
 
-def test_the_talk_key_works_while_another_program_has_the_focus(desktop: Desktop) -> None:
+def test_the_talk_key_works_while_another_program_has_the_focus(desktop):
     program = desktop.start("--start-hidden", "--talk-key")
     program.says("window minimised")
     assert desktop.rubato("stop") == 0  # answered: it has grabbed the key before
@@ -205,7 +203,7 @@ def test_the_talk_key_works_while_another_program_has_the_focus(desktop: Desktop
     program.says("ReleaseTalk()")
 
 
-def test_a_tray_on_the_bus_that_comes_late_gets_the_icon(desktop: Desktop) -> None:
+def test_a_tray_on_the_bus_that_comes_late_gets_the_icon(desktop):
     assert not private_bus.is_missing(), "needs dbus-daemon"
     with private_bus.private_bus(Path(desktop.environment["XDG_RUNTIME_DIR"])) as address:
         desktop.environment["DBUS_SESSION_BUS_ADDRESS"] = address

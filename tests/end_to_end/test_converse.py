@@ -118,16 +118,14 @@ def two_turns(talks: Talks) -> Conversation:
     return talks.two.result()
 
 
-def test_two_spoken_questions_are_heard_and_answered(two_turns: Conversation) -> None:
+def test_two_spoken_questions_are_heard_and_answered(two_turns):
     assert [as_asked(turn) for turn in two_turns.turns] == [TIMER, MILES]
     assert [turn["reply"] for turn in two_turns.turns] == [TIMER_ANSWER, MILES_ANSWER]
     for turn in two_turns.turns:
         assert as_spoken(turn["spoken"]) == as_spoken(turn["reply"])
 
 
-def test_the_answers_can_be_understood_in_the_recording(
-    two_turns: Conversation, tmp_path: Path
-) -> None:
+def test_the_answers_can_be_understood_in_the_recording(two_turns, tmp_path):
     ear = Ear(map(as_spoken, [*many_timers(), *many_lengths()]))
     assert len(two_turns.replies) == 2
     for number, turn in enumerate(two_turns.turns):
@@ -138,7 +136,7 @@ def test_the_answers_can_be_understood_in_the_recording(
     assert 0 < answered_s < REPLY_S
 
 
-def test_a_turn_is_printed_with_the_promised_keys(two_turns: Conversation) -> None:
+def test_a_turn_is_printed_with_the_promised_keys(two_turns):
     for turn in two_turns.turns:
         assert {"heard", "reply", "spoken", "times_ms"} <= turn.keys()
         assert list(turn["times_ms"]) == STAGES
@@ -148,7 +146,7 @@ def test_a_turn_is_printed_with_the_promised_keys(two_turns: Conversation) -> No
         assert (turn["ending"], turn["underruns"]) == ("complete", 0)
 
 
-def test_slower_is_heard_in_the_reply_to_the_next_question(talks: Talks, tmp_path: Path) -> None:
+def test_slower_is_heard_in_the_reply_to_the_next_question(talks, tmp_path):
     talk = talks.slower.result()
     assert [turn["heard"] for turn in talk.turns] == [SLOWER, TIMER]
     assert [turn["reply"] for turn in talk.turns] == ["Speaking slower.", TIMER_ANSWER]
@@ -157,9 +155,7 @@ def test_slower_is_heard_in_the_reply_to_the_next_question(talks: Talks, tmp_pat
     assert talk.seconds(1) == pytest.approx(seconds_of(TIMER_ANSWER, tmp_path, rate=3.3), abs=0.15)
 
 
-def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(
-    talks: Talks, tmp_path: Path
-) -> None:
+def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(talks, tmp_path):
     talk = talks.cut.result()
     first, second = talk.turns
     assert first["heard"] == ABILITIES
@@ -175,7 +171,7 @@ def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(
     assert first["reply"][len(remembered)] in " .,:"  # whole words
 
 
-def test_the_demonstration_asks_answers_and_leaves_both_recordings(talks: Talks) -> None:
+def test_the_demonstration_asks_answers_and_leaves_both_recordings(talks):
     done, out = talks.demonstration.result()
     assert done.status == 0, done
     you, reply, times = done.out.splitlines()

@@ -50,7 +50,7 @@ def play(part: str, folder: Path, pictures: Path) -> tuple[int, dict[str, Any]]:
     return done.returncode, facts
 
 
-def test_talk_is_killed_found_heard_again_and_deleted(tmp_path: Path, pictures: Path) -> None:
+def test_talk_is_killed_found_heard_again_and_deleted(tmp_path, pictures):
     status, talked = play("talk", tmp_path, pictures)
     assert status == 128 + signal.SIGKILL
     kept = tmp_path / NAME

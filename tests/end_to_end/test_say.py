@@ -36,7 +36,7 @@ def rate_of(said: dict[str, Any], start_s: float, end_s: float) -> float:
     return syllables / (words[-1]["end_s"] - words[0]["start_s"])
 
 
-def test_a_rate_plan_is_heard_in_the_recording(tmp_path: Path) -> None:
+def test_a_rate_plan_is_heard_in_the_recording(tmp_path):
     out = tmp_path / "said.wav"
     said = rubato(tmp_path, "say", PLAIN, "--rate-plan", "0:2.5,8:5", "--out", out, "--json").json
     pcm, rate = recording(out)
@@ -48,7 +48,7 @@ def test_a_rate_plan_is_heard_in_the_recording(tmp_path: Path) -> None:
     assert shown == pytest.approx({2.5: 2.5, 5.0: 5.0}, rel=0.15)
 
 
-def test_the_measurements_have_the_promised_keys(tmp_path: Path) -> None:
+def test_the_measurements_have_the_promised_keys(tmp_path):
     out = tmp_path / "said.wav"
     said = rubato(tmp_path, "say", "Hello there.", "--out", out, "--json").json
     assert list(said) == [
@@ -68,7 +68,7 @@ def test_the_measurements_have_the_promised_keys(tmp_path: Path) -> None:
     assert len(pcm) / rate == pytest.approx(said["audio_s"], abs=0.002)
 
 
-def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_file(tmp_path):
     plan = ("--rate-plan", "0:3,1:own,2:6", "--seed", "11")
     text = "It is 25 past 10; the parcel weighs 3.5 kg, I think."
     first, second = tmp_path / "first.wav", tmp_path / "second.wav"
@@ -77,7 +77,7 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_what_is_said_can_be_understood(tmp_path: Path) -> None:
+def test_what_is_said_can_be_understood(tmp_path):
     """Also the proof that the tests' ear hears the difference between replies."""
     from engine.api import Manner, say
 
@@ -90,7 +90,7 @@ def test_what_is_said_can_be_understood(tmp_path: Path) -> None:
     assert heard == {sentence: as_spoken(sentence) for sentence in SENTENCES}
 
 
-def test_the_ear_hears_nothing_in_noise() -> None:
+def test_the_ear_hears_nothing_in_noise():
     noise = np.random.default_rng(1).normal(0, 0.05, 32_000).astype(np.float32)
     assert Ear(map(as_spoken, SENTENCES)).hear(noise, 16_000) == ""
 
@@ -134,9 +134,7 @@ def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 @pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize("bad", BAD)
-def test_bad_input_gives_a_sentence_and_no_file(
-    bad: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_gives_a_sentence_and_no_file(bad, tmp_path, capsys):
     text = tmp_path / "letter.txt"
     text.write_text("Dear all,\n")
     out = tmp_path / "out.wav"
@@ -150,7 +148,7 @@ def test_bad_input_gives_a_sentence_and_no_file(
     assert not out.exists()
 
 
-def test_a_fault_is_one_sentence_and_a_hint_and_no_traceback(tmp_path: Path) -> None:
+def test_a_fault_is_one_sentence_and_a_hint_and_no_traceback(tmp_path):
     done = rubato(tmp_path, "say", "hi", "--out", tmp_path / "none" / "said.wav")
     assert (done.status, done.out) == (1, "")
     assert [line[:7] for line in done.err.splitlines()] == ["rubato:", "  Choos"]

@@ -67,7 +67,7 @@ def next_command(told: tuple[Reader, subprocess.Popen], kind: str) -> str:
     raise AssertionError(f"there was no {kind}")
 
 
-def test_everything_that_can_have_the_focus_has_a_name(reader: Reader, window: Node) -> None:
+def test_everything_that_can_have_the_focus_has_a_name(reader, window):
     found = [each for each in reader.everything(window) if reader.can_have_focus(each)]
     assert len(found) > 10
     nameless = [
@@ -78,7 +78,7 @@ def test_everything_that_can_have_the_focus_has_a_name(reader: Reader, window: N
     assert nameless == [], nameless
 
 
-def test_the_rate_is_read_and_moved(told, reader: Reader, window: Node) -> None:
+def test_the_rate_is_read_and_moved(told, reader, window):
     slider = reader.find(window, "slider", "Speaking rate")
     assert reader.description(slider) == "own pace"
     reader.set_value(slider, 45)
@@ -87,14 +87,12 @@ def test_the_rate_is_read_and_moved(told, reader: Reader, window: Node) -> None:
     assert reader.description(slider) == "4.5 syllables per second"
 
 
-def test_a_switch_is_thrown(told, reader: Reader, window: Node) -> None:
+def test_a_switch_is_thrown(told, reader, window):
     reader.act(reader.find(window, "check box", "Hands-free"))
     assert "key='audio.hands_free', value=False" in next_command(told, "ChangeSetting")
 
 
-def test_a_message_is_typed_and_what_comes_of_it_is_said(
-    told, reader: Reader, window: Node
-) -> None:
+def test_a_message_is_typed_and_what_comes_of_it_is_said(told, reader, window):
     reader.type(reader.find(window, "text", "Message"), "tea in five minutes")
     reader.act(reader.find(window, "push button", "Send (Enter)"))
     assert "tea in five minutes" in next_command(told, "SendText")

@@ -82,7 +82,7 @@ def facts(folder: Path, pictures: Path) -> dict[str, Any]:
     return {**told, "stderr": done.stderr}
 
 
-def test_the_first_frame_is_there_before_anything_is_loaded(facts: dict[str, Any]) -> None:
+def test_the_first_frame_is_there_before_anything_is_loaded(facts):
     assert facts["first_frame_s"] < 5.0  # 0.2 to 0.3 s measured; a loaded machine is slower
     assert facts["failed"] == []
     assert set(facts["ready"]) == {
@@ -94,11 +94,11 @@ def test_the_first_frame_is_there_before_anything_is_loaded(facts: dict[str, Any
     }
 
 
-def test_nothing_of_a_native_library_is_left_at_the_end(facts: dict[str, Any]) -> None:
+def test_nothing_of_a_native_library_is_left_at_the_end(facts):
     assert "leaked" not in facts["stderr"]  # nanobind tells, and soxr is made with it
 
 
-def test_a_question_asked_aloud_is_shown_with_its_answer(facts: dict[str, Any]) -> None:
+def test_a_question_asked_aloud_is_shown_with_its_answer(facts):
     lines = facts["shown"].replace("metres", "meters").split("\n")
     assert QUESTION in lines
     assert ANSWER.replace("metres", "meters") in lines
@@ -106,18 +106,14 @@ def test_a_question_asked_aloud_is_shown_with_its_answer(facts: dict[str, Any]) 
     assert facts["turn"]["metrics"]["underruns"] == 0
 
 
-def test_the_answer_can_be_understood_at_the_loudspeaker(
-    facts: dict[str, Any], folder: Path
-) -> None:
+def test_the_answer_can_be_understood_at_the_loudspeaker(facts, folder):
     pcm, rate = recording(folder / "answer.wav")
     (said,) = stretches(pcm, rate)
     ear = Ear(map(as_spoken, (ANSWER, *OTHERS)))
     assert ear.hear(between(pcm, rate, *said), rate) == as_spoken(facts["turn"]["reply"])
 
 
-def test_the_slider_pulled_by_keys_changes_the_reply_being_spoken(
-    facts: dict[str, Any], folder: Path
-) -> None:
+def test_the_slider_pulled_by_keys_changes_the_reply_being_spoken(facts, folder):
     pulled_s, end_s = facts["pulled_s"], facts["pulled_s"] + FAST_S
     slow = words_per_second(facts["words"], 0.0, pulled_s)
     fast = words_per_second(facts["words"], pulled_s + SETTLED_S, end_s)
@@ -137,12 +133,12 @@ def words_per_second(words: list[tuple[float, int]], start_s: float, end_s: floa
     return sum(syllables for _, syllables in part[:-1]) / (part[-1][0] - part[0][0])
 
 
-def test_the_readout_tells_target_and_measured_rate(facts: dict[str, Any]) -> None:
+def test_the_readout_tells_target_and_measured_rate(facts):
     assert facts["readout"].startswith(f"target {facts['target']} · measured ")
     assert facts["target"] == SLOW_SPS + 3
 
 
-def test_escape_stops_the_reply_and_the_words_heard_are_kept(facts: dict[str, Any]) -> None:
+def test_escape_stops_the_reply_and_the_words_heard_are_kept(facts):
     stopped = facts["stopped"]
     assert stopped["ending"] == "Ending.INTERRUPTED_BY_ESCAPE"
     assert stopped["reply"] == LONG.strip()
@@ -152,9 +148,7 @@ def test_escape_stops_the_reply_and_the_words_heard_are_kept(facts: dict[str, An
     assert heard - len(facts["words"]) in (0, 1)  # one may begin just when the key is pressed
 
 
-def test_a_dropped_recording_is_inspected_and_the_voice_area_says_what_it_is_like(
-    facts: dict[str, Any],
-) -> None:
+def test_a_dropped_recording_is_inspected_and_the_voice_area_says_what_it_is_like(facts):
     assert facts["drop_accepted"]
     title, found, advice = facts["clip_shown"]
     assert title == "answer.wav"
@@ -162,9 +156,7 @@ def test_a_dropped_recording_is_inspected_and_the_voice_area_says_what_it_is_lik
     assert "cannot" in advice
 
 
-def test_the_window_closed_mid_reply_goes_at_once_and_leaves_nothing_running(
-    facts: dict[str, Any],
-) -> None:
+def test_the_window_closed_mid_reply_goes_at_once_and_leaves_nothing_running(facts):
     assert facts["phase_when_closed"] == "SPEAKING"
     assert facts["hidden_at_once"]
     assert facts["status"] == 0
@@ -174,5 +166,5 @@ def test_the_window_closed_mid_reply_goes_at_once_and_leaves_nothing_running(
     assert facts["closing_s"] < 10.0
 
 
-def test_pictures_of_the_story_are_there(facts: dict[str, Any], pictures: Path) -> None:
+def test_pictures_of_the_story_are_there(facts, pictures):
     assert all((pictures / f"{name}.png").stat().st_size > 10_000 for name in PICTURES)

@@ -45,7 +45,7 @@ from engine.tts import registry as tts
         ("window.talk_key", "Ctrl+Space"),
     ],
 )
-def test_an_allowed_value_is_taken_and_read_back(key: str, value: str | float | bool | None):
+def test_an_allowed_value_is_taken_and_read_back(key, value):
     assert value_of(change(Settings(), key, value), key) == value
 
 
@@ -77,7 +77,7 @@ def test_an_allowed_value_is_taken_and_read_back(key: str, value: str | float | 
         ("window.talk_key", " "),
     ],
 )
-def test_a_value_that_is_not_allowed_is_refused_with_what_is(key: str, value: object):
+def test_a_value_that_is_not_allowed_is_refused_with_what_is(key, value):
     with pytest.raises(InvalidInput) as caught:
         change(Settings(), key, value)  # type: ignore[arg-type]
     assert key in caught.value.message
@@ -125,7 +125,7 @@ def test_every_field_is_a_setting():
         ("speech.engine", ("auto", *tts.NAMES)),
     ],
 )
-def test_every_engine_there_is_can_be_chosen_and_no_other(key: str, names: tuple[str, ...]):
+def test_every_engine_there_is_can_be_chosen_and_no_other(key, names):
     rule = schema()[key].rule
     assert isinstance(rule, Choice)
     assert set(rule.words) == set(names)
@@ -138,7 +138,7 @@ def test_what_a_shape_asks_for_is_said_in_its_hint():
 
 
 @given(st.sampled_from(keys()), st.one_of(st.none(), st.booleans(), st.integers(), st.floats()))
-def test_any_number_is_either_taken_as_it_is_or_refused(key: str, value: float | None):
+def test_any_number_is_either_taken_as_it_is_or_refused(key, value):
     try:
         changed = change(Settings(), key, value)
     except InvalidInput:
@@ -154,7 +154,7 @@ LIVE = {
 
 
 @pytest.mark.parametrize("section", LIVE)
-def test_every_setting_of_a_part_is_live_or_some_engine_is_loaded_with_it(section: str) -> None:
+def test_every_setting_of_a_part_is_live_or_some_engine_is_loaded_with_it(section):
     known = {key.removeprefix(f"{section}."): each for key, each in schema().items()}
     rule = known["engine"].rule
     assert isinstance(rule, Choice)
@@ -163,6 +163,6 @@ def test_every_setting_of_a_part_is_live_or_some_engine_is_loaded_with_it(sectio
     assert all(set(known[name].loaded_by) <= set(rule.words) for name in names)
 
 
-def test_what_an_engine_does_not_use_loads_nothing() -> None:
+def test_what_an_engine_does_not_use_loads_nothing():
     skills = Settings().language_model
     assert load_key(skills) == load_key(replace(skills, model="a.gguf", address="http://a/v1"))

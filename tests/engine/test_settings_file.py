@@ -44,11 +44,11 @@ def written(path: Path) -> Callable[[str | bytes], Path]:
     return write
 
 
-def test_a_missing_file_gives_the_defaults_in_silence(path: Path):
+def test_a_missing_file_gives_the_defaults_in_silence(path):
     assert load(path) == (Settings(), ())
 
 
-def test_what_was_saved_is_loaded_again(path: Path):
+def test_what_was_saved_is_loaded_again(path):
     settings = change(change(Settings(), "speech.rate", 3.5), "window.theme", "dark")
     save(settings, path)
     assert load(path) == (settings, ())
@@ -119,9 +119,7 @@ def test_every_setting_is_among_those_tried():
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 @pytest.mark.parametrize("key", keys())
-def test_every_setting_goes_to_the_file_and_back_again_and_again(
-    key: str, form: str | None, path: Path
-):
+def test_every_setting_goes_to_the_file_and_back_again_and_again(key, form, path):
     first, second = value_of(Settings(), key), OTHERS[key]
     if form is not None:
         path.parent.mkdir()
@@ -134,32 +132,32 @@ def test_every_setting_goes_to_the_file_and_back_again_and_again(
     assert not list(path.parent.glob("*kept*"))
 
 
-def test_a_new_file_says_only_what_differs_from_the_defaults(path: Path):
+def test_a_new_file_says_only_what_differs_from_the_defaults(path):
     save(change(Settings(), "audio.volume", 0.5), path)
     assert path.read_text() == "[audio]\nvolume = 0.5\n"
 
 
-def test_comments_order_and_unknown_keys_stay(written: Callable[[str], Path]):
+def test_comments_order_and_unknown_keys_stay(written):
     path = written(HAND_WRITTEN)
     settings, _ = load(path)
     save(change(settings, "audio.volume", 0.25), path)
     assert path.read_text() == HAND_WRITTEN.replace("0.5", "0.25")
 
 
-def test_own_pace_removes_the_rate_from_the_file(written: Callable[[str], Path]):
+def test_own_pace_removes_the_rate_from_the_file(written):
     path = written(HAND_WRITTEN)
     save(change(load(path)[0], "speech.rate", None), path)
     assert "rate" not in path.read_text()
     assert load(path)[0].speech.rate is None
 
 
-def test_lines_that_end_as_on_windows_stay_so(written: Callable[[bytes], Path]):
+def test_lines_that_end_as_on_windows_stay_so(written):
     path = written(b"\xef\xbb\xbf# hers\r\n[audio]\r\nvolume = 0.5\r\n")
     save(change(load(path)[0], "audio.volume", 0.75), path)
     assert path.read_bytes() == b"# hers\r\n[audio]\r\nvolume = 0.75\r\n"
 
 
-def test_a_value_changed_by_hand_meanwhile_is_kept_and_told(written: Callable[[str], Path]):
+def test_a_value_changed_by_hand_meanwhile_is_kept_and_told(written):
     path = written(HAND_WRITTEN)
     base, _ = load(path)
     edited = HAND_WRITTEN.replace("0.5", "0.125") + "# later\n"
@@ -171,9 +169,7 @@ def test_a_value_changed_by_hand_meanwhile_is_kept_and_told(written: Callable[[s
     assert not list(path.parent.glob("*kept*"))
 
 
-def test_a_value_changed_on_both_sides_is_the_programs_and_the_other_is_kept_in_a_copy(
-    written: Callable[[str], Path],
-):
+def test_a_value_changed_on_both_sides_is_the_programs_and_the_other_is_kept_in_a_copy(written):
     path = written(HAND_WRITTEN)
     base, _ = load(path)
     edited = HAND_WRITTEN.replace("0.5", "0.125")
@@ -184,7 +180,7 @@ def test_a_value_changed_on_both_sides_is_the_programs_and_the_other_is_kept_in_
     assert "settings.kept-1.toml" in note
 
 
-def test_the_same_change_on_both_sides_needs_no_copy_and_no_word(written: Callable[[str], Path]):
+def test_the_same_change_on_both_sides_needs_no_copy_and_no_word(written):
     path = written(HAND_WRITTEN)
     base, _ = load(path)
     path.write_text(HAND_WRITTEN.replace("0.5", "0.125"))
@@ -192,9 +188,7 @@ def test_the_same_change_on_both_sides_needs_no_copy_and_no_word(written: Callab
     assert not list(path.parent.glob("*kept*"))
 
 
-def test_a_file_that_was_removed_meanwhile_says_all_that_is_in_force(
-    written: Callable[[str], Path],
-):
+def test_a_file_that_was_removed_meanwhile_says_all_that_is_in_force(written):
     path = written(HAND_WRITTEN)
     base, _ = load(path)
     path.unlink()
@@ -203,7 +197,7 @@ def test_a_file_that_was_removed_meanwhile_says_all_that_is_in_force(
     assert load(path)[0] == wanted
 
 
-def test_an_unknown_key_is_reported_and_kept(written: Callable[[str], Path]):
+def test_an_unknown_key_is_reported_and_kept(written):
     settings, notes = load(written(HAND_WRITTEN))
     assert settings.audio.volume == 0.5
     assert notes == (
@@ -211,7 +205,7 @@ def test_an_unknown_key_is_reported_and_kept(written: Callable[[str], Path]):
     )
 
 
-def test_a_broken_value_is_reported_and_its_default_is_in_force(written: Callable[[str], Path]):
+def test_a_broken_value_is_reported_and_its_default_is_in_force(written):
     settings, notes = load(written('[audio]\nvolume = "loud"\nlead_ms = 100\n'))
     assert settings == change(Settings(), "audio.lead_ms", 100)
     assert notes == (
@@ -220,21 +214,19 @@ def test_a_broken_value_is_reported_and_its_default_is_in_force(written: Callabl
     )
 
 
-def test_a_section_that_is_no_table_is_reported(written: Callable[[str], Path]):
+def test_a_section_that_is_no_table_is_reported(written):
     settings, notes = load(written("audio = 3\n"))
     assert settings == Settings()
     assert notes == ("settings.toml: 'audio' must be a table [audio]; it is not used.",)
 
 
-def test_a_broken_value_stays_in_the_file_while_its_default_is_wanted(
-    written: Callable[[str], Path],
-):
+def test_a_broken_value_stays_in_the_file_while_its_default_is_wanted(written):
     path = written('[audio]\nvolume = "loud"  # why not?\n')
     save(change(load(path)[0], "audio.lead_ms", 100), path)
     assert 'volume = "loud"  # why not?' in path.read_text()
 
 
-def test_a_broken_value_is_copied_before_it_is_overwritten(written: Callable[[str], Path]):
+def test_a_broken_value_is_copied_before_it_is_overwritten(written):
     before = '# mine\n[audio]\nvolume = "loud"\n'
     path = written(before)
     save(change(load(path)[0], "audio.volume", 0.5), path)
@@ -253,9 +245,7 @@ def test_a_broken_value_is_copied_before_it_is_overwritten(written: Callable[[st
     ],
     ids=["not TOML", "not text", "nested too deep", "too large", "number too long"],
 )
-def test_a_broken_file_gives_the_defaults_and_is_copied_before_writing(
-    content: bytes, written: Callable[[bytes], Path]
-):
+def test_a_broken_file_gives_the_defaults_and_is_copied_before_writing(content, written):
     path = written(content)
     settings, notes = load(path)
     assert settings == Settings()
@@ -266,7 +256,7 @@ def test_a_broken_file_gives_the_defaults_and_is_copied_before_writing(
     assert path.with_name("settings.kept-1.toml").read_bytes() == content
 
 
-def test_every_broken_file_gets_its_own_copy(written: Callable[[str], Path]):
+def test_every_broken_file_gets_its_own_copy(written):
     for content in ("[one", "[two"):
         path = written(content)
         save(Settings(), path)
@@ -274,7 +264,7 @@ def test_every_broken_file_gets_its_own_copy(written: Callable[[str], Path]):
     assert copies == ["[one", "[two"]
 
 
-def test_a_folder_in_place_of_the_file_is_reported_and_saving_says_so(path: Path):
+def test_a_folder_in_place_of_the_file_is_reported_and_saving_says_so(path):
     path.mkdir(parents=True)
     settings, notes = load(path)
     assert settings == Settings()
@@ -288,9 +278,7 @@ def _full_disk(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("call", ["tempfile.mkstemp", "os.fsync", "Path.replace"])
-def test_a_full_disk_leaves_the_old_file_and_no_litter(
-    call: str, written: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-):
+def test_a_full_disk_leaves_the_old_file_and_no_litter(call, written, monkeypatch):
     path = written(HAND_WRITTEN)
     monkeypatch.setattr(f"engine.atomic_write.{call}", _full_disk)
     with pytest.raises(SettingsError, match="no space left on device"):
@@ -299,9 +287,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_litter(
     assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
 
 
-def test_a_full_disk_while_copying_a_broken_file_leaves_it_alone(
-    written: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-):
+def test_a_full_disk_while_copying_a_broken_file_leaves_it_alone(written, monkeypatch):
     path = written("[broken")
     monkeypatch.setattr("engine.settings_file.shutil.copyfileobj", _full_disk)
     with pytest.raises(SettingsError):
@@ -310,7 +296,7 @@ def test_a_full_disk_while_copying_a_broken_file_leaves_it_alone(
     assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
 
 
-def test_a_link_to_the_file_stays_a_link(tmp_path: Path, path: Path):
+def test_a_link_to_the_file_stays_a_link(tmp_path, path):
     target = tmp_path / "dotfiles.toml"
     target.write_text("[audio]\nvolume = 0.5\n")
     path.parent.mkdir()
@@ -320,23 +306,21 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path, path: Path):
     assert target.read_text() == "[audio]\nvolume = 0.75\n"
 
 
-def test_settings_made_without_the_rules_are_written_all_the_same(path: Path):
+def test_settings_made_without_the_rules_are_written_all_the_same(path):
     wild = replace(Settings(), speech=replace(Settings().speech, engine="experimental"))
     save(wild, path)
     save(wild, path)
     assert 'engine = "experimental"' in path.read_text()
 
 
-def test_the_folders_can_be_chosen_by_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_folders_can_be_chosen_by_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path / "c"))
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "d"))
     assert (config_folder(), data_folder()) == (tmp_path / "c", tmp_path / "d")
     assert default_path() == tmp_path / "c" / "settings.toml"
 
 
-def test_without_the_environment_the_platform_chooses(monkeypatch: pytest.MonkeyPatch):
+def test_without_the_environment_the_platform_chooses(monkeypatch):
     monkeypatch.delenv("RUBATO_CONFIG", raising=False)
     monkeypatch.delenv("RUBATO_DATA", raising=False)
     assert config_folder().name == data_folder().name == "rubato"
@@ -350,7 +334,7 @@ FRAGMENTS = st.sampled_from(TABLES + VALUES)
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.one_of(st.binary(max_size=60), st.lists(FRAGMENTS, max_size=30).map(" ".join)))
 def test_whatever_stands_in_the_file_a_change_is_saved_and_the_old_text_is_not_lost(
-    tmp_path: Path, content: bytes | str
+    tmp_path, content
 ):
     raw = content if isinstance(content, bytes) else content.encode()
     for entry in tmp_path.iterdir():

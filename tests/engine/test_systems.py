@@ -10,9 +10,8 @@ from engine.doctor.finding import State
 from engine.doctor.parts import synthesiser
 from engine.errors import InvalidInput, ModelError
 from engine.messages.models import Origin, Presence
-from engine.models.choice import changes
+from engine.models.choice import changes, remove
 from engine.models.listing import entry
-from engine.models.removal import remove
 from engine.resources import ROOTS
 from engine.settings import Settings, change
 from engine.systems import SYSTEMS, System

@@ -17,11 +17,11 @@ import pytest
 from engine import api
 from engine.audio.clips.take import Take
 from engine.tts import voices
-from engine.tts.shelf import Shelf
+from engine.tts.voice_store import VoiceStore
 from tests.engine.assets.hub import Hub
 from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
 from tests.engine.runtime.workers.test_model_manager import working
-from tests.engine.tts.test_shelf import GRANDMA, ROSTER, speech
+from tests.engine.tts.test_voice_store import GRANDMA, ROSTER, speech
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
@@ -146,14 +146,14 @@ STEPS = 12  # more than any change has
 
 
 def change(kind: str, folder: Path) -> None:
-    shelf = Shelf(ROSTER, folder)
+    store = VoiceStore(ROSTER, folder)
     match kind:
         case "rename":
-            shelf.rename("Grandma", "Oma")
+            store.rename("Grandma", "Oma")
         case "import":
-            shelf.read_in(folder.parent / "out.safetensors", "Oma")
+            store.read_in(folder.parent / "out.safetensors", "Oma")
         case "remove":
-            shelf.remove("Grandma")
+            store.remove("Grandma")
 
 
 def changed(folders: list[Path], kind: str) -> list[int]:
@@ -165,7 +165,7 @@ def changed(folders: list[Path], kind: str) -> list[int]:
 
 def made(folder: Path) -> set[str]:
     """The voices a person made, each whole with its recording."""
-    found = {card.name: card for card in Shelf(ROSTER, folder).cards() if not card.own}
+    found = {card.name: card for card in VoiceStore(ROSTER, folder).entries() if not card.own}
     assert all(card.clip_s == 2.0 and card.usable for card in found.values())
     return set(found)
 
@@ -177,19 +177,19 @@ def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
     folders = [tmp_path / f"{steps}" / "voices" for steps in range(STEPS)]
     for folder in folders:
         voices.save(GRANDMA, folder, speech())
-        Shelf(ROSTER, folder).export("Grandma", folder.parent / "out.safetensors")
+        VoiceStore(ROSTER, folder).export("Grandma", folder.parent / "out.safetensors")
     statuses = changed(folders, kind)
     kills = statuses.index(0)
     assert kills > 0
     assert statuses == [-signal.SIGKILL] * kills + [0] * (STEPS - kills)
     for folder in folders[:kills]:
-        shelf = Shelf(ROSTER, folder)
-        there = made(folder) | set(shelf.removed())
+        store = VoiceStore(ROSTER, folder)
+        there = made(folder) | set(store.removed())
         assert there in ({"Grandma"}, {"Grandma", "Oma"}, {"Oma"})
         assert there >= {"Grandma"} or kind == "rename"
         if made(folder) != DONE[kind]:
             if "Oma" in made(folder):
-                shelf.remove("Oma")
+                store.remove("Oma")
             change(kind, folder)
         assert made(folder) == DONE[kind]
     assert made(folders[kills]) == DONE[kind]

@@ -52,7 +52,7 @@ from engine.audio.base import Pcm
 from engine.runtime.factories import standard_factories
 from engine.tts import voices
 from engine.tts.base import Voice
-from tests.engine.tts.test_shelf import speech
+from tests.engine.tts.test_voice_store import speech
 from tests.fakes import RATE, FakeVoiceModel
 from tests.fakes_kokoro import write_kokoro
 from tests.faults.whole import Devices, Whole, whole

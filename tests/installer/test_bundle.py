@@ -19,7 +19,7 @@ def folder_of_a_release(place: Path) -> Path:
     return folder
 
 
-def test_the_tar_is_the_same_whoever_makes_it_and_when(tmp_path: Path):
+def test_the_tar_is_the_same_whoever_makes_it_and_when(tmp_path):
     folder = folder_of_a_release(tmp_path)
     first = bundle.tar(folder).read_bytes()
     for path in folder.rglob("*"):
@@ -27,7 +27,7 @@ def test_the_tar_is_the_same_whoever_makes_it_and_when(tmp_path: Path):
     assert bundle.tar(folder).read_bytes() == first
 
 
-def test_what_comes_out_of_the_tar_is_a_whole_release(tmp_path: Path):
+def test_what_comes_out_of_the_tar_is_a_whole_release(tmp_path):
     path = bundle.tar(folder_of_a_release(tmp_path))
     with tarfile.open(path) as archive:
         archive.extractall(tmp_path / "there", filter="data")
@@ -37,7 +37,7 @@ def test_what_comes_out_of_the_tar_is_a_whole_release(tmp_path: Path):
     assert (found.folder / "uv").stat().st_mode & 0o100
 
 
-def test_the_bootstrapper_brings_all_that_it_imports(tmp_path: Path):
+def test_the_bootstrapper_brings_all_that_it_imports(tmp_path):
     folder = folder_of_a_release(tmp_path) / payload.BOOTSTRAPPER
 
     done = subprocess.run(
@@ -49,7 +49,7 @@ def test_the_bootstrapper_brings_all_that_it_imports(tmp_path: Path):
     assert b'"whole": false' in done.stdout
 
 
-def test_a_folder_that_cannot_be_made_is_named_before_anything_runs(tmp_path: Path):
+def test_a_folder_that_cannot_be_made_is_named_before_anything_runs(tmp_path):
     (tmp_path / "file").touch()
     done = subprocess.run(
         ["sh", str(ROOT / "installer" / "rubato-setup.sh"), "install"],

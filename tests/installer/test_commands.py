@@ -20,7 +20,7 @@ from installer.commands import Cause, SetupError, cause_of, ends_well, run, succ
         ("Segmentation fault", Cause.UNKNOWN),
     ],
 )
-def test_the_cause_is_read_from_the_words_of_the_program(output: str, cause: Cause):
+def test_the_cause_is_read_from_the_words_of_the_program(output, cause):
     assert cause_of(output) is cause
 
 
@@ -36,13 +36,13 @@ def test_a_program_that_is_not_there_is_named():
         run(["no-such-program"], doing="Trying")
 
 
-def test_output_is_shown_without_the_list_of_packages(capsys: pytest.CaptureFixture[str]):
+def test_output_is_shown_without_the_list_of_packages(capsys):
     script = "print('Downloading torch (180MiB)'); print(' + torch==2.13.0')"
     run([sys.executable, "-c", script], doing="Installing")
     assert capsys.readouterr().out == "    Downloading torch (180MiB)\n"
 
 
-def test_success_is_told_without_output(capfd: pytest.CaptureFixture[str]):
+def test_success_is_told_without_output(capfd):
     assert succeeds([sys.executable, "-c", "print('quiet')"])
     assert not succeeds([sys.executable, "-c", "raise SystemExit(3)"])
     assert not succeeds(["no-such-program"])
@@ -50,12 +50,12 @@ def test_success_is_told_without_output(capfd: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize(("script", "well"), [("", True), ("raise SystemExit(1)", False)])
-def test_a_program_with_progress_of_its_own_ends_well_or_not(script: str, *, well: bool):
+def test_a_program_with_progress_of_its_own_ends_well_or_not(script, *, well):
     assert ends_well([sys.executable, "-c", script]) == well
     assert not ends_well(["/nowhere/rubato"])
 
 
-def test_ctrl_c_ends_that_program_and_no_more(monkeypatch: pytest.MonkeyPatch):
+def test_ctrl_c_ends_that_program_and_no_more(monkeypatch):
     def interrupted(command: list[str], **options: object) -> int:
         raise KeyboardInterrupt
 

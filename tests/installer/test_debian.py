@@ -55,7 +55,7 @@ def remove(opt: Path, version: str) -> None:
     program.parent.parent.rmdir()
 
 
-def test_through_a_whole_update_there_is_a_program_to_start(opt: Path):
+def test_through_a_whole_update_there_is_a_program_to_start(opt):
     assert in_force(opt) == "1"
     run(opt, "preinst", "2", "upgrade", "1")
     assert in_force(opt) == "1"
@@ -67,7 +67,7 @@ def test_through_a_whole_update_there_is_a_program_to_start(opt: Path):
     assert sorted(path.name for path in opt.iterdir()) == ["current", "env-2"]
 
 
-def test_an_update_that_dpkg_takes_back_leaves_the_old_version(opt: Path):
+def test_an_update_that_dpkg_takes_back_leaves_the_old_version(opt):
     run(opt, "preinst", "2", "upgrade", "1")
     run(opt, "postinst", "1", "abort-upgrade", "2")
     assert in_force(opt) == "1"
@@ -75,7 +75,7 @@ def test_an_update_that_dpkg_takes_back_leaves_the_old_version(opt: Path):
 
 
 @pytest.mark.parametrize("lines", range(1, 9))
-def test_killed_before_any_command_of_preinst_the_old_version_starts(opt: Path, lines: int):
+def test_killed_before_any_command_of_preinst_the_old_version_starts(opt, lines):
     run(opt, "preinst", "2", "upgrade", "1", lines=lines)
     assert in_force(opt) == "1"
     run(opt, "preinst", "2", "upgrade", "1")  # dpkg begins again
@@ -85,7 +85,7 @@ def test_killed_before_any_command_of_preinst_the_old_version_starts(opt: Path, 
 
 
 @pytest.mark.parametrize("lines", range(1, 6))
-def test_killed_before_any_command_of_postinst_one_of_both_starts(opt: Path, lines: int):
+def test_killed_before_any_command_of_postinst_one_of_both_starts(opt, lines):
     run(opt, "preinst", "2", "upgrade", "1")
     put(opt, "2")
     remove(opt, "1")
@@ -95,7 +95,7 @@ def test_killed_before_any_command_of_postinst_one_of_both_starts(opt: Path, lin
     assert in_force(opt) == "2"
 
 
-def test_removal_leaves_nothing(opt: Path):
+def test_removal_leaves_nothing(opt):
     run(opt, "prerm", "1", "remove")
     run(opt, "postrm", "1", "remove")
     assert not opt.exists()
@@ -109,7 +109,7 @@ def test_menu_and_catalogue_know_it_by_the_name_its_windows_have():
 
 
 @pytest.mark.parametrize("script", sorted(DEBIAN.glob("*.sh")), ids=lambda path: path.name)
-def test_scripts_can_be_read_by_their_shell(script: Path):
+def test_scripts_can_be_read_by_their_shell(script):
     shell = re.match(r"#!/bin/(ba)?sh", script.read_text())
     assert shell
     subprocess.run([shell[0][2:], "-n", str(script)], check=True)

@@ -1,7 +1,6 @@
 """The icon files of Windows and macOS, read back by the programs that know them."""
 
 import struct
-from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImageReader
@@ -11,7 +10,7 @@ from installer import icons
 PICTURES = {16: b"small", 256: b"large picture"}
 
 
-def test_an_ico_names_each_picture_where_it_lies() -> None:
+def test_an_ico_names_each_picture_where_it_lies():
     made = icons.ico(PICTURES)
     assert struct.unpack_from("<HHH", made) == (0, 1, 2)
     for index, (size, png) in enumerate(PICTURES.items()):
@@ -20,7 +19,7 @@ def test_an_ico_names_each_picture_where_it_lies() -> None:
         assert made[offset : offset + length] == png
 
 
-def test_an_icns_says_its_own_length_and_holds_every_kind() -> None:
+def test_an_icns_says_its_own_length_and_holds_every_kind():
     made = icons.icns(dict.fromkeys(icons.ICNS_KINDS.values(), b"png"))
     assert made[:4] == b"icns"
     assert struct.unpack(">I", made[4:8])[0] == len(made)
@@ -28,7 +27,7 @@ def test_an_icns_says_its_own_length_and_holds_every_kind() -> None:
 
 
 @pytest.mark.parametrize("name", ["rubato.ico", "rubato.icns"])
-def test_qt_reads_the_program_s_icon_back(qapp, tmp_path: Path, name: str) -> None:
+def test_qt_reads_the_program_s_icon_back(qapp, tmp_path, name):
     path = tmp_path / name
     (icons.write_ico if path.suffix == ".ico" else icons.write_icns)(path)
     reader = QImageReader(str(path))

@@ -15,7 +15,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "share"
 
 
-def test_the_entry_starts_the_program_of_this_environment(home: Path, tmp_path: Path, capsys):
+def test_the_entry_starts_the_program_of_this_environment(home, tmp_path, capsys):
     environment = Environment(tmp_path / "my venv")
     steps.show_in_desktop(environment)
     (entry,) = home.glob("applications/*.desktop")
@@ -26,13 +26,13 @@ def test_the_entry_starts_the_program_of_this_environment(home: Path, tmp_path: 
     assert capsys.readouterr().out == ""  # there is nothing new
 
 
-def test_where_it_cannot_be_written_setup_goes_on(home: Path, tmp_path: Path, capsys):
+def test_where_it_cannot_be_written_setup_goes_on(home, tmp_path, capsys):
     home.write_text("a file where the folder should be")
     steps.show_in_desktop(Environment(tmp_path))
     assert "could not be put into the menu" in capsys.readouterr().out
 
 
-def test_other_systems_have_no_such_files(home: Path, tmp_path: Path, monkeypatch):
+def test_other_systems_have_no_such_files(home, tmp_path, monkeypatch):
     monkeypatch.setattr(steps.sys, "platform", "darwin")
     steps.show_in_desktop(Environment(tmp_path))
     assert not home.exists()

@@ -42,7 +42,7 @@ def pinned(file: str) -> dict[str, list[Requirement]]:
 
 
 @pytest.mark.parametrize(("file", "line"), list(wanted()))
-def test_every_requirement_is_pinned_within_its_bounds_for_every_python(file: str, line: str):
+def test_every_requirement_is_pinned_within_its_bounds_for_every_python(file, line):
     requirement = Requirement(line)
     if CHOSEN_AT_INSTALL.match(requirement.name):
         assert Version(TORCH.partition("==")[2]) in requirement.specifier

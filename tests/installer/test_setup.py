@@ -19,9 +19,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("version", [(3, 9, 2), (3, 10, 0), (3, 14, 1)])
-def test_an_unfit_python_hands_over_to_a_fit_one(
-    version: tuple[int, int, int], started: list[list[str]], monkeypatch: pytest.MonkeyPatch
-):
+def test_an_unfit_python_hands_over_to_a_fit_one(version, started, monkeypatch):
     monkeypatch.setattr(setup.sys, "version_info", version)
     monkeypatch.setattr(setup.shutil, "which", lambda name: f"/x/{name}")
     # 3.13 is there but does not run, as under a version manager
@@ -30,9 +28,7 @@ def test_an_unfit_python_hands_over_to_a_fit_one(
     assert started == [["/x/python3.12", setup.HERE, "run"]]
 
 
-def test_without_a_fit_python_the_person_is_told_which_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_without_a_fit_python_the_person_is_told_which_to_install(monkeypatch, capsys):
     monkeypatch.setattr(setup.sys, "version_info", (3, 9, 2))
     monkeypatch.setattr(setup.shutil, "which", lambda name: None)
     assert setup.main(["run"]) == 1

@@ -70,23 +70,21 @@ def done_steps(env: Environment, goal: Goal) -> list[str]:
     return list(steps.set_up(goal, env.folder).done)
 
 
-def test_every_goal_does_its_steps_in_order(uv: FakeUv, env: Environment):
+def test_every_goal_does_its_steps_in_order(uv, env):
     assert done_steps(env, Goal.RUN) == ["uv", "run", "torch", "project", "start"]
 
 
-def test_a_first_start_that_cannot_be_made_quick_is_no_failure(
-    uv: FakeUv, env: Environment, capsys: pytest.CaptureFixture[str]
-):
+def test_a_first_start_that_cannot_be_made_quick_is_no_failure(uv, env, capsys):
     uv.lacks.append(f"import {', '.join(steps.IMPORTED)}")
     assert "start" in done_steps(env, Goal.RUN)
     assert "will take longer" in capsys.readouterr().out
 
 
-def test_the_test_goal_adds_tools_and_language_models(uv: FakeUv, env: Environment):
+def test_the_test_goal_adds_tools_and_language_models(uv, env):
     assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project", "start"]
 
 
-def test_a_complete_setup_runs_nothing(uv: FakeUv, env: Environment):
+def test_a_complete_setup_runs_nothing(uv, env):
     steps.set_up(Goal.TEST, env.folder)
     uv.commands.clear()
     steps.set_up(Goal.TEST, env.folder)
@@ -94,7 +92,7 @@ def test_a_complete_setup_runs_nothing(uv: FakeUv, env: Environment):
     assert uv.commands == []
 
 
-def test_an_interrupted_setup_goes_on_where_it_failed(uv: FakeUv, env: Environment):
+def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
     uv.fails[TORCH] = Cause.NETWORK
     uv.lacks = ["--offline"]
     with pytest.raises(SetupError):
@@ -108,12 +106,7 @@ def test_an_interrupted_setup_goes_on_where_it_failed(uv: FakeUv, env: Environme
 
 @pytest.mark.parametrize("ends_well", [True, False])
 def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
-    uv: FakeUv,
-    env: Environment,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    *,
-    ends_well: bool,
+    uv, env, monkeypatch, capsys, *, ends_well
 ):
     asked: list[list[str]] = []
     monkeypatch.setattr(steps, "ends_well", lambda command: asked.append(command) or ends_well)
@@ -126,9 +119,7 @@ def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
         assert (words in said) == (not ends_well)
 
 
-def test_a_voice_is_offered_to_those_who_have_ears_already(
-    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_voice_is_offered_to_those_who_have_ears_already(uv, env, monkeypatch):
     asked: list[str] = []
     monkeypatch.setattr(steps, "ends_well", lambda command: bool(asked.append(command[-1])))
     found = steps.set_up(Goal.RUN, env.folder)
@@ -142,9 +133,7 @@ def test_every_offer_says_how_much_is_fetched():
         assert f" {sum(each.megabytes for each in with_needs(offer.model))} MB" in offer.title
 
 
-def test_new_pins_are_installed(
-    uv: FakeUv, env: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_new_pins_are_installed(uv, env, tmp_path, monkeypatch):
     for name in ("setup", "run", "build"):
         (tmp_path / f"{name}.txt").write_text("old")
     monkeypatch.setattr(steps, "PINS", tmp_path)
@@ -156,29 +145,25 @@ def test_new_pins_are_installed(
     assert str(tmp_path / "run.txt") in uv.commands[0]
 
 
-def test_pinned_packages_are_installed_only_by_hash(uv: FakeUv, env: Environment):
+def test_pinned_packages_are_installed_only_by_hash(uv, env):
     steps.set_up(Goal.TEST, env.folder)
     pinned = [command for command in uv.commands if "-r" in command]
     assert len(pinned) == 4
     assert all({"--require-hashes", "--no-deps"} <= set(command) for command in pinned)
 
 
-def test_without_a_gpu_torch_comes_for_the_cpu(uv: FakeUv, env: Environment):
+def test_without_a_gpu_torch_comes_for_the_cpu(uv, env):
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["--torch-backend=cpu"]
 
 
-def test_with_a_gpu_the_backend_is_found_by_uv(
-    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
-):
+def test_with_a_gpu_the_backend_is_found_by_uv(uv, env, monkeypatch):
     monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["--torch-backend=auto"]
 
 
-def test_a_gpu_that_was_added_brings_a_new_torch(
-    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_gpu_that_was_added_brings_a_new_torch(uv, env, monkeypatch):
     steps.set_up(Goal.RUN, env.folder)
     uv.commands.clear()
     monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
@@ -186,9 +171,7 @@ def test_a_gpu_that_was_added_brings_a_new_torch(
     assert uv.torch_sources() == ["--torch-backend=auto"]
 
 
-def test_local_wheels_are_tried_first(
-    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
-):
+def test_local_wheels_are_tried_first(uv, env, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", "/wheels /more")
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["--no-index"]
@@ -199,12 +182,12 @@ def test_local_wheels_are_tried_first(
     ]
 
 
-def test_without_a_network_what_was_kept_is_enough(uv: FakeUv, env: Environment):
+def test_without_a_network_what_was_kept_is_enough(uv, env):
     uv.fails["--require-hashes"] = Cause.NETWORK
     steps.pinned("run", "Packages", "3.12").do(env)
 
 
-def test_without_a_network_and_nothing_kept_the_network_is_to_blame(uv: FakeUv, env: Environment):
+def test_without_a_network_and_nothing_kept_the_network_is_to_blame(uv, env):
     uv.fails["--require-hashes"] = Cause.NETWORK
     uv.lacks = ["--offline"]
     with pytest.raises(SetupError) as caught:
@@ -220,18 +203,14 @@ def test_without_a_network_and_nothing_kept_the_network_is_to_blame(uv: FakeUv, 
         (["--no-index", "--torch-backend=cpu"], "index"),
     ],
 )
-def test_torch_comes_from_the_first_source_that_has_it(
-    lacks: list[str], source: str, uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
-):
+def test_torch_comes_from_the_first_source_that_has_it(lacks, source, uv, env, monkeypatch):
     monkeypatch.setenv("UV_FIND_LINKS", "/wheels")
     uv.lacks = lacks
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == [source]
 
 
-def test_on_a_mac_torch_comes_from_the_package_index(
-    uv: FakeUv, env: Environment, monkeypatch: pytest.MonkeyPatch
-):
+def test_on_a_mac_torch_comes_from_the_package_index(uv, env, monkeypatch):
     monkeypatch.setattr(steps.sys, "platform", "darwin")
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == ["index"]
@@ -241,9 +220,7 @@ def test_on_a_mac_torch_comes_from_the_package_index(
     ("machine", "avx2", "flag"),
     [("x86_64", True, "-DGGML_AVX2=ON"), ("x86_64", False, "-DGGML_AVX2=OFF")],
 )
-def test_llama_is_compiled_for_what_the_processor_has(
-    machine: str, flag: str, uv: FakeUv, monkeypatch: pytest.MonkeyPatch, *, avx2: bool
-):
+def test_llama_is_compiled_for_what_the_processor_has(machine, flag, uv, monkeypatch, *, avx2):
     monkeypatch.setattr(steps.platform, "machine", lambda: machine)
     monkeypatch.setattr(steps, "has_avx2", lambda: avx2)
     flags = steps.cmake_settings()["CMAKE_ARGS"].split()
@@ -251,17 +228,17 @@ def test_llama_is_compiled_for_what_the_processor_has(
     assert "-DGGML_NATIVE=OFF" in flags
 
 
-def test_on_other_processors_no_flag_of_x86_is_given(uv: FakeUv, monkeypatch: pytest.MonkeyPatch):
+def test_on_other_processors_no_flag_of_x86_is_given(uv, monkeypatch):
     monkeypatch.setattr(steps.platform, "machine", lambda: "aarch64")
     assert "AVX" not in steps.cmake_settings()["CMAKE_ARGS"]
 
 
-def test_a_persons_own_compile_flags_win(uv: FakeUv, monkeypatch: pytest.MonkeyPatch):
+def test_a_persons_own_compile_flags_win(uv, monkeypatch):
     monkeypatch.setenv("CMAKE_ARGS", "-DGGML_CUDA=ON")
     assert steps.cmake_settings()["CMAKE_ARGS"] == "-DGGML_CUDA=ON"
 
 
-def test_settings_of_pip_are_handed_to_uv_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch):
+def test_settings_of_pip_are_handed_to_uv_unless_it_has_its_own(monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
     monkeypatch.setenv("PIP_CERT", "ours.pem")
     monkeypatch.setenv("SSL_CERT_FILE", "theirs.pem")

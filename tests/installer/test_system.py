@@ -40,21 +40,21 @@ class FakeMachine:
 
 
 @linux
-def test_what_is_missing_is_installed_and_nothing_else(monkeypatch: pytest.MonkeyPatch):
+def test_what_is_missing_is_installed_and_nothing_else(monkeypatch):
     machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
     provide(Goal.TEST, is_there=machine.has)
     assert machine.installed == ["libegl1", "xvfb"]
 
 
 @linux
-def test_a_complete_machine_runs_no_command(monkeypatch: pytest.MonkeyPatch):
+def test_a_complete_machine_runs_no_command(monkeypatch):
     machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
     provide(Goal.TEST, is_there=lambda need: True)
     assert machine.commands == []
 
 
 @linux
-def test_sudo_is_used_when_it_asks_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_sudo_is_used_when_it_asks_nothing(monkeypatch):
     machine = FakeMachine(monkeypatch, ["apt-get", "sudo"], root=False)
     provide(Goal.RUN, is_there=machine.has)
     assert all(command.startswith("sudo -n env ") for command in machine.commands)
@@ -69,9 +69,7 @@ def test_sudo_is_used_when_it_asks_nothing(monkeypatch: pytest.MonkeyPatch):
         ("pacman", "sudo pacman -S --needed libglvnd"),
     ],
 )
-def test_who_is_not_root_is_told_the_exact_command(
-    manager: str, line: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_who_is_not_root_is_told_the_exact_command(manager, line, monkeypatch):
     machine = FakeMachine(monkeypatch, [manager], root=False)
     with pytest.raises(SetupError) as caught:
         provide(Goal.RUN, is_there=machine.has)
@@ -80,20 +78,20 @@ def test_who_is_not_root_is_told_the_exact_command(
 
 
 @linux
-def test_the_demo_does_without_flite_what_the_tests_do_not(monkeypatch: pytest.MonkeyPatch):
+def test_the_demo_does_without_flite_what_the_tests_do_not(monkeypatch):
     FakeMachine(monkeypatch, ["dnf"], root=False)
     provide(Goal.DEMO, is_there=lambda need: need.apt != "flite")
     with pytest.raises(SetupError, match="flite"):
         provide(Goal.TEST, is_there=lambda need: need.apt != "flite")
 
 
-def test_an_unknown_system_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch):
+def test_an_unknown_system_is_told_what_is_missing(monkeypatch):
     FakeMachine(monkeypatch, [], root=False)
     assert ABSENT.probe in by_hand([ABSENT])
 
 
 @linux
-def test_stale_package_lists_do_not_stop_the_installation(monkeypatch: pytest.MonkeyPatch):
+def test_stale_package_lists_do_not_stop_the_installation(monkeypatch):
     machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
     machine.fails["update"] = Cause.NETWORK
     provide(Goal.RUN, is_there=machine.has)
@@ -101,7 +99,7 @@ def test_stale_package_lists_do_not_stop_the_installation(monkeypatch: pytest.Mo
 
 
 @linux
-def test_a_full_disk_stops_it(monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_stops_it(monkeypatch):
     machine = FakeMachine(monkeypatch, ["apt-get"], root=True)
     machine.fails["update"] = Cause.DISK
     with pytest.raises(SetupError):
@@ -109,7 +107,7 @@ def test_a_full_disk_stops_it(monkeypatch: pytest.MonkeyPatch):
 
 
 @linux
-def test_what_is_installed_and_still_not_found_is_reported(monkeypatch: pytest.MonkeyPatch):
+def test_what_is_installed_and_still_not_found_is_reported(monkeypatch):
     FakeMachine(monkeypatch, ["apt-get"], root=True)
     with pytest.raises(SetupError, match="libegl1"):
         provide(Goal.RUN, is_there=lambda need: need.apt != "libegl1")
@@ -125,7 +123,7 @@ def test_what_is_installed_and_still_not_found_is_reported(monkeypatch: pytest.M
         (ABSENT.probe, False),
     ],
 )
-def test_a_probe_tells_what_is_there(probe: str, *, there: bool):
+def test_a_probe_tells_what_is_there(probe, *, there):
     assert system.is_there(Need(probe, "", "", "")) is there
 
 

@@ -22,7 +22,7 @@ def names(text: str) -> list[str]:
     return [pin.line for pin in pins(text)]
 
 
-def test_a_system_gets_what_its_markers_name_and_no_markers_to_misjudge() -> None:
+def test_a_system_gets_what_its_markers_name_and_no_markers_to_misjudge():
     assert names(needed(PINNED, WINDOWS, "3.11")) == [
         "everywhere==1",
         "zones==2",
@@ -32,12 +32,12 @@ def test_a_system_gets_what_its_markers_name_and_no_markers_to_misjudge() -> Non
     assert names(needed(PINNED, MACOS, "3.13")) == ["everywhere==1", "chip==5"]
 
 
-def test_what_is_needed_keeps_its_hashes() -> None:
+def test_what_is_needed_keeps_its_hashes():
     assert needed(PINNED, MACOS, "3.13") == "everywhere==1" + HASH + "chip==5" + HASH
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-def test_windows_gets_time_zones_and_one_torch_without_cuda(python: str) -> None:
+def test_windows_gets_time_zones_and_one_torch_without_cuda(python):
     found = [line.partition("==")[0] for line in names(needed(text_of(), WINDOWS, python))]
     assert {"tzdata", "torch", "pyside6-essentials"} <= set(found)
     assert len(found) == len(set(found))
@@ -45,7 +45,7 @@ def test_windows_gets_time_zones_and_one_torch_without_cuda(python: str) -> None
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-def test_macos_gets_no_package_of_another_system(python: str) -> None:
+def test_macos_gets_no_package_of_another_system(python):
     found = {line.partition("==")[0] for line in names(needed(text_of(), MACOS, python))}
     assert "torch" in found
     assert not found & {"colorama", "python-xlib", "triton", "nvidia-cudnn-cu13"}
@@ -54,12 +54,12 @@ def test_macos_gets_no_package_of_another_system(python: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_every_package_has_a_wheel_with_a_pinned_hash(target, python: str) -> None:
+def test_every_package_has_a_wheel_with_a_pinned_hash(target, python):
     assert lacking(target, python, text_of()) == ""
 
 
 @pytest.mark.long
-def test_a_package_without_a_wheel_is_named() -> None:
+def test_a_package_without_a_wheel_is_named():
     digest = "49b3a825280bd66b3aa83585ef59c4a8c82f2c8a522dbe754a8bc8d08c85c491"
     source = f"docopt==0.6.2 \\\n    --hash=sha256:{digest}\n"
     assert "docopt" in lacking(WINDOWS, "3.13", source)

@@ -58,7 +58,10 @@ class Reader:
 
     def take(self, token: Token) -> None:
         if token.map is not None:
-            self._enter(token, *token.map)
+            first, last = token.map
+            self._starts.enter(token, first, last, len(self.paragraphs))
+            self._cursor = max(self._cursor, self._lines[first])
+            self._end = self._lines[last]
         match token.type:
             case "list_item_open":
                 bullet = _BULLETS[min(self._within["depth"], len(_BULLETS)) - 1]
@@ -68,24 +71,18 @@ class Reader:
             case "heading_open" | "heading_close":
                 self._level = int(token.tag[1:]) if token.nesting > 0 else 0
             case "inline":
-                self._take_inline(token)
+                writer = _Writer(self, self._mark)
+                for child in token.children or ():
+                    writer.take(child)
+                self._add(writer, Shape.HEADING if self._level else Shape.TEXT)
             case "fence":
                 self._take_fence(token)
             case "hr":
                 self._add(_Writer(self, self._mark).put(_RULE, self._cursor), Shape.RULE)
             case _:
-                self._nest(token)
+                if (name := _NESTING.get(_kind_of(token))) is not None:
+                    self._within[name] += token.nesting
                 self._take_table(token)
-
-    def _nest(self, token: Token) -> None:
-        name = _NESTING.get(token.type.removesuffix("_open").removesuffix("_close"))
-        if name is not None:
-            self._within[name] += token.nesting
-
-    def _enter(self, token: Token, first: int, last: int) -> None:
-        self._starts.enter(token, first, last, len(self.paragraphs))
-        self._cursor = max(self._cursor, self._lines[first])
-        self._end = self._lines[last]
 
     def _take_table(self, token: Token) -> None:
         match token.type:
@@ -108,12 +105,6 @@ class Reader:
                 style = str(token.attrs.get("style", ""))
                 align = Align(style.removeprefix("text-align:"))
                 self._cell = Cell(self._row, column, align)
-
-    def _take_inline(self, token: Token) -> None:
-        writer = _Writer(self, self._mark)
-        for child in token.children or ():
-            writer.take(child)
-        self._add(writer, Shape.HEADING if self._level else Shape.TEXT)
 
     def _take_fence(self, token: Token) -> None:
         line_end = self._source.find("\n", self._cursor)
@@ -184,6 +175,11 @@ class Reader:
         return self._cursor
 
 
+def _kind_of(token: Token) -> str:
+    """What a token opens or closes."""
+    return token.type.removesuffix("_open").removesuffix("_close")
+
+
 class _Writer:
     """The text of one paragraph while it is collected."""
 
@@ -207,7 +203,7 @@ class _Writer:
             case "text":
                 self.find(token.content, self._style())
             case "text_special":
-                self._put_special(token)
+                self.put(token.content, self._reader.place(token.markup), self._style())
             case "code_inline":
                 self.find(token.content, Style(code=True))
             case "softbreak" | "hardbreak":
@@ -220,7 +216,8 @@ class _Writer:
                 self.find(token.content, self._style())
                 self._put_address()
             case _:
-                self._restyle(token)
+                if (name := _STYLES.get(_kind_of(token))) is not None:
+                    self._styles[name] += token.nesting
 
     def put(self, text: str, place: int, style: Style | None = None) -> "_Writer":
         """Write a text that stands at one place of the source."""
@@ -239,9 +236,6 @@ class _Writer:
         if self._reader.cursor != before or not text:
             self.origin[start:] = range(place, place + len(text))
 
-    def _put_special(self, token: Token) -> None:
-        self.put(token.content, self._reader.place(token.markup), self._style())
-
     def _put_address(self) -> None:
         address, place = self._reader.leave_link()
         if address:
@@ -250,11 +244,6 @@ class _Writer:
             self.put(address, place, Style(aside=True))
             self.origin[start:] = range(place, place + len(address))
             self.put(")", place + len(address), Style(aside=True))
-
-    def _restyle(self, token: Token) -> None:
-        name = _STYLES.get(token.type.removesuffix("_open").removesuffix("_close"))
-        if name is not None:
-            self._styles[name] += token.nesting
 
     def _style(self) -> Style:
         return Style(**{name: count > 0 for name, count in self._styles.items()})

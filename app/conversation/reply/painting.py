@@ -35,7 +35,9 @@ def paint_bubbles(
                 exchange = document.exchange_with(block)
                 if exchange is not None and exchange is not painted:
                     painted, bubble = exchange, document.bubble_rect(exchange)
-                    _reply(painter, bubble, theme)
+                    painter.setPen(QPen(theme.colour("outline"), 1.0))
+                    painter.setBrush(theme.colour("surface"))
+                    painter.drawRoundedRect(bubble, _RADIUS, _RADIUS)
                 _ground(painter, block, bubble, theme)
         block = block.next()
 
@@ -55,12 +57,6 @@ def _said(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.colour("bubble"))
     painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
-
-
-def _reply(painter: QPainter, bubble: QRectF, theme: Theme) -> None:
-    painter.setPen(QPen(theme.colour("outline"), 1.0))
-    painter.setBrush(theme.colour("surface"))
-    painter.drawRoundedRect(bubble, _RADIUS, _RADIUS)
 
 
 def _ground(painter: QPainter, block: QTextBlock, bubble: QRectF, theme: Theme) -> None:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.presence.bus import Bus
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
+from app.presence.ipc_client import Order
 from app.presence.keys.chord import Chord, parse
 from app.presence.keys.source import Action, KeySource, NoKeys
-from app.presence.remote import Order
 from engine.api import EngineError
 
 KEYS = {f"presence.{action.value}_key": action for action in Action}
@@ -41,10 +41,13 @@ class GlobalKeys(QObject):
     told = Signal(str)
 
     def __init__(
-        self, desk: Desk, make_source: Callable[[], KeySource], parent: QObject | None = None
+        self,
+        handler: CommandHandler,
+        make_source: Callable[[], KeySource],
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._handler = handler
         self._make_source = make_source
         self._source: KeySource | None = None  # None = no key was ever chosen
         self._texts: dict[Action, str] = {}
@@ -70,7 +73,7 @@ class GlobalKeys(QObject):
 
     def _connected(self, source: KeySource) -> KeySource:
         source.setParent(self)
-        source.pressed.connect(lambda action: self._desk.do(_PRESSED[action]))
+        source.pressed.connect(lambda action: self._handler.do(_PRESSED[action]))
         source.released.connect(self._on_released)
         fault = tr("A global key does not work.")
         source.lost.connect(lambda reason: self.failed.emit(fault, reason))
@@ -79,7 +82,7 @@ class GlobalKeys(QObject):
 
     def _on_released(self, action: Action) -> None:
         if action is Action.TALK:
-            self._desk.do(Order.RELEASE)
+            self._handler.do(Order.RELEASE)
 
 
 def source_here(bus: Bus) -> KeySource:

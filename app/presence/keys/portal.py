@@ -5,12 +5,13 @@ Invariant: all keys are bound at once, because a session is bound once. If the p
 new session is opened; if it refuses, that is reported once and not tried again automatically.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
-from app.language.words import mark, tr
+from app.language import mark, tr
 from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, error_of, is_error, path_of
 from app.presence.desktop_entry import APP_ID
@@ -45,8 +46,9 @@ class PortalKeys(KeySource):
         self._waiting: dict[str, Any] = {}  # path of a request -> what to do with its response
         self._requests = 0
         bus.watch(PORTAL, REQUEST, "Response", self._on_response)
-        bus.watch(PORTAL, SHORTCUTS.interface, "Activated", self._on_activated)
-        bus.watch(PORTAL, SHORTCUTS.interface, "Deactivated", self._on_deactivated)
+        press, release = partial(self._on_key, self.press), partial(self._on_key, self.release)
+        bus.watch(PORTAL, SHORTCUTS.interface, "Activated", press)
+        bus.watch(PORTAL, SHORTCUTS.interface, "Deactivated", release)
         bus.watch(PORTAL, SHORTCUTS.interface, "ShortcutsChanged", self._on_changed)
         bus.watch_name(PORTAL, self._on_owner)
         bus.lost.connect(lambda: self._on_owner(""))
@@ -104,13 +106,11 @@ class PortalKeys(KeySource):
             self.release_all()  # the key that is released may no longer be one of ours
             self.bound.emit(_told(message.body[1]))
 
-    def _on_activated(self, message: "Message") -> None:
-        if self._is_ours(message) and (action := _action(message.body[1])) is not None:
-            self.press(action)
-
-    def _on_deactivated(self, message: "Message") -> None:
-        if self._is_ours(message) and (action := _action(message.body[1])) is not None:
-            self.release(action)
+    def _on_key(self, act: Callable[[Action], None], message: "Message") -> None:
+        if self._is_ours(message):
+            for action in Action:
+                if action.value == message.body[1]:
+                    act(action)
 
     def _is_ours(self, message: "Message") -> bool:
         return bool(self._session) and message.body[0] == self._session
@@ -153,10 +153,6 @@ class PortalKeys(KeySource):
     def _token(self) -> str:
         self._requests += 1
         return f"rubato{self._requests}"
-
-
-def _action(name: object) -> Action | None:
-    return next((action for action in Action if action.value == name), None)
 
 
 def _told(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:

@@ -9,7 +9,7 @@ from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
 
-from app.language.words import tr
+from app.language import tr
 from app.presence.keys.chord import Chord
 
 

@@ -10,7 +10,7 @@ from itertools import product
 from PySide6.QtCore import QObject, QSocketNotifier
 from Xlib import XK, X, display, error
 
-from app.language.words import tr
+from app.language import tr
 from app.presence.keys.chord import Chord
 from app.presence.keys.source import Action, KeySource
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.audio.clips.recording import join
 from engine.errors import InvalidInput
-from engine.export.files import SOUND, check_suffix, write
+from engine.export.documents import SOUND, check_suffix, write
 from engine.messages.commands import Export, NewConversation, StopReply
 from engine.messages.conversations import ConversationOpened, HistoryCommand, PastTurn, Replay
 from engine.messages.events import Notice

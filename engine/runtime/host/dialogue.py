@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
-from engine.export.files import check_sound, check_suffix
+from engine.export.documents import check_sound, check_suffix
 from engine.messages.commands import Record
 from engine.messages.events import (
     Event,

@@ -19,7 +19,7 @@ import soundfile
 
 from engine.audio.base import Loudspeaker, Pcm
 from engine.errors import DeviceError, ModelError
-from engine.export.files import check_sound, unwritable
+from engine.export.documents import check_sound, unwritable
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host import rate_plan as plans
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
@@ -28,8 +28,8 @@ from engine.settings import Manner, Settings, SpeechSettings
 from engine.text.word import Word
 from engine.tts import pick
 from engine.tts.base import AudioFrame, Onset, TtsModel
-from engine.tts.casting import choose
 from engine.tts.registry import BUILT_IN
+from engine.tts.voice_lookup import choose
 
 log = logging.getLogger(__name__)
 

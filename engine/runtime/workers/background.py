@@ -16,7 +16,7 @@ from engine.audio.clips.clip import inspect
 from engine.audio.devices.portaudio import Devices
 from engine.errors import Cancelled, EngineError, ModelError, UnreadableClip
 from engine.export.conversation import Conversation
-from engine.export.files import write
+from engine.export.documents import write
 from engine.messages.commands import AddVoice, CancelClip
 from engine.messages.events import ClipInspected, Event, Notice
 from engine.messages.voices import (
@@ -36,8 +36,8 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceMoved
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.worker import Actor
-from engine.tts.casting import Stretch
-from engine.tts.shelf import Shelf
+from engine.tts.voice_lookup import Stretch
+from engine.tts.voice_store import VoiceStore
 
 DEVICE_LOOK_S = 1.0
 
@@ -56,7 +56,7 @@ class NoteUse:
     day: str
 
 
-ShelfJob = (
+StoreJob = (
     ListVoices
     | RenameVoice
     | RemoveVoice
@@ -69,7 +69,7 @@ ShelfJob = (
     | ImportVoice
     | NoteUse
 )
-BackgroundJob = AddVoice | WriteConversation | ShelfJob
+BackgroundJob = AddVoice | WriteConversation | StoreJob
 
 
 class Background(Actor[BackgroundJob]):
@@ -135,45 +135,45 @@ class Background(Actor[BackgroundJob]):
             better=report.better,
         )
 
-    def _change_voices(self, job: ShelfJob) -> None:
+    def _change_voices(self, job: StoreJob) -> None:
         """InvalidInput, UnreadableClip and ModelError say what could not be done, and why."""
-        roster = self._voice.roster()
-        if roster is None:
+        catalogue = self._voice.catalogue()
+        if catalogue is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
-        shelf = Shelf(roster)
+        store = VoiceStore(catalogue)
         try:
-            self._do_on(shelf, job)
+            self._do_on(store, job)
         finally:
-            entries = shelf.cards()
-            here = tuple(each.name for each in entries if roster.voice_model in each.made_for)
-            self._tell(VoicesListed(entries, shelf.removed(), here if roster.can_mix else ()))
+            entries = store.entries()
+            here = tuple(each.name for each in entries if catalogue.voice_model in each.made_for)
+            self._tell(VoicesListed(entries, store.removed(), here if catalogue.can_mix else ()))
 
-    def _do_on(self, shelf: Shelf, job: ShelfJob) -> None:
+    def _do_on(self, store: VoiceStore, job: StoreJob) -> None:
         match job:
             case ListVoices():
                 pass  # done after every job
             case RenameVoice(name, new):
-                self._tell(VoiceMoved(name, shelf.rename(name, new)))
+                self._tell(VoiceMoved(name, store.rename(name, new)))
             case RemoveVoice(name):
-                self._tell(VoiceMoved(shelf.remove(name), ""))
+                self._tell(VoiceMoved(store.remove(name), ""))
             case RestoreVoice(name):
-                self._tell(VoiceMoved("", shelf.restore(name)))
+                self._tell(VoiceMoved("", store.restore(name)))
             case DiscardVoice(name):
-                shelf.discard(name)
+                store.discard(name)
             case RemakeVoice(name):
                 self._voice.remake(name)
                 self._tell(VoiceMoved(name, name))
             case SetVoicePace(name, pace):
-                shelf.set_pace(name, pace)
+                store.set_pace(name, pace)
             case MixVoices(name, mix):
-                self._tell(VoiceMoved("", shelf.mix(name, mix)))
+                self._tell(VoiceMoved("", store.mix(name, mix)))
             case ExportVoice(name, path):
-                written = shelf.export(name, path)
+                written = store.export(name, path)
                 self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
             case ImportVoice(path, name):
-                self._tell(VoiceMoved("", shelf.read_in(path, name)))
+                self._tell(VoiceMoved("", store.read_in(path, name)))
             case NoteUse(name, day):
-                shelf.spoke(name, day)
+                store.spoke(name, day)
             case _:
                 assert_never(job)
 

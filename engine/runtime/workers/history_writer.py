@@ -15,9 +15,8 @@ from typing import TypeVar, assert_never
 
 from engine.errors import EngineError, HistoryError
 from engine.export.conversation import Conversation, Turn
-from engine.history.export import write_all
 from engine.history.faults import Damaged, set_aside
-from engine.history.store import LISTED, Place, Store
+from engine.history.store import LISTED, Place, Store, write_all
 from engine.messages.commands import NewConversation
 from engine.messages.conversations import (
     ConversationsChanged,

@@ -29,10 +29,9 @@ from engine.messages.models import (
     UseModel,
     VerifyModel,
 )
-from engine.models import added, removal, storage
+from engine.models import added, choice, storage
 from engine.models.choice import changes
-from engine.models.listing import entries, entry
-from engine.models.machine import this_machine
+from engine.models.listing import entries, entry, this_machine
 from engine.models.recommended import recommendation
 from engine.models.servers import Served, find_served
 from engine.runtime.turn.facts import Fact, ModelChosen
@@ -119,7 +118,7 @@ class ModelManager(Actor[ModelCommand]):
             case RemoveModel(name):
                 with self._settling(name):
                     chosen = entry(name, self._settings(), self._served)
-                    self._tell(ModelSettled(name, removal.told(chosen, removal.remove(chosen))))
+                    self._tell(ModelSettled(name, choice.told(chosen, choice.remove(chosen))))
             case FetchModels() | VerifyModel() | PauseFetch():
                 pass  # taken by post()
             case _:

@@ -15,7 +15,7 @@ from engine.training.tasks import Place
 from engine.tts import packs
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.llmvox.published.place import NAME as PUBLISHED
-from engine.tts.roster import of_settings
+from engine.tts.voice_catalogue import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.files.place import NAME as STARTER
 from engine.tts.voxtream.files.place import pack_folder

@@ -36,7 +36,7 @@ from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.packs import system_of
-from engine.tts.roster import of_settings
+from engine.tts.voice_catalogue import of_settings
 from engine.tts.voices import saved_voices
 from engine.tts.voxtream.config import STARTER
 from engine.tts.voxtream.files.checkpoint import Target
@@ -136,8 +136,8 @@ def talkers_of(name: str, voices: Sequence[str] = ()) -> tuple[Talker, ...]:
     if model != name and model in registry.NAMES:
         if model == KOKORO:
             fetch(KOKORO)
-        roster = of_settings(SpeechSettings(engine=model))
-        found = [LiveTalker(model, voice) for voice in roster.own]
+        catalogue = of_settings(SpeechSettings(engine=model))
+        found = [LiveTalker(model, voice) for voice in catalogue.own]
     else:
         folder = Path(name)
         found = _sources(name) or [

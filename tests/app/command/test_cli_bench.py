@@ -29,7 +29,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "bench", measured)
 
 
-def test_the_pick_and_its_reason_follow_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_pick_and_its_reason_follow_the_table(capsys):
     assert main(["bench"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[-3:] == [
@@ -41,7 +41,7 @@ def test_the_pick_and_its_reason_follow_the_table(capsys: pytest.CaptureFixture[
     assert err == "Measuring ...\n"
 
 
-def test_json_is_one_document_with_rows_and_pick(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_one_document_with_rows_and_pick(capsys):
     assert main(["bench", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["profile"] for row in found["rows"]] == ["int8", "int4", ""]
@@ -49,9 +49,7 @@ def test_json_is_one_document_with_rows_and_pick(capsys: pytest.CaptureFixture[s
     assert found["synthesiser"]["synthesiser"] == "kokoro"
 
 
-def test_quick_measures_and_picks_no_profile(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quick_measures_and_picks_no_profile(tmp_path, capsys):
     assert main(["bench", "--quick", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "rows": [],
@@ -62,7 +60,7 @@ def test_quick_measures_and_picks_no_profile(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interruption_ends_it_with_the_shell_s_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_ends_it_with_the_shell_s_status(monkeypatch):
     def interrupted(settings: Any, **options: Any) -> tuple[Row, ...]:
         raise KeyboardInterrupt
 

@@ -28,9 +28,7 @@ def _espeak_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "standard_factories", lambda: parts)
 
 
-def test_the_table_is_printed_and_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_is_printed_and_written(tmp_path, capsys):
     file = tmp_path / "table.csv"
     assert main(["compare", "Go on.", "--only", "espeak,kokoro", "--csv", str(file)]) == 0
     shown = capsys.readouterr().out
@@ -39,9 +37,7 @@ def test_the_table_is_printed_and_written(
     assert file.read_text(encoding="utf-8").count("\n") == 3
 
 
-def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(capsys):
     assert main(["compare", "--json", "--only", "espeak", "--", "-Go on."]) == 0
     out, err = capsys.readouterr()
     (row,) = (Compared.of(each) for each in json.loads(out)["rows"])
@@ -50,5 +46,5 @@ def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(
     assert lines[-1] == row
 
 
-def test_where_nobody_speaks_it_fails(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_nobody_speaks_it_fails(capsys):
     assert main(["compare", "Go on.", "--only", "kokoro"]) == 1

@@ -1,10 +1,7 @@
 """`rubato converse` shows the turns while the conversation goes on."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from app.__main__ import main
 from engine import api
@@ -13,8 +10,8 @@ from engine.messages.events import TurnMetrics
 
 
 def test_a_turn_is_printed_when_it_ends_however_the_conversation_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, monkeypatch, capsys
+):
     said, reply = "what time is it", "It's noon."
 
     def converse(settings: Any, *, show: Callable[[Event], None], **options: Any) -> None:

@@ -21,7 +21,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     return found
 
 
-def test_the_person_reads_where_things_are(capsys: pytest.CaptureFixture[str]):
+def test_the_person_reads_where_things_are(capsys):
     assert main(["doctor"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "ok       disk: room in /srv/petunia",
@@ -30,14 +30,14 @@ def test_the_person_reads_where_things_are(capsys: pytest.CaptureFixture[str]):
     ]
 
 
-def test_others_do_not(capsys: pytest.CaptureFixture[str]):
+def test_others_do_not(capsys):
     assert main(["doctor", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert list(told) == ["version", "system", "findings", "settings", "crashes", "log"]
     assert [each["text"] for each in told["findings"]] == ["room in …", "None."]
 
 
-def test_without_a_fault_it_ends_well(found: list[Finding], capsys: pytest.CaptureFixture[str]):
+def test_without_a_fault_it_ends_well(found, capsys):
     found[:] = [each for each in found if each.state is not State.FAULT]
     assert main(["doctor", "--json"]) == 0
     assert api.crash_notes().crashes() == []

@@ -25,23 +25,21 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_list_is_newest_first(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_is_newest_first(kept, capsys):
     listed = printed(capsys)
     assert listed.index("my secret") < listed.index("does it rain?") < listed.index("Café")
     found = json.loads(printed(capsys, "list", "--json"))["conversations"]
     assert [(each["id"], each["turns"]) for each in found] == [(3, 1), (2, 2), (1, 1)]
 
 
-def test_a_search_takes_words(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_takes_words(kept, capsys):
     (found,) = json.loads(printed(capsys, "search", "cafe", "rains", "--json"))["conversations"]
     assert (found["id"], found["excerpt"]) == (1, "Where is the Café?")
     assert main(["history", "search", "zebra"]) == 0
     assert "Nothing was found" in capsys.readouterr().err
 
 
-def test_one_is_shown_whole_and_steers_no_terminal(
-    kept: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_is_shown_whole_and_steers_no_terminal(kept, capsys):
     shown = printed(capsys, "show", "2")
     assert "You: does it rain?" in shown
     assert "\x1b" not in shown
@@ -49,7 +47,7 @@ def test_one_is_shown_whole_and_steers_no_terminal(
     assert whole["turns"][1]["words"][0]["text"] == "It"
 
 
-def test_what_is_removed_is_gone(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_removed_is_gone(kept, capsys):
     assert json.loads(printed(capsys, "remove", "3", "1", "--json")) == {"removed": 2}
     assert "my secret" not in printed(capsys)
     assert main(["history", "remove", "3"]) == 1
@@ -60,9 +58,7 @@ def test_what_is_removed_is_gone(kept: Path, capsys: pytest.CaptureFixture[str])
     assert "no conversation 2" in capsys.readouterr().err
 
 
-def test_looking_makes_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_looking_makes_no_file(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
     assert json.loads(printed(capsys, "list", "--json")) == {"conversations": []}
     assert main(["history", "show", "1"]) == 1

@@ -64,9 +64,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
         ("qwen3-4b", (), ""),
     ],
 )
-def test_what_may_be_automatic_is_measured_once_it_is_here(
-    name: str, rows: tuple[Row, ...], line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_may_be_automatic_is_measured_once_it_is_here(name, rows, line, monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(api, "bench_recognisers", lambda *_, **__: rows)
     monkeypatch.setattr(api, "bench_synthesisers", lambda *_, **__: rows)
@@ -80,7 +78,7 @@ def test_what_may_be_automatic_is_measured_once_it_is_here(
     ]
 
 
-def test_the_list_names_every_model_with_size_licence_and_need(told: Any) -> None:
+def test_the_list_names_every_model_with_size_licence_and_need(told):
     status, found = told("list", "--json")
     assert status == 0
     by_name = {each["name"]: each for each in found["models"]}
@@ -91,16 +89,14 @@ def test_the_list_names_every_model_with_size_licence_and_need(told: Any) -> Non
     assert found["recommended"]["text"].endswith(".")
 
 
-def test_the_list_for_a_person_says_what_is_in_use_and_recommended(told: Any) -> None:
+def test_the_list_for_a_person_says_what_is_in_use_and_recommended(told):
     _, out = told("list")
     assert "in use" in out
     assert "about 3.1 GB of memory while it runs" in out
     assert out.splitlines()[-1].startswith("Recommended for this machine: ")
 
 
-def test_the_terms_of_all_that_will_be_fetched_are_told_before(
-    told: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_terms_of_all_that_will_be_fetched_are_told_before(told, monkeypatch, capsys):
     told_before: list[str] = []
 
     def fetch(name: str, show: object) -> tuple[Path, ...]:
@@ -116,9 +112,7 @@ def test_the_terms_of_all_that_will_be_fetched_are_told_before(
     assert "MIT" in said
 
 
-def test_what_was_fetched_is_verified_used_and_not_removed_while_in_use(
-    told: Any, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_fetched_is_verified_used_and_not_removed_while_in_use(told, data, capsys):
     status, got = told("get", "qwen3-4b", "--json")
     folder = data / "models" / "qwen3-4b"
     assert (status, got) == (0, {"fetched": {"qwen3-4b": [str(folder)]}})
@@ -136,7 +130,7 @@ def test_what_was_fetched_is_verified_used_and_not_removed_while_in_use(
     assert not folder.exists()
 
 
-def test_the_recommended_set_is_fetched_by_one_word(told: Any) -> None:
+def test_the_recommended_set_is_fetched_by_one_word(told):
     _, listed = told("list", "--json")
     status, got = told("get", "recommended", "--json")
     assert status == 0
@@ -144,7 +138,7 @@ def test_the_recommended_set_is_fetched_by_one_word(told: Any) -> None:
     assert told("list", "--json")[1]["recommended"]["megabytes"] == 0
 
 
-def test_a_file_of_ones_own_is_added_used_and_forgotten(told: Any, tmp_path: Path) -> None:
+def test_a_file_of_ones_own_is_added_used_and_forgotten(told, tmp_path):
     file = gguf(tmp_path / "own.gguf")
     assert told("add", str(file), "--json") == (0, {"added": [str(file)]})
     assert told("use", str(file))[0] == 0
@@ -153,9 +147,7 @@ def test_a_file_of_ones_own_is_added_used_and_forgotten(told: Any, tmp_path: Pat
     assert file.exists()
 
 
-def test_a_model_of_a_server_is_used_by_its_name(
-    told: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_a_server_is_used_by_its_name(told, monkeypatch):
     served = (Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1"),)
     monkeypatch.setattr(library, "find_served", lambda: served)
     _, found = told("list", "--servers", "--json")
@@ -168,9 +160,7 @@ def test_a_model_of_a_server_is_used_by_its_name(
     )
 
 
-def test_servers_are_not_looked_for_unless_asked(
-    told: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_servers_are_not_looked_for_unless_asked(told, monkeypatch):
     def looked() -> tuple[Served, ...]:
         raise AssertionError
 
@@ -178,9 +168,7 @@ def test_servers_are_not_looked_for_unless_asked(
     assert told("list")[0] == 0
 
 
-def test_what_cannot_be_used_says_why(
-    monkeypatch: pytest.MonkeyPatch, told: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_used_says_why(monkeypatch, told, capsys):
     def missing() -> None:
         raise ModelError("llama-cpp-python is not installed.")
 
@@ -190,11 +178,11 @@ def test_what_cannot_be_used_says_why(
     assert "make llm" in capsys.readouterr().err
 
 
-def test_removing_what_is_not_there_says_so(told: Any) -> None:
+def test_removing_what_is_not_there_says_so(told):
     assert told("remove", "mimi") == (0, "Nothing of mimi is here.\n")
 
 
-def test_a_file_that_changed_is_told_and_is_a_failure(told: Any, data: Path) -> None:
+def test_a_file_that_changed_is_told_and_is_a_failure(told, data):
     told("get", "qwen3-4b")
     (file,) = (data / "models" / "qwen3-4b").glob("*.gguf")
     file.write_bytes(bytes(file.stat().st_size))

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,7 @@ from engine.api import Manner, Settings
 
 
 @pytest.mark.parametrize("soon_s", [0.0, math.inf], ids=["long", "short"])
-def test_how_far_it_is_goes_to_standard_error(
-    soon_s: float,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_how_far_it_is_goes_to_standard_error(soon_s, tmp_path, monkeypatch, capsys):
     def say(text: str, settings: Settings, manner: Manner, show: Callable[[float], None]) -> None:
         show(0.25)
         raise KeyboardInterrupt
@@ -42,11 +36,8 @@ def test_how_far_it_is_goes_to_standard_error(
     ],
 )
 def test_another_synthesiser_is_not_asked_for_the_voice_of_the_chosen_one(
-    words: tuple[str, ...],
-    voice: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    words, voice, tmp_path, monkeypatch
+):
     asked: list[str | None] = []
 
     def say(text: str, settings: Settings, manner: Manner, show: Callable[[float], None]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from app.__main__ import main
 from engine.tts import voices
 from engine.tts.base import Voice
-from tests.engine.tts.test_shelf import speech
+from tests.engine.tts.test_voice_store import speech
 from tests.fakes_kokoro import write_kokoro
 
 Capture = pytest.CaptureFixture[str]
@@ -29,7 +29,7 @@ def answer(capsys: Capture, *arguments: str) -> dict[str, object]:
     return found
 
 
-def test_the_list_is_the_same_before_and_behind_the_action(capsys: Capture) -> None:
+def test_the_list_is_the_same_before_and_behind_the_action(capsys):
     listed = answer(capsys, "list")
     assert answer(capsys) == listed
     assert main(["voices", "--json", "list"]) == 0
@@ -39,7 +39,7 @@ def test_the_list_is_the_same_before_and_behind_the_action(capsys: Capture) -> N
     assert listed["voices"][-1] == "Grandma"
 
 
-def test_a_line_says_what_a_voice_is(capsys: Capture) -> None:
+def test_a_line_says_what_a_voice_is(capsys):
     assert main(["voices", "pace", "grandma", "3.5"]) == 0
     assert "begins with 3.5 syllables a second" in capsys.readouterr().out
     main(["voices"])
@@ -50,7 +50,7 @@ def test_a_line_says_what_a_voice_is(capsys: Capture) -> None:
     assert "3.5 syllables a second" in lines[-1]
 
 
-def test_a_voice_goes_and_comes_back(capsys: Capture, tmp_path: Path) -> None:
+def test_a_voice_goes_and_comes_back(capsys, tmp_path):
     assert answer(capsys, "remove", "grandma") == {"voice": "Grandma"}
     assert answer(capsys)["removed"] == ["Grandma"]
     assert answer(capsys, "restore", "grandma") == {"voice": "Grandma"}
@@ -73,14 +73,14 @@ def test_a_voice_goes_and_comes_back(capsys: Capture, tmp_path: Path) -> None:
         ("mix", "New", "Alan", "Clara"),
     ],
 )
-def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], capsys: Capture) -> None:
+def test_what_cannot_be_done_is_said(arguments, capsys):
     assert main(["voices", *arguments]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("rubato: ")
 
 
-def test_two_voices_are_mixed(capsys: Capture, tmp_path: Path) -> None:
+def test_two_voices_are_mixed(capsys, tmp_path):
     write_kokoro()
     (tmp_path / "settings.toml").write_text('[speech]\nengine = "kokoro"\n')
     assert answer(capsys, "mix", "Luna", "heart", "Emma", "--share", "0.7") == {"voice": "Luna"}
@@ -92,7 +92,7 @@ def test_two_voices_are_mixed(capsys: Capture, tmp_path: Path) -> None:
     assert "called 'Luna' already" in capsys.readouterr().err
 
 
-def test_a_voice_is_heard_at_its_own_pace(capsys: Capture, tmp_path: Path) -> None:
+def test_a_voice_is_heard_at_its_own_pace(capsys, tmp_path):
     out = tmp_path / "heard.wav"
     main(["voices", "pace", "alan", "3"])
     capsys.readouterr()

@@ -78,7 +78,7 @@ class HostileVoices:
     def __init__(self, settings: Settings) -> None:
         pass
 
-    def cards(self) -> tuple[VoiceEntry, ...]:
+    def entries(self) -> tuple[VoiceEntry, ...]:
         return (VoiceEntry(HOSTILE, made_for=(HOSTILE,), usable=False, why_not=HOSTILE),)
 
     def removed(self) -> tuple[str, ...]:
@@ -106,12 +106,7 @@ COMMANDS: dict[str, tuple[list[str], str, Any]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
-def test_no_command_passes_on_what_steers_the_terminal(
-    command: tuple[list[str], str, Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_no_command_passes_on_what_steers_the_terminal(command, tmp_path, monkeypatch, capsys):
     arguments, call, instead = command
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setattr(api, call, instead)
@@ -124,9 +119,7 @@ def test_no_command_passes_on_what_steers_the_terminal(
     )  # our own, of a line of progress
 
 
-def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setattr(api, "converse", converse)
     main(["converse"])
@@ -134,12 +127,12 @@ def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(
     assert sum(line.startswith("you:") for line in lines) == 1
 
 
-def test_the_log_quotes_nothing_that_steers_the_terminal() -> None:
+def test_the_log_quotes_nothing_that_steers_the_terminal():
     record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "got %s", (HOSTILE,), None)
     assert not ORDERS.search(LogFormatter("%(message)s").format(record))
 
 
-def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
+def test_a_reader_that_has_enough_is_no_fault(tmp_path):
     program = [sys.executable, "-m", "app", "models", "list"]
     environment = {**os.environ, "RUBATO_CONFIG": str(tmp_path), "RUBATO_DATA": str(tmp_path)}
     reader, writer = os.pipe()

@@ -63,19 +63,19 @@ def marked(conversation: Conversation) -> str:
     return cursor.selectedText()
 
 
-def test_a_turn_is_one_bubble_for_each_side(conversation) -> None:
+def test_a_turn_is_one_bubble_for_each_side(conversation):
     tell(conversation, *spoken_turn(1, "What time is it?", "It is ten."))
     assert blocks(conversation) == [(Kind.SAID, "What time is it?"), (Kind.REPLY, "It is ten.")]
 
 
-def test_a_partial_transcript_is_faint_until_it_is_final(conversation) -> None:
+def test_a_partial_transcript_is_faint_until_it_is_final(conversation):
     tell(conversation, PartialTranscript(1, "what ti"), PartialTranscript(1, "what time"))
     assert blocks(conversation) == [(Kind.PARTIAL, "what time")]
     tell(conversation, Heard(1, "what time", 0.8, "sphinx"))
     assert blocks(conversation) == [(Kind.SAID, "what time")]
 
 
-def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conversation) -> None:
+def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conversation):
     tell(
         conversation,
         Heard(1, "a", 1.0, "keyboard"),
@@ -95,7 +95,7 @@ def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conv
     ]
 
 
-def test_a_reply_that_was_thought_leaves_the_view(conversation) -> None:
+def test_a_reply_that_was_thought_leaves_the_view(conversation):
     tell(conversation, Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "They ask.\n\nHm."))
     tell(conversation, WordHeard(1, 0, 4), ReplyRetracted(1))
     assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.CAPTION, "thinking · …They ask. Hm.")]
@@ -103,7 +103,7 @@ def test_a_reply_that_was_thought_leaves_the_view(conversation) -> None:
     assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "Ten.")]
 
 
-def test_a_partial_of_nothing_goes_away_again(conversation) -> None:
+def test_a_partial_of_nothing_goes_away_again(conversation):
     tell(conversation, *spoken_turn(1, "a", "b"), PartialTranscript(2, "uh"))
     tell(conversation, TurnEnded(2, Ending.NOTHING_HEARD, "", "", "", ""))
     assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "b")]
@@ -111,7 +111,7 @@ def test_a_partial_of_nothing_goes_away_again(conversation) -> None:
     assert blocks(conversation)[2:] == [(Kind.SAID, "c"), (Kind.REPLY, "d")]
 
 
-def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(conversation) -> None:
+def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(conversation):
     tell(
         conversation,
         Heard(1, "a", 1.0, "keyboard"),
@@ -128,7 +128,7 @@ def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(con
     ]
 
 
-def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation) -> None:
+def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation):
     reply = "It is ten o'clock."
     tell(conversation, *speaking_turn(1, "a", reply, word="is"))
     assert marked(conversation) == "is"
@@ -136,13 +136,13 @@ def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation) -> 
     assert marked(conversation) == "ten"
 
 
-def test_the_mark_is_right_after_emoji_and_line_ends(conversation) -> None:
+def test_the_mark_is_right_after_emoji_and_line_ends(conversation):
     reply = "Sure \U0001f600\U0001f680!\nIt is ten."
     tell(conversation, *speaking_turn(1, "a", reply, word="ten"))
     assert marked(conversation) == "ten"
 
 
-def test_the_mark_follows_the_voice_through_markdown(conversation) -> None:
+def test_the_mark_follows_the_voice_through_markdown(conversation):
     reply = "# Cake\n\nTake **two 😀 eggs**:\n\n1. Beat *them*.\n\n```\nbake()\n```"
     events = speaking_turn(1, "a", reply, word="Cake")
     tell(conversation, *events)
@@ -154,7 +154,7 @@ def test_the_mark_follows_the_voice_through_markdown(conversation) -> None:
         assert rect.width() > 5
 
 
-def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversation) -> None:
+def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversation):
     reply = "# Cake\n\n- two *eggs*\n- [flour](https://e.org)\n\n> Done."
     tell(conversation, Heard(1, "a", 0.9, "sphinx"))
     for character in reply:
@@ -167,20 +167,20 @@ def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversatio
     assert conversation.toPlainText() == shown
 
 
-def test_the_mark_goes_when_the_turn_ends(conversation) -> None:
+def test_the_mark_goes_when_the_turn_ends(conversation):
     tell(conversation, *speaking_turn(1, "a", "It is ten.", word="ten"))
     tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."))
     assert conversation.word_rects() == []
     assert conversation.extraSelections() == []
 
 
-def test_what_is_still_to_be_heard_stands_back_while_speaking(conversation) -> None:
+def test_what_is_still_to_be_heard_stands_back_while_speaking(conversation):
     tell(conversation, *speaking_turn(1, "a", "It is ten.", word="is"))
     selections = conversation.extraSelections()
     assert [each.cursor.selectedText() for each in selections] == [" ten."]
 
 
-def test_the_unheard_rest_of_an_interrupted_reply_stays_grey(conversation, theme) -> None:
+def test_the_unheard_rest_of_an_interrupted_reply_stays_grey(conversation, theme):
     events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
     tell(conversation, *events)
     block = conversation.document().findBlockByNumber(2)
@@ -193,7 +193,7 @@ def test_the_unheard_rest_of_an_interrupted_reply_stays_grey(conversation, theme
     assert not any(each.format.fontStrikeOut() for each in block.textFormats())
 
 
-def test_a_bubble_is_never_narrower_than_its_text_at_any_width(conversation) -> None:
+def test_a_bubble_is_never_narrower_than_its_text_at_any_width(conversation):
     long = "an utterance that is long enough to need several lines in a narrow window " * 3
     tell(conversation, *spoken_turn(1, long, long))
     for width in (300, 480, 900):
@@ -205,7 +205,7 @@ def test_a_bubble_is_never_narrower_than_its_text_at_any_width(conversation) -> 
             assert rect.right() <= conversation.viewport().width()
 
 
-def test_copying_gives_plain_words_with_line_ends(conversation) -> None:
+def test_copying_gives_plain_words_with_line_ends(conversation):
     tell(conversation, *spoken_turn(1, "a", "one\ntwo"))
     conversation.selectAll()
     data = conversation.createMimeDataFromSelection()
@@ -213,7 +213,7 @@ def test_copying_gives_plain_words_with_line_ends(conversation) -> None:
     assert not data.hasHtml()
 
 
-def test_a_selection_survives_the_next_words(conversation) -> None:
+def test_a_selection_survives_the_next_words(conversation):
     tell(conversation, Heard(1, "a question", 1.0, "keyboard"), ReplyDelta(1, "one "))
     cursor = conversation.textCursor()
     cursor.setPosition(conversation.document().findBlockByNumber(1).position())
@@ -228,14 +228,14 @@ def fill(conversation: Conversation, turns: int, *, first: int = 1) -> None:
         tell(conversation, *spoken_turn(turn, f"question {turn}", f"answer {turn}"))
 
 
-def test_it_follows_the_conversation(conversation) -> None:
+def test_it_follows_the_conversation(conversation):
     fill(conversation, 12)
     bar = conversation.verticalScrollBar()
     assert bar.maximum() > 0
     assert bar.value() == bar.maximum()
 
 
-def test_it_does_not_move_under_someone_who_reads(conversation) -> None:
+def test_it_does_not_move_under_someone_who_reads(conversation):
     fill(conversation, 12)
     conversation.verticalScrollBar().setValue(50)
     fill(conversation, 3, first=13)
@@ -243,7 +243,7 @@ def test_it_does_not_move_under_someone_who_reads(conversation) -> None:
     assert not conversation.is_following
 
 
-def test_it_follows_again_once_the_person_is_back_at_the_end(conversation) -> None:
+def test_it_follows_again_once_the_person_is_back_at_the_end(conversation):
     fill(conversation, 12)
     bar = conversation.verticalScrollBar()
     bar.setValue(50)
@@ -252,7 +252,7 @@ def test_it_follows_again_once_the_person_is_back_at_the_end(conversation) -> No
     assert bar.value() == bar.maximum()
 
 
-def test_in_a_reply_longer_than_the_view_the_word_being_heard_stays_in_sight(conversation) -> None:
+def test_in_a_reply_longer_than_the_view_the_word_being_heard_stays_in_sight(conversation):
     reply = " ".join(f"word{number}" for number in range(600))
     for number in (0, 150, 599):
         tell(conversation, *speaking_turn(1, "a", reply, word=f"word{number}")[:-1])
@@ -262,7 +262,7 @@ def test_in_a_reply_longer_than_the_view_the_word_being_heard_stays_in_sight(con
         assert rect.bottom() <= top + conversation.viewport().height()
 
 
-def test_a_theme_change_keeps_the_words(conversation, theme) -> None:
+def test_a_theme_change_keeps_the_words(conversation, theme):
     events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
     tell(conversation, *events)
     before = blocks(conversation)
@@ -279,7 +279,7 @@ def cost(conversation: Conversation, first: int, turns: int) -> float:
     return time.process_time() - begun
 
 
-def test_a_thousand_turns_do_not_make_a_turn_slower(conversation) -> None:
+def test_a_thousand_turns_do_not_make_a_turn_slower(conversation):
     conversation.setUpdatesEnabled(False)
     cost(conversation, 1, 20)  # warm
     early = cost(conversation, 21, 100)

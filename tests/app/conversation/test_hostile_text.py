@@ -167,7 +167,7 @@ def opened(window: Window) -> Window:
 
 
 @pytest.mark.parametrize("ready", [False, True], ids=["loading", "ready"])
-def test_no_widget_obeys_text_from_outside(opened: Window, hostile: str, ready: bool) -> None:
+def test_no_widget_obeys_text_from_outside(opened, hostile, ready):
     told = list(everything(hostile))
     for event in told if ready else reversed(told):
         opened.on_event(event)
@@ -176,13 +176,13 @@ def test_no_widget_obeys_text_from_outside(opened: Window, hostile: str, ready: 
     assert all_faults(opened) == []
 
 
-def test_the_name_of_a_dropped_file_is_shown_as_it_is(window: Window, hostile: str) -> None:
+def test_the_name_of_a_dropped_file_is_shown_as_it_is(window, hostile):
     window.shelf.voices.add_file(values(Path, hostile)[0])
     assert "<img" in window.shelf.voices.sheet.title.text()
     assert all_faults(window) == []
 
 
-def test_what_looks_like_markup_is_shown(opened: Window, hostile: str) -> None:
+def test_what_looks_like_markup_is_shown(opened, hostile):
     for event in everything(hostile):
         opened.on_event(event)
     shown = opened.conversation.toPlainText()
@@ -192,9 +192,7 @@ def test_what_looks_like_markup_is_shown(opened: Window, hostile: str) -> None:
     assert "<img" in opened.shelf.voices.names.itemText(0)
 
 
-def test_a_voice_is_chosen_by_its_own_name_however_it_is_shown(
-    window: Window, posted: list[Any], hostile: str
-) -> None:
+def test_a_voice_is_chosen_by_its_own_name_however_it_is_shown(window, posted, hostile):
     window.on_event(VoicesChanged(("Ada", hostile), "Ada"))
     window.shelf.voices.names.activated.emit(1)
     assert posted == [ChangeSetting("speech.voice", hostile)]
@@ -202,7 +200,7 @@ def test_a_voice_is_chosen_by_its_own_name_however_it_is_shown(
     assert window.shelf.voices.names.currentIndex() == 1
 
 
-def test_the_canary_is_seen_where_markup_is_obeyed(qtbot, qapp: QApplication, hostile: str) -> None:
+def test_the_canary_is_seen_where_markup_is_obeyed(qtbot, qapp, hostile):
     label = QLabel(hostile.split("&lt;")[0])
     qtbot.addWidget(label)
     label.setToolTip(hostile)
@@ -212,7 +210,7 @@ def test_the_canary_is_seen_where_markup_is_obeyed(qtbot, qapp: QApplication, ho
     assert any("may obey" in fault for fault in said)
 
 
-def test_every_phase_and_part_is_among_the_events(hostile: str) -> None:
+def test_every_phase_and_part_is_among_the_events(hostile):
     told = list(everything(hostile))
     assert {event.phase for event in told if hasattr(event, "phase")} == set(Phase)
     assert {event.part for event in told if isinstance(event, Failed)} >= set(Part)

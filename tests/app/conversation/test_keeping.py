@@ -1,7 +1,5 @@
 """Recording and exporting: what the person sees and what is posted."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
@@ -11,14 +9,14 @@ from engine.api import Export, Record, RecordingChanged
 from tests.app.test_window import CTRL, key, tell
 
 
-def test_nothing_is_recorded_and_no_sign_shown_until_asked(window, posted) -> None:
+def test_nothing_is_recorded_and_no_sign_shown_until_asked(window, posted):
     assert not window.header.recording.isVisible()
     key(window, Qt.Key.Key_R, CTRL)
     assert posted == [Record(True)]
     assert not window.header.recording.isVisible()  # the engine has not begun
 
 
-def test_the_sign_is_there_exactly_while_the_engine_records(window, posted) -> None:
+def test_the_sign_is_there_exactly_while_the_engine_records(window, posted):
     tell(window, RecordingChanged(True))
     assert window.header.recording.isVisible()
     assert "Recording" in window.header.recording.accessibleName()
@@ -28,7 +26,7 @@ def test_the_sign_is_there_exactly_while_the_engine_records(window, posted) -> N
     assert not window.header.recording.isVisible()
 
 
-def test_the_sign_says_how_long_it_has_been_on(window) -> None:
+def test_the_sign_says_how_long_it_has_been_on(window):
     sign = window.header.recording
     now = [100.0]
     sign._clock = lambda: now[0]
@@ -39,7 +37,7 @@ def test_the_sign_says_how_long_it_has_been_on(window) -> None:
 
 
 @pytest.mark.parametrize("size", [(480, 640), (1100, 760)])
-def test_the_sign_has_room_in_every_window(window, size) -> None:
+def test_the_sign_has_room_in_every_window(window, size):
     window.resize(*size)
     tell(window, RecordingChanged(True))
     assert (window.width(), window.height()) == size
@@ -49,7 +47,7 @@ def test_the_sign_has_room_in_every_window(window, size) -> None:
     assert window.header.name.isVisible()
 
 
-def test_the_menu_offers_what_the_keys_do(window, posted) -> None:
+def test_the_menu_offers_what_the_keys_do(window, posted):
     menu = window.header.more.menu()
     assert menu.entries[Act.EXPORT].text().endswith("Ctrl+E")
     menu.entries[Act.RECORD].trigger()
@@ -59,7 +57,7 @@ def test_the_menu_offers_what_the_keys_do(window, posted) -> None:
     assert menu.entries[Act.RECORD].isChecked()
 
 
-def test_a_chosen_file_is_exported(window, posted, tmp_path: Path) -> None:
+def test_a_chosen_file_is_exported(window, posted, tmp_path):
     key(window, Qt.Key.Key_E, CTRL)
     dialog = window.findChild(QFileDialog)
     assert dialog is not None
@@ -69,7 +67,7 @@ def test_a_chosen_file_is_exported(window, posted, tmp_path: Path) -> None:
     QApplication.processEvents()
 
 
-def test_the_chosen_kind_gives_a_name_without_a_suffix_one(window) -> None:
+def test_the_chosen_kind_gives_a_name_without_a_suffix_one(window):
     dialog = window.export()
     for name in dialog.nameFilters():
         dialog.filterSelected.emit(name)

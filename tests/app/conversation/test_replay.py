@@ -38,16 +38,12 @@ def click(qtbot, window: Window, at: QPoint) -> None:
     qtbot.mouseClick(window.conversation.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_a_click_on_a_word_asks_for_it_and_what_follows(
-    qtbot, shown: Window, posted: list[Command]
-) -> None:
+def test_a_click_on_a_word_asks_for_it_and_what_follows(qtbot, shown, posted):
     click(qtbot, shown, place_of(shown, "rains."))
     qtbot.waitUntil(lambda: posted == [Replay(-3, REPLY.index("rains."))])
 
 
-def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(
-    qtbot, window: Window, posted: list[Command]
-) -> None:
+def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, window, posted):
     reply = "# Cake\n\nTake **some** flour.\n\n- *Two* eggs"
     window.on_event(ConversationOpened(1, turns=(PastTurn(-2, Ending.COMPLETE, "", reply, reply),)))
     QApplication.processEvents()
@@ -62,7 +58,7 @@ def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(
         qtbot.waitUntil(lambda start=start: posted[-1:] == [Replay(-2, start)])
 
 
-def test_keys_pass_over_marks_that_are_not_heard(shown: Window) -> None:
+def test_keys_pass_over_marks_that_are_not_heard(shown):
     exchange = Exchange(1, reply="## Ten - or so", ending=Ending.COMPLETE)
     transcript = Transcript()
     transcript.exchanges.append(exchange)
@@ -74,9 +70,7 @@ def test_keys_pass_over_marks_that_are_not_heard(shown: Window) -> None:
     assert heard == ["Ten", "or", "so"]
 
 
-def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(
-    qtbot, shown: Window, posted: list[Command]
-) -> None:
+def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(qtbot, shown, posted):
     click(qtbot, shown, place_of(shown, "not.") + QPoint(300, 0))
     assert not shown.conversation._click.isActive()
     at = place_of(shown, "rains.")
@@ -86,9 +80,7 @@ def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(
     assert posted == []
 
 
-def test_keys_mark_a_word_and_enter_lets_it_be_heard(
-    qtbot, shown: Window, posted: list[Command]
-) -> None:
+def test_keys_mark_a_word_and_enter_lets_it_be_heard(qtbot, shown, posted):
     view = shown.conversation
     view.setFocus()
     control = Qt.KeyboardModifier.ControlModifier
@@ -101,7 +93,7 @@ def test_keys_mark_a_word_and_enter_lets_it_be_heard(
     assert posted == [Replay(-3, REPLY.index("rains."))]
 
 
-def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown: Window) -> None:
+def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown):
     start = REPLY.index("rains.")
     assert shown.conversation.word_rects() == []
     shown.on_event(WordReplayed(-3, start, start + 6))
@@ -112,7 +104,7 @@ def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown: Window
     assert shown.conversation.word_rects() == []
 
 
-def test_a_turn_that_was_left_open_says_so_and_new_ones_follow(shown: Window) -> None:
+def test_a_turn_that_was_left_open_says_so_and_new_ones_follow(shown):
     assert "the program ended here" in shown.conversation.toPlainText()
     for event in speaking_turn(1, "hello", "Good day to you.", word="day"):
         shown.on_event(event)
@@ -121,7 +113,7 @@ def test_a_turn_that_was_left_open_says_so_and_new_ones_follow(shown: Window) ->
     assert len(shown.conversation.word_rects()) == 1
 
 
-def test_words_of_a_reply_that_goes_on_cannot_be_chosen() -> None:
+def test_words_of_a_reply_that_goes_on_cannot_be_chosen():
     assert word_at(Exchange(1, reply="It rains."), 4) is None
     over = Exchange(1, reply="It rains.", ending=Ending.COMPLETE)
     assert word_at(over, 4) == Place(over, Span(3, 9))
@@ -129,7 +121,7 @@ def test_words_of_a_reply_that_goes_on_cannot_be_chosen() -> None:
     assert word_at(over, 99) is None
 
 
-def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last() -> None:
+def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():
     transcript = Transcript()
     assert step(transcript, None, 1) is None
     transcript.load((*PAST, PastTurn(-1, Ending.COMPLETE, "", "One two", "")))

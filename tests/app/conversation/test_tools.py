@@ -36,9 +36,7 @@ def hover(qtbot, window: Window, turn: int) -> None:
     qtbot.waitUntil(lambda: view.tools.exchange is exchange)
 
 
-def test_the_newest_reply_has_them_until_another_is_pointed_at(
-    qtbot, talked: Window, posted: list[Command]
-) -> None:
+def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, talked, posted):
     tools = talked.conversation.tools
     assert tools.isVisible()
     tools.copy.click()
@@ -50,7 +48,7 @@ def test_the_newest_reply_has_them_until_another_is_pointed_at(
     assert posted == [Replay(1, 0)]
 
 
-def test_the_keys_that_mark_a_word_bring_them_along(qtbot, talked: Window) -> None:
+def test_the_keys_that_mark_a_word_bring_them_along(qtbot, talked):
     view = talked.conversation
     view.setFocus()
     for _ in range(2):
@@ -58,7 +56,7 @@ def test_the_keys_that_mark_a_word_bring_them_along(qtbot, talked: Window) -> No
     assert view.tools.exchange.turn == 1
 
 
-def test_a_reply_that_is_still_spoken_has_none(window: Window) -> None:
+def test_a_reply_that_is_still_spoken_has_none(window):
     tools = window.conversation.tools
     tell(window, *speaking_turn(1, "a", "It is ten.", word="is"))
     assert not tools.isVisible()
@@ -66,7 +64,7 @@ def test_a_reply_that_is_still_spoken_has_none(window: Window) -> None:
     assert tools.exchange.turn == 2
 
 
-def test_they_stand_over_no_text_and_no_other_button(window: Window) -> None:
+def test_they_stand_over_no_text_and_no_other_button(window):
     ends = spoken_turn(1, "a", "It is ten.", heard="It", ending=Ending.INTERRUPTED_BY_ESCAPE)
     for turn in (ends, lacking_turn(2, "b"), spoken_turn(3, "c", "Yes.")):
         tell(window, *turn)
@@ -77,18 +75,18 @@ def test_they_stand_over_no_text_and_no_other_button(window: Window) -> None:
             if block.text().strip():
                 assert not bubbles.text_rect(block).toRect().intersects(rect), block.text()
             block = block.next()
-        if not view.door.isHidden():
-            assert not view.door.geometry().intersects(view.tools.geometry())
+        if not view.model_link.isHidden():
+            assert not view.model_link.geometry().intersects(view.tools.geometry())
 
 
-def test_they_are_in_sight_at_the_end_of_a_long_conversation(window: Window) -> None:
+def test_they_are_in_sight_at_the_end_of_a_long_conversation(window):
     for turn in range(1, 12):
         tell(window, *spoken_turn(turn, "a", "It is ten."))
     assert window.conversation.verticalScrollBar().maximum() > 0
     assert window.conversation.tools.isVisible()
 
 
-def test_they_go_with_the_conversation(talked: Window) -> None:
+def test_they_go_with_the_conversation(talked):
     talked.conversation.clear_all()
     assert not talked.conversation.tools.isVisible()
     tell(talked, ModelWanted(9), PhaseChanged(9, Phase.IDLE))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.label import FoldingLabel
-from app.status.notice import NoticeLine
+from app.status.banner import NoticeLine
 from app.status.row import StatusRow
 from tests.app.everyone.pages import seen, words_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
-from app.about.page import AboutPage
+from app.about import AboutPage
 from app.keys import KeysCard
 from app.settings.form import PAGES as SETTINGS_PAGES
 from app.voice.page import VoicesPage

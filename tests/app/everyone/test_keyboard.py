@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import words
-from app.language.words import LANGUAGES, tr
+from app import language as words
+from app.language import LANGUAGES, tr
 from app.voice.sheet import ClipSheet
 from app.window import Window
 from tests.app.everyone.pages import PAGES, seen, words_of
@@ -87,7 +87,7 @@ def walk(root: QWidget, key: Qt.Key) -> Iterator[QWidget]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_keys_come_to_every_control(sized: Window, name: str) -> None:
+def test_keys_come_to_every_control(sized, name):
     root = PAGES[name](sized)
     no_letter_chooses_two_things(root)
     tab_comes_to_every_control_and_back_as_one_reads(in_front(root))
@@ -126,7 +126,7 @@ def is_next(before: QWidget, after: QWidget) -> bool:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
-def test_one_sees_where_the_focus_is(window: Window, name: str) -> None:
+def test_one_sees_where_the_focus_is(window, name):
     root = in_front(PAGES[name](window))
     faint = {}
     for stop in walk(root, Qt.Key.Key_Tab):

@@ -25,11 +25,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app import language as words
 from app.first_start.steps import SENTENCE
-from app.language import words
-from app.language.words import LANGUAGES
+from app.language import LANGUAGES
 from app.look.plain_text import one_line
-from app.look.theme import Theme
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window
 from engine.api import Settings
@@ -128,7 +127,7 @@ def foreign(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("name", PAGES)
 class TestMadeUp:
-    def test_every_string_is_marked(self, name: str, window: Window) -> None:
+    def test_every_string_is_marked(self, name, window):
         root = PAGES[name](window)
         unmarked = {
             f"{words_of(widget)}: {text}"
@@ -146,14 +145,14 @@ class TestMadeUp:
             pytest.param((1100, 780), id="wide", marks=pytest.mark.long),
         ],
     )
-    def test_nothing_bursts(self, name: str, size: tuple[int, int], window: Window) -> None:
+    def test_nothing_bursts(self, name, size, window):
         assert cut_at(window, name, size) == []
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("name", PAGES)
-def test_german_and_french_fit_into_the_smallest_window(name: str, window: Window) -> None:
+def test_german_and_french_fit_into_the_smallest_window(name, window):
     assert cut_at(window, name, SMALLEST) == []
 
 
@@ -181,9 +180,7 @@ def large(qapp: QApplication) -> Iterator[None]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
-def test_text_of_twice_the_size_can_be_read(
-    name: str, large: None, theme: Theme, qtbot: object
-) -> None:
+def test_text_of_twice_the_size_can_be_read(name, large, theme, qtbot):
     made = Window(Settings(), lambda command: None, theme)
     made.show()
     assert cut_at(made, name, (1280, 960)) == []

@@ -20,11 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.bars import LevelMeter
-from app.rate.trace import RateTrace
+from app.look.controls import LevelMeter
+from app.rate.panel import RateTrace
 from app.stage.orb import Orb
 from app.status.latency import Bars
-from app.window import Window
 from engine.api import Failed, Notice, Part, Phase, PhaseChanged, RateMeasured, Ready
 from tests.app.everyone.pages import PAGES, seen, told, words_of
 from tests.app.everyone.test_keyboard import controls
@@ -76,7 +75,7 @@ def name_of(widget: QWidget) -> str:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_told_in_full(window: Window, name: str) -> None:
+def test_a_page_is_told_in_full(window, name):
     root = PAGES[name](window)
     every_control_has_a_name_of_its_own_and_its_kind(root)
     what_is_in_a_control_is_its_value(root)
@@ -142,12 +141,12 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-def test_faults_and_notices_are_said_once(window: Window, said: list[str]) -> None:
+def test_faults_and_notices_are_said_once(window, said):
     told(window, Failed("device", "No microphone.", "Plug one in."), Notice("Timer set."))
     assert said == ["No microphone. Plug one in.", "Timer set."]
 
 
-def test_a_rate_chosen_with_the_keys_is_said_in_words(window: Window, said: list[str]) -> None:
+def test_a_rate_chosen_with_the_keys_is_said_in_words(window, said):
     """The bare number of a slider would be tenths."""
     slider = window.stage.rate.slider
     slider.setFocus()
@@ -158,14 +157,14 @@ def test_a_rate_chosen_with_the_keys_is_said_in_words(window: Window, said: list
     assert len(said) == 1
 
 
-def test_the_voice_is_not_talked_over(window: Window, said: list[str]) -> None:
+def test_the_voice_is_not_talked_over(window, said):
     """Words are heard already; a screen reader that said them too would be a second voice."""
     told(window, *(event for phase in Phase for event in (PhaseChanged(1, phase),)))
     PAGES["talk"](window)
     assert said == ["Timer set for ten minutes."]
 
 
-def test_what_the_assistant_does_is_in_the_name_of_its_line(window: Window) -> None:
+def test_what_the_assistant_does_is_in_the_name_of_its_line(window):
     told(window, Ready(Part.MICROPHONE, "any"), PhaseChanged(1, Phase.LISTENING))
     assert "Listening" in name_of(window.stage.phase)
     assert QAccessible.queryAccessibleInterface(window.stage.orb).text(QAccessible.Text.Description)

@@ -4,7 +4,6 @@ import pytest
 from PySide6.QtCore import QAbstractAnimation, QTimer
 from PySide6.QtWidgets import QProgressBar, QWidget
 
-from app.window import Window
 from engine.api import Activity, Loading, ModelProgress, Part, Phase, PhaseChanged, SettingChanged
 from tests.app.everyone.pages import PAGES, seen, told
 
@@ -28,7 +27,7 @@ def moving(root: QWidget) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_moves_on_any_page(window: Window, name: str) -> None:
+def test_nothing_moves_on_any_page(window, name):
     root = PAGES[name](window)
     told(window, SettingChanged("window.motion", "reduced"), *BUSY)
     for phase in Phase:
@@ -37,13 +36,13 @@ def test_nothing_moves_on_any_page(window: Window, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["talk", "models"])
-def test_what_moves_would_be_noticed(window: Window, name: str) -> None:
+def test_what_moves_would_be_noticed(window, name):
     root = PAGES[name](window)
     told(window, *BUSY, PhaseChanged(5, Phase.SPEAKING))
     assert moving(root)
 
 
-def test_the_system_can_ask_for_it_too_and_take_it_back(window: Window) -> None:
+def test_the_system_can_ask_for_it_too_and_take_it_back(window):
     told(window, PhaseChanged(1, Phase.SPEAKING))
     orb = window.stage.orb
     assert orb.is_animating
@@ -53,7 +52,7 @@ def test_the_system_can_ask_for_it_too_and_take_it_back(window: Window) -> None:
     assert orb.is_animating
 
 
-def test_whoever_asks_for_it_gets_it(window: Window) -> None:
+def test_whoever_asks_for_it_gets_it(window):
     window.motion.follow_system(True)
     told(window, SettingChanged("window.motion", "system"))
     assert window.motion.is_still

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.first_start.card import STEP_KEY, STEPS
+from app.first_start.echo import Echo, EchoMeasurement
 from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, ModelStep, Step
 from app.settings.form import Form
 from app.window import Window
@@ -48,9 +49,7 @@ def steps_posted(posted: list[Command]) -> list[object]:
     return [c.value for c in posted if isinstance(c, ChangeSetting) and c.key == STEP_KEY]
 
 
-def test_every_step_comes_in_its_turn_and_is_remembered(
-    window: Window, posted: list[Command]
-) -> None:
+def test_every_step_comes_in_its_turn_and_is_remembered(window, posted):
     card = window.first_start
     assert card.isVisible()
     for at in range(len(card.steps)):
@@ -62,11 +61,11 @@ def test_every_step_comes_in_its_turn_and_is_remembered(
     assert window.welcome.isVisible()
 
 
-def test_the_setting_holds_as_many_steps_as_there_are(window: Window) -> None:
+def test_the_setting_holds_as_many_steps_as_there_are(window):
     assert schema()[STEP_KEY].rule == Range(0, len(window.first_start.steps))
 
 
-def test_one_may_go_back_and_leave_all_out(window: Window, posted: list[Command]) -> None:
+def test_one_may_go_back_and_leave_all_out(window, posted):
     card = window.first_start
     assert not card.back.isEnabled()
     card.next.click()
@@ -76,13 +75,13 @@ def test_one_may_go_back_and_leave_all_out(window: Window, posted: list[Command]
     assert window.welcome.isVisible()
 
 
-def test_a_program_that_was_killed_goes_on_at_its_step(window: Window) -> None:
+def test_a_program_that_was_killed_goes_on_at_its_step(window):
     window.on_event(SettingChanged(STEP_KEY, 3))
     assert window.first_start.at == 3
     assert window.first_start.isVisible()
 
 
-def test_a_typed_turn_takes_the_place_of_the_card(window: Window) -> None:
+def test_a_typed_turn_takes_the_place_of_the_card(window):
     window.on_event(Heard(1, "what time is it", 1.0, "keyboard"))
     assert not window.first_start.isVisible()
     assert window.conversation.isVisible()
@@ -90,27 +89,27 @@ def test_a_typed_turn_takes_the_place_of_the_card(window: Window) -> None:
     assert window.first_start.isVisible()
 
 
-def test_what_is_said_to_the_card_leaves_it_there_and_is_shown_afterwards(window: Window) -> None:
+def test_what_is_said_to_the_card_leaves_it_there_and_is_shown_afterwards(window):
     window.on_event(Heard(1, "can you hear me", 0.9, "sphinx"))
     assert window.first_start.isVisible()
     window.first_start.leave.click()
     assert window.conversation.isVisible()
 
 
-def test_who_types_after_that_sees_the_answer(window: Window) -> None:
+def test_who_types_after_that_sees_the_answer(window):
     window.on_event(Heard(1, "can you hear me", 0.9, "sphinx"))
     window.on_event(Heard(2, "what time is it", 1.0, "keyboard"))
     assert window.conversation.isVisible()
 
 
-def test_an_old_conversation_takes_its_place(window: Window) -> None:
+def test_an_old_conversation_takes_its_place(window):
     turn = Heard(1, "can you hear me", 0.9, "sphinx")
     window.on_event(ConversationOpened(7))
     window.on_event(turn)
     assert window.conversation.isVisible()
 
 
-def test_it_can_be_repeated_from_the_menu(window: Window, posted: list[Command]) -> None:
+def test_it_can_be_repeated_from_the_menu(window, posted):
     window.first_start.leave.click()
     window.on_event(Heard(1, "what time is it", 0.9, "sphinx"))
     entry = next(a for a in window.header.more.menu().actions() if "First steps" in a.text())
@@ -125,7 +124,7 @@ class TestBegunLater:
     def settings(self) -> Settings:
         return replace(Settings(), window=WindowSettings(first_start=STEPS))
 
-    def test_it_knows_what_was_told_before(self, window: Window) -> None:
+    def test_it_knows_what_was_told_before(self, window):
         assert window.first_start.steps == []
         window.on_event(VoicesChanged(("Anna", "Bruno"), "Bruno"))
         window.on_event(DevicesChanged(("Desk", "Headset"), (), "", ""))
@@ -137,7 +136,7 @@ class TestBegunLater:
         assert editor.control.currentText() == "Headset"
 
 
-def test_a_voice_at_the_microphone_is_told(window: Window) -> None:
+def test_a_voice_at_the_microphone_is_told(window):
     microphone = step(window, MicrophoneStep)
     window.on_event(QUIET)
     assert "not heard" in microphone.verdict.text()
@@ -147,7 +146,7 @@ def test_a_voice_at_the_microphone_is_told(window: Window) -> None:
     assert microphone.meter.fraction > 0.5
 
 
-def test_a_microphone_can_be_chosen(window: Window, posted: list[Command]) -> None:
+def test_a_microphone_can_be_chosen(window, posted):
     window.on_event(DevicesChanged(("Desk", "Headset"), (), "", ""))
     box = step(window, MicrophoneStep).editors[0].control
     assert [box.itemData(i) for i in range(box.count())] == ["", "Desk", "Headset"]
@@ -156,9 +155,7 @@ def test_a_microphone_can_be_chosen(window: Window, posted: list[Command]) -> No
     assert ChangeSetting("audio.microphone", "Headset") in posted
 
 
-def test_three_voices_can_be_heard_and_the_last_one_stays(
-    window: Window, posted: list[Command]
-) -> None:
+def test_three_voices_can_be_heard_and_the_last_one_stays(window, posted):
     names = ("Anna", "Bruno", "Clara", "Dario")
     window.on_event(VoicesChanged(names, "Dario"))
     voices = step(window, LoudspeakerStep).voices
@@ -168,9 +165,7 @@ def test_three_voices_can_be_heard_and_the_last_one_stays(
     assert ChangeSetting("speech.voice", "Bruno") in posted
 
 
-def test_a_more_natural_voice_is_fetched_and_used_with_one_click(
-    window: Window, posted: list[Command]
-) -> None:
+def test_a_more_natural_voice_is_fetched_and_used_with_one_click(window, posted):
     voice = step(window, LoudspeakerStep)
     assert voice.fetch.isHidden()
     for _ in range(2):
@@ -190,16 +185,14 @@ def test_a_more_natural_voice_is_fetched_and_used_with_one_click(
 
 
 @pytest.mark.parametrize("change", [{"state": Presence.COMPLETE}, {"fits": False}])
-def test_a_more_natural_voice_is_offered_only_where_it_is_absent_and_fits(
-    window: Window, change: dict[str, Any]
-) -> None:
+def test_a_more_natural_voice_is_offered_only_where_it_is_absent_and_fits(window, change):
     listed = LIBRARY[0]
     entries = tuple(replace(each, **change) for each in listed.entries)
     window.on_event(replace(listed, entries=entries))
     assert step(window, LoudspeakerStep).fetch.isHidden()
 
 
-def test_the_echo_is_measured_while_a_sentence_plays(window: Window, posted: list[Command]) -> None:
+def test_the_echo_is_measured_while_a_sentence_plays(window, posted):
     echo = step(window, EchoStep)
     assert not echo.measure.isEnabled()
     window.on_event(VoicesChanged(("Anna",), "Anna"))
@@ -212,9 +205,7 @@ def test_the_echo_is_measured_while_a_sentence_plays(window: Window, posted: lis
     assert echo.measure.isEnabled()
 
 
-def test_a_sentence_that_comes_at_once_is_measured_against_the_room_before_it(
-    window: Window,
-) -> None:
+def test_a_sentence_that_comes_at_once_is_measured_against_the_room_before_it(window):
     echo = step(window, EchoStep)
     window.on_event(VoicesChanged(("Anna",), "Anna"))
     for _ in range(20):
@@ -225,7 +216,7 @@ def test_a_sentence_that_comes_at_once_is_measured_against_the_room_before_it(
     assert "just speak to interrupt" in echo.verdict.text()
 
 
-def test_a_loudspeaker_that_stays_silent_is_told(window: Window) -> None:
+def test_a_loudspeaker_that_stays_silent_is_told(window):
     echo = step(window, EchoStep)
     window.on_event(VoicesChanged(("Anna",), "Anna"))
     echo.measure.click()
@@ -234,7 +225,7 @@ def test_a_loudspeaker_that_stays_silent_is_told(window: Window) -> None:
     assert echo.verdict.text() == "Nothing was heard. Try again."
 
 
-def test_the_editors_show_what_is_set(window: Window) -> None:
+def test_the_editors_show_what_is_set(window):
     values = Form(Settings()).values | {"window.talk_key": "F9", "audio.headset": True}
     for key, value in values.items():
         window.on_event(SettingChanged(key, value))
@@ -243,14 +234,64 @@ def test_the_editors_show_what_is_set(window: Window) -> None:
     assert shown["window.talk_key"].control.text() == "F9"
 
 
-def test_the_models_are_one_click_away(window: Window, qtbot) -> None:
+def test_the_models_are_one_click_away(window, qtbot):
     with qtbot.waitSignal(window.first_start.models):
         step(window, ModelStep).open.click()
 
 
 @pytest.mark.parametrize("width", [480, 1100])
-def test_no_step_is_wider_than_the_window(window: Window, width: int) -> None:
+def test_no_step_is_wider_than_the_window(window, width):
     window.resize(width, 640)
     for at in range(len(window.first_start.steps)):
         window.first_start.show_step(at)
         assert window.width() == width
+
+
+SILENT, PLAYS = -120.0, -20.0
+
+
+def measured(raw_db: float, left_db: float, *, levels: int = 20) -> Echo | None:
+    measurement = EchoMeasurement()
+    for _ in range(levels):
+        measurement.add(Levels(-62.0, SILENT, -60.0))
+    for _ in range(levels):
+        measurement.add(Levels(left_db, PLAYS, raw_db))
+    return measurement.echo
+
+
+def test_a_headset_is_noticed():
+    echo = measured(raw_db=-59.0, left_db=-61.0)
+    assert echo is not None
+    assert not echo.is_heard
+    assert "headset" in echo.advice
+
+
+def test_an_echo_that_was_taken_out_leaves_the_person_free_to_speak():
+    echo = measured(raw_db=-25.0, left_db=-55.0)
+    assert echo is not None
+    assert echo.is_heard
+    assert echo.is_cancelled
+    assert echo.advice == "The echo is 30 dB quieter than it was: just speak to interrupt."
+
+
+def test_an_echo_that_stays_is_told_with_what_helps():
+    echo = measured(raw_db=-25.0, left_db=-25.0)
+    assert echo is not None
+    assert not echo.is_cancelled
+    assert "35 dB above the room" in echo.advice
+    assert "talk key" in echo.advice
+
+
+def test_too_little_says_nothing():
+    assert measured(raw_db=-25.0, left_db=-25.0, levels=4) is None
+
+
+def test_the_room_is_what_was_heard_before_the_loudspeaker():
+    measurement = EchoMeasurement()
+    for _ in range(10):
+        measurement.add(Levels(-60.0, SILENT, -60.0))
+    for _ in range(10):
+        measurement.add(Levels(-30.0, PLAYS, -30.0))
+    for _ in range(50):
+        measurement.add(Levels(-35.0, SILENT, -35.0))  # it rings on
+    assert measurement.echo == Echo(-60.0, -30.0, -30.0)

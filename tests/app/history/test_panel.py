@@ -1,7 +1,5 @@
 """The panel of kept conversations, driven by keys and mouse."""
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -53,9 +51,7 @@ def select(window: Window, *rows: int) -> None:
         window.history.rows.item(row).setSelected(True)
 
 
-def test_opening_the_panel_asks_for_the_list_and_is_ready_to_search(
-    window: Window, posted: list[Command]
-) -> None:
+def test_opening_the_panel_asks_for_the_list_and_is_ready_to_search(window, posted):
     window.on_event(SettingChanged("history.keep", "forever"))
     window.header.history.click()
     assert posted[-1] == ListConversations("")
@@ -65,9 +61,7 @@ def test_opening_the_panel_asks_for_the_list_and_is_ready_to_search(
     assert window.header.history.accessibleName().startswith("Conversations")
 
 
-def test_a_list_that_changed_is_asked_for_only_while_it_is_seen(
-    opened: Window, posted: list[Command]
-) -> None:
+def test_a_list_that_changed_is_asked_for_only_while_it_is_seen(opened, posted):
     opened.on_event(ConversationsChanged())
     assert posted == [ListConversations("")]
     opened.header.history.click()
@@ -75,7 +69,7 @@ def test_a_list_that_changed_is_asked_for_only_while_it_is_seen(
     assert posted == [ListConversations("")]
 
 
-def test_rows_are_text_and_name_what_goes_on(opened: Window) -> None:
+def test_rows_are_text_and_name_what_goes_on(opened):
     rows = opened.history.rows
     assert [rows.item(n).text() for n in range(2)] == ["Weather", "<b>Recipes</b> & more"]
     spoken = [rows.item(n).data(Qt.ItemDataRole.AccessibleTextRole) for n in range(2)]
@@ -84,9 +78,7 @@ def test_rows_are_text_and_name_what_goes_on(opened: Window) -> None:
     assert details(FOUND[1]) in spoken[1]
 
 
-def test_what_is_typed_is_looked_for_and_older_answers_are_dropped(
-    qtbot, opened: Window, posted: list[Command]
-) -> None:
+def test_what_is_typed_is_looked_for_and_older_answers_are_dropped(qtbot, opened, posted):
     qtbot.keyClicks(opened.history.search, "salt")
     qtbot.waitUntil(lambda: posted[-1:] == [ListConversations("salt")])
     opened.on_event(ConversationsListed("sal", (), False, None))
@@ -99,7 +91,7 @@ def test_what_is_typed_is_looked_for_and_older_answers_are_dropped(
     assert "search" in opened.history.nothing.text()
 
 
-def test_enter_and_a_click_open(qtbot, opened: Window, posted: list[Command]) -> None:
+def test_enter_and_a_click_open(qtbot, opened, posted):
     rows = opened.history.rows
     rows.setCurrentRow(1)
     key(qtbot, opened, Qt.Key.Key_Return)
@@ -109,7 +101,7 @@ def test_enter_and_a_click_open(qtbot, opened: Window, posted: list[Command]) ->
     assert posted[-1] == OpenConversation(3)
 
 
-def test_f2_renames(qtbot, opened: Window, posted: list[Command]) -> None:
+def test_f2_renames(qtbot, opened, posted):
     rows = opened.history.rows
     rows.setFocus()
     rows.setCurrentRow(0)
@@ -120,7 +112,7 @@ def test_f2_renames(qtbot, opened: Window, posted: list[Command]) -> None:
     qtbot.waitUntil(lambda: posted == [RenameConversation(3, "Rain")])
 
 
-def test_deleting_takes_a_second_word(qtbot, opened: Window, posted: list[Command]) -> None:
+def test_deleting_takes_a_second_word(qtbot, opened, posted):
     panel = opened.history
     select(opened, 1)
     key(qtbot, opened, Qt.Key.Key_Delete)
@@ -137,13 +129,13 @@ def test_deleting_takes_a_second_word(qtbot, opened: Window, posted: list[Comman
     assert set(command.conversations) == {1, 3}
 
 
-def test_a_new_list_keeps_what_was_selected(opened: Window) -> None:
+def test_a_new_list_keeps_what_was_selected(opened):
     select(opened, 1)
     opened.on_event(ConversationsListed("", FOUND[::-1], False, 3))
     assert [each.id for each in opened.history.rows.selected] == [1]
 
 
-def test_keeping_is_asked_and_can_be_changed(qtbot, window: Window, posted: list[Command]) -> None:
+def test_keeping_is_asked_and_can_be_changed(qtbot, window, posted):
     panel = window.history
     window.header.history.click()
     assert panel.question.isVisible()
@@ -157,9 +149,7 @@ def test_keeping_is_asked_and_can_be_changed(qtbot, window: Window, posted: list
     assert panel.nothing.text() == "Conversations are not kept."
 
 
-def test_a_private_conversation_shows_its_sign_until_it_ends(
-    qtbot, opened: Window, posted: list[Command]
-) -> None:
+def test_a_private_conversation_shows_its_sign_until_it_ends(qtbot, opened, posted):
     qtbot.mouseClick(opened.history.private, Qt.MouseButton.LeftButton)
     assert posted == [NewConversation(private=True)]
     opened.on_event(ConversationOpened(None, private=True))
@@ -174,9 +164,7 @@ def test_a_private_conversation_shows_its_sign_until_it_ends(
     assert not opened.history.private.isChecked()
 
 
-def test_a_conversation_that_was_opened_is_shown_and_a_narrow_panel_makes_room(
-    opened: Window,
-) -> None:
+def test_a_conversation_that_was_opened_is_shown_and_a_narrow_panel_makes_room(opened):
     opened.on_event(ConversationOpened(1, turns=PAST))
     assert "It rains." in opened.conversation.toPlainText()
     assert opened.history.isVisible()
@@ -189,7 +177,7 @@ def test_a_conversation_that_was_opened_is_shown_and_a_narrow_panel_makes_room(
     assert not opened.history.isVisible()
 
 
-def test_export_all_asks_for_a_file(window: Window, posted: list[Command], tmp_path: Path) -> None:
+def test_export_all_asks_for_a_file(window, posted, tmp_path):
     dialog = window.history.export_all()
     dialog.fileSelected.emit(str(tmp_path / "all.md"))
     assert posted == [ExportConversations(tmp_path / "all.md")]

@@ -14,7 +14,7 @@ from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
-from app.language.words import LANGUAGES
+from app.language import LANGUAGES
 
 ROOT = Path(__file__).parents[3]
 KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None}
@@ -55,14 +55,14 @@ def outline(text: str) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("code", FOREIGN)
-def test_what_is_marked_is_translated_and_nothing_else(code: str) -> None:
+def test_what_is_marked_is_translated_and_nothing_else(code):
     known = {as_texts(each.id): as_texts(each.string) for each in messages(code)}
     assert set(known) == marked(), "run `make words`, then translate what is new"
     assert [text for text, said in known.items() if not all(said)] == []
 
 
 @pytest.mark.parametrize("code", FOREIGN)
-def test_a_translation_keeps_places_accelerators_and_file_types(code: str) -> None:
+def test_a_translation_keeps_places_accelerators_and_file_types(code):
     different = [
         (text, said)
         for each in messages(code)
@@ -72,7 +72,7 @@ def test_a_translation_keeps_places_accelerators_and_file_types(code: str) -> No
     assert different == []
 
 
-def test_french_signs_begin_no_line() -> None:
+def test_french_signs_begin_no_line():
     """The space before them does not break."""
     said = [text for each in messages("fr") for text in as_texts(each.string)]
     assert [text for text in said if re.search(r"« | [:;?!»]", text)] == []
@@ -81,7 +81,7 @@ def test_french_signs_begin_no_line() -> None:
 @pytest.mark.parametrize(
     "said", ["Halten", "{keys} halten", "&{key} halten", "{key} halten ", "{key}\nhalten"]
 )
-def test_a_translation_that_loses_something_would_be_noticed(said: str) -> None:
+def test_a_translation_that_loses_something_would_be_noticed(said):
     assert outline("Hold {key}") != outline(said)
 
 
@@ -90,7 +90,7 @@ def formal(said: str) -> list[str]:
     return re.findall(r"(?<![.:!?…] )(?<![„(])(?<!^)\b(?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)\b", said)
 
 
-def test_german_says_du() -> None:
+def test_german_says_du():
     found = [said for each in messages("de") for said in as_texts(each.string) if formal(said)]
     assert found == []
 
@@ -103,12 +103,12 @@ def test_german_says_du() -> None:
         ("Sie klingeln. Sie bleiben: Sie sind gesichert, und ihre Namen auch.", False),
     ],
 )
-def test_formal_german_would_be_noticed(said: str, is_formal: bool) -> None:
+def test_formal_german_would_be_noticed(said, is_formal):
     assert bool(formal(said)) is is_formal
 
 
 @pytest.mark.parametrize("code", FOREIGN)
-def test_what_is_shown_was_made_of_what_is_written(code: str) -> None:
+def test_what_is_shown_was_made_of_what_is_written(code):
     with (ROOT / "resources" / "languages" / f"{code}.mo").open("rb") as file:
         shown = {as_texts(m.id): as_texts(m.string) for m in read_mo(file) if m.id}
     written = {as_texts(each.id): as_texts(each.string) for each in messages(code)}
@@ -122,7 +122,7 @@ def calls() -> Iterator[tuple[str, ast.Call]]:
                 yield f"{path.name}:{node.lineno}", node
 
 
-def test_every_place_gets_its_value() -> None:
+def test_every_place_gets_its_value():
     wrong = []
     for where, call in calls():
         texts = [a.value for a in call.args if isinstance(a, ast.Constant)]
@@ -137,7 +137,7 @@ def test_every_place_gets_its_value() -> None:
     assert wrong == []
 
 
-def test_nothing_is_marked_that_was_put_together() -> None:
+def test_nothing_is_marked_that_was_put_together():
     """An f-string has no fixed text that could be translated."""
     marks = ("tr", "tr_n", "mark")
     joined = [

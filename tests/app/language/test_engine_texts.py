@@ -11,8 +11,8 @@ from string import Formatter
 
 import pytest
 
-from app.language import words
-from app.language.words import told, translated
+from app import language as words
+from app.language import told, translated
 from engine.api import Failed, Notice, Part, Ready, VoiceEntry, VoicesListed
 from engine.asr import pick as ears
 from engine.errors import LanguageModelError, ModelError
@@ -115,7 +115,7 @@ def unmarked(node: ast.AST, path: str, seen: frozenset[str] = frozenset()) -> li
             return [text for each in children for text in unmarked(each, path, seen)]
 
 
-def test_no_sentence_is_said_that_cannot_be_translated() -> None:
+def test_no_sentence_is_said_that_cannot_be_translated():
     found = [
         (f"{path}:{call.lineno}", text)
         for path, call in calls()
@@ -137,9 +137,7 @@ def test_no_sentence_is_said_that_cannot_be_translated() -> None:
         "Failed('x', *(), 'It is late.')",
     ],
 )
-def test_one_that_cannot_be_translated_would_be_noticed(
-    code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_cannot_be_translated_would_be_noticed(code, monkeypatch):
     monkeypatch.setitem(modules(), "x.py", ast.parse(code))
     named.cache_clear()
     call = next(call for path, call in calls() if path == "x.py")
@@ -172,7 +170,7 @@ def templates(call: ast.Call, path: str) -> list[str]:
     return [str(text.value) for part in (*found, *before) for text in literals(part)]
 
 
-def test_every_template_gets_its_values_and_no_others() -> None:
+def test_every_template_gets_its_values_and_no_others():
     wrong = [
         f"{path}:{call.lineno}"
         for path, call in calls()
@@ -186,13 +184,13 @@ def test_every_template_gets_its_values_and_no_others() -> None:
 @pytest.mark.parametrize(
     "code", ["E('{a}')", "E('{a}', b=1)", "E('{a}', a=1, b=1)", "E('a', hint='{b}', a=1)"]
 )
-def test_a_wrong_value_would_be_noticed(code: str) -> None:
+def test_a_wrong_value_would_be_noticed(code):
     call = ast.parse(code.replace("E", "EngineError"), mode="eval").body
     assert isinstance(call, ast.Call)
     assert mismatch(call, templates(call, next(iter(modules()))))
 
 
-def test_every_kind_of_fault_is_known_to_the_collector() -> None:
+def test_every_kind_of_fault_is_known_to_the_collector():
     bases = {
         node.name: {ast.unparse(base) for base in node.bases}
         for path, module in modules().items()
@@ -211,7 +209,7 @@ def german() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("german")
-def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote() -> None:
+def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
     fetched = Notice(Translatable("{name} was fetched.", name="Clara {x}"))
     assert told(fetched) == Notice("Clara {x} wurde geholt.")
     assert told(Notice("Settings")) == Notice("Settings")  # a key of the window's
@@ -220,7 +218,7 @@ def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote() -> None:
 
 
 @pytest.mark.usefixtures("german")
-def test_a_reason_in_a_sentence_is_translated_too() -> None:
+def test_a_reason_in_a_sentence_is_translated_too():
     reason = ModelError("The formant voice was closed.", hint="Load it again.")
     text = Translatable("{error} Until then {name} speaks.", error=reason, name="Clara")
     assert translated(text) == (
@@ -229,7 +227,7 @@ def test_a_reason_in_a_sentence_is_translated_too() -> None:
 
 
 @pytest.mark.usefixtures("german")
-def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english() -> None:
+def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english():
     about = kokoro.ABOUT["Heart"]
     entries = tuple(VoiceEntry("x", description=each) for each in (about, str.__str__(about)[:]))
     listed = told(VoicesListed(entries))
@@ -249,7 +247,7 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
         joined((speech.judge(0.2).reason, "Whatever.")),
     ],
 )
-def test_why_something_was_chosen_is_translated(why: str) -> None:
+def test_why_something_was_chosen_is_translated(why):
     ready = told(Ready(Part.SYNTHESISER, "x", why=why))
     assert isinstance(ready, Ready)
     assert ready.why not in ("", why)

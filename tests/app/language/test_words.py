@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.language import words
-from app.language.system import of_system
-from app.language.words import LANGUAGES, decimal, mark, tr, tr_n
+from app import language as words
+from app.language import LANGUAGES, decimal, mark, tr, tr_n
+from app.program import of_system
 
 
 @pytest.fixture(autouse=True)
@@ -15,14 +15,14 @@ def given_back() -> Iterator[None]:
     words.choose("en")
 
 
-def test_english_is_what_stands_in_the_code() -> None:
+def test_english_is_what_stands_in_the_code():
     assert tr("Hold {key}", key="F9") == "Hold F9"
     assert tr_n("{count} turn", "{count} turns", 1) == "1 turn"
     assert tr_n("{count} turn", "{count} turns", 2) == "2 turns"
     assert decimal(4.5, 1) == "4.5"
 
 
-def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma() -> None:
+def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():
     words.choose("de")
     assert tr("Hold {key}", key="F9") == "F9 halten"
     assert tr_n("{count} turn", "{count} turns", 3) == "3 Antworten"
@@ -32,7 +32,7 @@ def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma() -> None:
     assert tr_n("{count} gap", "{count} gaps", 2) == "2 coupures"
 
 
-def test_what_is_not_translated_stays_english_and_what_is_marked_waits() -> None:
+def test_what_is_not_translated_stays_english_and_what_is_marked_waits():
     words.choose("fr")
     assert tr("Nobody translated this.") == "Nobody translated this."
     assert tr("") == ""
@@ -40,18 +40,18 @@ def test_what_is_not_translated_stays_english_and_what_is_marked_waits() -> None
     assert tr(mark("Settings")) == "Réglages"
 
 
-def test_braces_in_a_value_are_text() -> None:
+def test_braces_in_a_value_are_text():
     assert tr("Hold {key}", key="{key}") == "Hold {key}"
 
 
-def test_a_language_that_is_not_there_is_english() -> None:
+def test_a_language_that_is_not_there_is_english():
     words.choose("de")
     words.choose("xx")
     assert tr("Settings") == "Settings"
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_every_language_that_can_be_chosen_is_there(code: str) -> None:
+def test_every_language_that_can_be_chosen_is_there(code):
     words.choose(code)
     assert tr("Settings")
 
@@ -66,5 +66,5 @@ def test_every_language_that_can_be_chosen_is_there(code: str) -> None:
         ([], "en"),
     ],
 )
-def test_the_first_language_of_the_person_that_we_have(preferred: list[str], code: str) -> None:
+def test_the_first_language_of_the_person_that_we_have(preferred, code):
     assert of_system(preferred) == code

@@ -30,19 +30,19 @@ def desktop(folder: Path, offers: str) -> dict[str, str]:
     return {"XDG_DATA_DIRS": f"/nowhere:{folder}", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"}
 
 
-def test_a_desktop_with_a_portal_for_files_is_asked(tmp_path: Path) -> None:
+def test_a_desktop_with_a_portal_for_files_is_asked(tmp_path):
     environment = desktop(tmp_path, "freedesktop.impl.portal.FileChooser")
     prefer_the_systems(environment)
     assert environment[THEME] == "xdgdesktopportal"
 
 
-def test_one_whose_portal_shows_no_files_is_not(tmp_path: Path) -> None:
+def test_one_whose_portal_shows_no_files_is_not(tmp_path):
     environment = desktop(tmp_path, "freedesktop.impl.portal.Secret")
     prefer_the_systems(environment)
     assert THEME not in environment
 
 
-def test_without_a_portal_or_a_bus_qt_chooses(tmp_path: Path) -> None:
+def test_without_a_portal_or_a_bus_qt_chooses(tmp_path):
     without_bus = desktop(tmp_path, "freedesktop.impl.portal.FileChooser")
     del without_bus["DBUS_SESSION_BUS_ADDRESS"]
     for environment in (without_bus, {"XDG_DATA_DIRS": "/nowhere", "XDG_RUNTIME_DIR": "/x"}):
@@ -50,7 +50,7 @@ def test_without_a_portal_or_a_bus_qt_chooses(tmp_path: Path) -> None:
         assert THEME not in environment
 
 
-def test_what_the_person_chose_stays(tmp_path: Path) -> None:
+def test_what_the_person_chose_stays(tmp_path):
     environment = desktop(tmp_path, "freedesktop.impl.portal.FileChooser") | {THEME: "gtk3"}
     prefer_the_systems(environment)
     assert environment[THEME] == "gtk3"
@@ -79,7 +79,7 @@ application.exec()
 
 
 @pytest.mark.skipif(is_missing(), reason="dbus-daemon is not installed")
-def test_qt_then_asks_the_portal_for_a_file() -> None:
+def test_qt_then_asks_the_portal_for_a_file():
     with tempfile.TemporaryDirectory(prefix="bus") as folder:
         place = Path(folder)
         environment = desktop(place, "freedesktop.impl.portal.FileChooser")

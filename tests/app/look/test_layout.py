@@ -2,12 +2,11 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
-from pytestqt.qtbot import QtBot
 
 from app.look.layout import RIGHT, Spring, card, column, fill, placed, row, wide
 
 
-def test_a_row_holds_its_items_in_their_order(qtbot: QtBot) -> None:
+def test_a_row_holds_its_items_in_their_order(qtbot):
     page, one, two, three = QWidget(), QLabel("one"), QLabel("two"), QLabel("three")
     qtbot.addWidget(page)
     line = row(one, 12, wide(two, 3), Spring(2), placed(RIGHT, three), on=page, spacing=5)
@@ -20,7 +19,7 @@ def test_a_row_holds_its_items_in_their_order(qtbot: QtBot) -> None:
     assert line.contentsMargins().isNull()
 
 
-def test_a_column_takes_rows_and_can_be_continued(qtbot: QtBot) -> None:
+def test_a_column_takes_rows_and_can_be_continued(qtbot):
     page, one, two = QWidget(), QLabel("one"), QLabel("two")
     qtbot.addWidget(page)
     inner = row(one)
@@ -32,7 +31,7 @@ def test_a_column_takes_rows_and_can_be_continued(qtbot: QtBot) -> None:
     assert (margins.left(), margins.top(), margins.right(), margins.bottom()) == (1, 2, 3, 4)
 
 
-def test_a_card_is_a_frame_around_a_column(qtbot: QtBot) -> None:
+def test_a_card_is_a_frame_around_a_column(qtbot):
     page = QWidget()
     qtbot.addWidget(page)
     label = QLabel("one", page)

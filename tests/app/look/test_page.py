@@ -5,8 +5,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.look.page import Returning
-from app.window import Window
-from engine.api import Command, ListConversations, ListModels, ListVoices, SettingChanged
+from engine.api import ListConversations, ListModels, ListVoices, SettingChanged
 
 LEAVES, COMES = QEvent.Type.WindowDeactivate, QEvent.Type.WindowActivate
 
@@ -16,7 +15,7 @@ def send(window: QWidget, *kinds: QEvent.Type) -> None:
         QCoreApplication.sendEvent(window, QEvent(kind))
 
 
-def test_only_who_was_away_returns(qtbot) -> None:
+def test_only_who_was_away_returns(qtbot):
     window, returns = QWidget(), []
     qtbot.addWidget(window)
     Returning(window).returned.connect(lambda: returns.append(1))
@@ -27,9 +26,7 @@ def test_only_who_was_away_returns(qtbot) -> None:
 
 
 @pytest.mark.parametrize("room", ["models", "voices", "history"])
-def test_a_list_in_sight_is_asked_for_again(
-    window: Window, posted: list[Command], room: str
-) -> None:
+def test_a_list_in_sight_is_asked_for_again(window, posted, room):
     window.on_event(SettingChanged("history.keep", "forever"))
     match room:
         case "models":
@@ -45,9 +42,7 @@ def test_a_list_in_sight_is_asked_for_again(
     assert posted[-len(wanted) :] == wanted
 
 
-def test_conversations_that_nobody_sees_are_not_asked_for(
-    window: Window, posted: list[Command]
-) -> None:
+def test_conversations_that_nobody_sees_are_not_asked_for(window, posted):
     posted.clear()
     send(window, LEAVES, COMES)
     assert posted == []

@@ -4,10 +4,11 @@ import pytest
 from PySide6.QtGui import QColor, QFontDatabase
 from PySide6.QtWidgets import QCheckBox
 
-from app.look.icons import pixmap
-from app.look.theme import DARK, FAMILY, LIGHT, Colours, Mode, load_fonts, mode_named, style_sheet
+from app.look.controls import pixmap
+from app.look.theme import FAMILY, Mode, load_fonts, mode_named, palettes, style_sheet
 from engine.api import resource
 
+BOTH = ["dark", "light"]
 TEXT_ON = [
     (text, ground)
     for text in ("text", "muted")
@@ -48,27 +49,27 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colours", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("colours", [palettes()[each] for each in BOTH], ids=BOTH)
 @pytest.mark.parametrize(("text", "ground"), TEXT_ON)
-def test_text_can_be_read_on_its_ground(colours: Colours, text: str, ground: str) -> None:
-    assert contrast(getattr(colours, text), getattr(colours, ground)) >= 4.5
+def test_text_can_be_read_on_its_ground(colours, text, ground):
+    assert contrast(colours[text], colours[ground]) >= 4.5
 
 
-@pytest.mark.parametrize("colours", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("colours", [palettes()[each] for each in BOTH], ids=BOTH)
 @pytest.mark.parametrize(("shape", "ground"), SHAPES_ON)
-def test_shapes_that_mean_something_can_be_seen(colours: Colours, shape: str, ground: str) -> None:
-    assert contrast(getattr(colours, shape), getattr(colours, ground)) >= 3.0
+def test_shapes_that_mean_something_can_be_seen(colours, shape, ground):
+    assert contrast(colours[shape], colours[ground]) >= 3.0
 
 
-def test_the_theme_follows_the_choice_and_says_so(qtbot, theme) -> None:
+def test_the_theme_follows_the_choice_and_says_so(qtbot, theme):
     with qtbot.waitSignal(theme.changed):
         theme.choose(Mode.LIGHT)
-    assert theme.colours is LIGHT
+    assert theme.colours is palettes()["light"]
     theme.choose(Mode.DARK)
-    assert theme.colours is DARK
+    assert theme.colours is palettes()["dark"]
 
 
-def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme) -> None:
+def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme):
     box = QCheckBox("I may")
     qtbot.addWidget(box)
     box.show()
@@ -78,29 +79,29 @@ def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme) -> None:
     assert theme.colour("control").name() in row
 
 
-def test_an_unknown_theme_is_the_systems() -> None:
+def test_an_unknown_theme_is_the_systems():
     assert mode_named("dark") is Mode.DARK
     assert mode_named("pink") is Mode.SYSTEM
 
 
-def test_the_style_sheet_knows_every_colour_it_names() -> None:
-    assert "$" not in style_sheet(DARK)
+def test_the_style_sheet_knows_every_colour_it_names():
+    assert "$" not in style_sheet(palettes()["dark"])
 
 
-def test_the_shipped_font_is_used(qapp) -> None:
+def test_the_shipped_font_is_used(qapp):
     assert load_fonts().family() == FAMILY
     assert FAMILY in QFontDatabase.families()
     assert {"Regular", "SemiBold"} <= set(QFontDatabase.styles(FAMILY))
 
 
-def test_the_fonts_are_small_and_bring_their_licence() -> None:
+def test_the_fonts_are_small_and_bring_their_licence():
     fonts = list(resource("fonts").glob("*.otf"))
     assert sum(font.stat().st_size for font in fonts) <= 200_000
     assert "SIL OPEN FONT LICENSE" in resource("fonts", "OFL.txt").read_text()
 
 
 @pytest.mark.parametrize("path", sorted(resource("icons").glob("*.svg")), ids=lambda p: p.stem)
-def test_every_icon_shows_something(qapp, path) -> None:
+def test_every_icon_shows_something(qapp, path):
     image = pixmap(path.stem, QColor("#ff0000"), 24).toImage()
     seen = sum(image.pixelColor(x, y).alpha() > 100 for x in range(24) for y in range(24))
     assert seen > 8

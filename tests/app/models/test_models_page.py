@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.page import ModelsPage
-from app.models.words import remarks, size
+from app.models.row import remarks_on, size_of
 from engine import api
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
@@ -25,12 +25,12 @@ def page(window, posted) -> ModelsPage:
     return opened
 
 
-def test_opening_asks_for_the_list_with_servers(window, posted) -> None:
+def test_opening_asks_for_the_list_with_servers(window, posted):
     window.models.open()
     assert posted == [api.ListModels(servers=True)]
 
 
-def test_every_model_is_a_row_with_size_licence_and_need(page) -> None:
+def test_every_model_is_a_row_with_size_licence_and_need(page):
     assert set(page.rows) == {each.name for each in LISTED.entries}
     row = page.rows["qwen3-1-7b"]
     assert row.facts.text() == "1.1 GB · licence: Apache-2.0 · needs about 1.8 GB of memory"
@@ -38,9 +38,9 @@ def test_every_model_is_a_row_with_size_licence_and_need(page) -> None:
     assert "0.6 s" in page.rows["whisper-base"].remarks.text()
 
 
-def test_what_is_to_be_known_before_a_fetch_stands_first_among_the_remarks() -> None:
+def test_what_is_to_be_known_before_a_fetch_stands_first_among_the_remarks():
     row = replace(entry("voxtream2", "A voice", "voice"), fits=False, notice="Two licences.")
-    assert remarks(row).startswith("Two licences. ")
+    assert remarks_on(row).startswith("Two licences. ")
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_what_is_to_be_known_before_a_fetch_stands_first_among_the_remarks() -> 
         ("ollama/llama3.2:3b", "Use", True),
     ],
 )
-def test_a_row_offers_what_can_be_done(page, name: str, words: str, enabled: bool) -> None:
+def test_a_row_offers_what_can_be_done(page, name, words, enabled):
     act = page.rows[name].act
     assert (act.text(), act.isEnabled()) == (words, enabled)
     assert act.isVisible() is bool(words)
 
 
-def test_the_obstacle_is_said(page) -> None:
+def test_the_obstacle_is_said(page):
     assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
 
 
-def test_what_is_pressed_is_posted(page, posted) -> None:
+def test_what_is_pressed_is_posted(page, posted):
     posted.clear()
     page.rows["qwen3-1-7b"].act.click()
     page.rows["sphinx"].act.click()
@@ -78,7 +78,7 @@ def test_what_is_pressed_is_posted(page, posted) -> None:
     ]
 
 
-def test_a_fetch_is_followed_and_can_be_paused_from_row_and_card(window, page, posted) -> None:
+def test_a_fetch_is_followed_and_can_be_paused_from_row_and_card(window, page, posted):
     posted.clear()
     window.on_event(FETCHING)
     row, card = page.rows["qwen3-1-7b"], page.recommended
@@ -92,7 +92,7 @@ def test_a_fetch_is_followed_and_can_be_paused_from_row_and_card(window, page, p
     assert (row.bar.isVisible(), card.bar.isVisible()) == (False, False)
 
 
-def test_a_fault_stands_on_its_row(window, page) -> None:
+def test_a_fault_stands_on_its_row(window, page):
     window.on_event(FETCHING)
     window.on_event(api.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
     row = page.rows["qwen3-1-7b"]
@@ -100,7 +100,7 @@ def test_a_fault_stands_on_its_row(window, page) -> None:
     assert row.act.text() == "Fetch 1.1 GB"
 
 
-def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted) -> None:
+def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted):
     posted.clear()
     card = page.recommended
     assert card.act.text() == "Fetch 1.1 GB and use"
@@ -109,14 +109,14 @@ def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted) ->
     assert posted == [api.FetchRecommended()]
 
 
-def test_a_warning_is_shown_and_what_is_in_use_is_not_offered(window, page) -> None:
+def test_a_warning_is_shown_and_what_is_in_use_is_not_offered(window, page):
     warned = replace(LISTED.recommendation, warning="It needs llama.cpp.", in_use=True)
     window.on_event(replace(LISTED, recommendation=warned))
     assert page.recommended.warning.isVisible()
     assert not page.recommended.act.isEnabled()
 
 
-def test_rows_come_go_and_keep_what_they_say(window, page) -> None:
+def test_rows_come_go_and_keep_what_they_say(window, page):
     window.on_event(SETTLED)
     row = page.rows["whisper-base"]
     new = entry("/home/me/new.gguf", "new.gguf", "language model", origin=api.Origin.ADDED, **HERE)
@@ -128,7 +128,7 @@ def test_rows_come_go_and_keep_what_they_say(window, page) -> None:
     assert page.rows["/home/me/new.gguf"].isVisible()
 
 
-def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path: Path) -> None:
+def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path):
     posted.clear()
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("a.gguf", "folder")])
@@ -141,7 +141,7 @@ def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path: Pa
     assert posted == [api.AddModel(tmp_path / "a.gguf"), api.AddModel(tmp_path / "folder")]
 
 
-def test_what_is_chosen_in_the_dialog_is_added(page, posted) -> None:
+def test_what_is_chosen_in_the_dialog_is_added(page, posted):
     posted.clear()
     dialog = page.choose(QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.emit("/models/x.gguf")
@@ -149,7 +149,7 @@ def test_what_is_chosen_in_the_dialog_is_added(page, posted) -> None:
     assert posted == [api.AddModel(Path("/models/x.gguf"))]
 
 
-def test_what_a_server_says_is_text(window, page) -> None:
+def test_what_a_server_says_is_text(window, page):
     title = "<b>bold</b>\x1b[2J\u202ename"
     served = entry("ollama/x", title, "language model", origin=api.Origin.SERVER, **HERE)
     window.on_event(replace(LISTED, entries=(served,)))
@@ -157,43 +157,43 @@ def test_what_a_server_says_is_text(window, page) -> None:
     assert page.rows["ollama/x"].title.textFormat() is Qt.TextFormat.PlainText
 
 
-def test_the_dead_end_is_a_door_to_the_page(window, posted) -> None:
+def test_the_dead_end_is_a_door_to_the_page(window, posted):
     for event in (*spoken_turn(1, "hello", "Hi."), *lacking_turn(2, "who wrote Hamlet")):
         window.on_event(event)
     QApplication.processEvents()
-    door = window.conversation.door
-    assert door.isVisible()
+    model_link = window.conversation.model_link
+    assert model_link.isVisible()
     posted.clear()
-    QTest.mouseClick(door, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(model_link, Qt.MouseButton.LeftButton)
     assert posted == [api.ListModels(servers=True)]
     window.conversation.clear_all()
-    assert not door.isVisible()
+    assert not model_link.isVisible()
 
 
-def test_a_reply_that_says_the_same_words_has_no_door(window) -> None:
+def test_a_reply_that_says_the_same_words_has_no_door(window):
     said = "I can't answer that without a language model. Try: spell necessary."
     for event in spoken_turn(1, "repeat after me", said):
         window.on_event(event)
     QApplication.processEvents()
-    assert not window.conversation.door.isVisible()
+    assert not window.conversation.model_link.isVisible()
 
 
-def test_the_door_stays_below_its_reply(window) -> None:
+def test_the_door_stays_below_its_reply(window):
     for event in (*lacking_turn(1, "who wrote Hamlet"), *spoken_turn(2, "hello", "Hi.")):
         window.on_event(event)
     QApplication.processEvents()
-    door, conversation = window.conversation.door, window.conversation
-    before = door.y()
+    model_link, conversation = window.conversation.model_link, window.conversation
+    before = model_link.y()
     for turn in range(3, 30):
         for event in spoken_turn(turn, "hello", "Hi. " * 40):
             window.on_event(event)
     QApplication.processEvents()
-    assert not door.isVisible()  # scrolled away with its reply
+    assert not model_link.isVisible()  # scrolled away with its reply
     conversation.verticalScrollBar().setValue(0)
     QApplication.processEvents()
-    assert (door.isVisible(), door.y()) == (True, before)
+    assert (model_link.isVisible(), model_link.y()) == (True, before)
 
 
 @pytest.mark.parametrize(("megabytes", "words"), [(0.3, "0 MB"), (148, "148 MB"), (2497, "2.5 GB")])
-def test_sizes_are_short(megabytes: float, words: str) -> None:
-    assert size(megabytes) == words
+def test_sizes_are_short(megabytes, words):
+    assert size_of(megabytes) == words

@@ -51,7 +51,7 @@ def ready(engine: Whole, part: Part) -> str:
     return [each.name for each in engine.of(Ready) if each.part is part][-1]
 
 
-def test_whisper_is_fetched_used_verified_and_removed(engine: Whole, person: Person) -> None:
+def test_whisper_is_fetched_used_verified_and_removed(engine, person):
     page = person.window.models.open()
     person.see(lambda: "whisper-base" in page.rows)
     row = page.rows["whisper-base"]
@@ -74,7 +74,7 @@ def test_whisper_is_fetched_used_verified_and_removed(engine: Whole, person: Per
     person.see(lambda: row.entry.state is Presence.MISSING)
 
 
-def test_a_model_of_ones_own_is_added_used_and_answers(engine: Whole, person: Person) -> None:
+def test_a_model_of_ones_own_is_added_used_and_answers(engine, person):
     file = packaged("smollm2", SMOLLM2) / SMOLLM2.name
     page = person.window.models.open()
     person.window.post(AddModel(file))

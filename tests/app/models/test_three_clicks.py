@@ -2,14 +2,10 @@
 against a hub on loopback, through the real engine and the real llama.cpp.
 """
 
-from pathlib import Path
-
 import pytest
-from PySide6.QtWidgets import QApplication
 
-from app.look.theme import Theme
 from engine.api import Part, Ready, SendText
-from engine.models import listing, machine
+from engine.models import listing
 from tests.app.models.person import Person
 from tests.engine.llm.conftest import write_gguf
 from tests.engine.models.small_catalogue import small_hub
@@ -18,13 +14,13 @@ from tests.faults.whole import whole
 pytest.importorskip("llama_cpp")
 pytestmark = pytest.mark.slow
 MOST_CLICKS = 3
-SMALL = machine.Machine(4_000, 2)
+SMALL = listing.Machine(4_000, 2)
 QUESTION = "who wrote Hamlet"
 
 
 def test_three_clicks_lead_to_a_real_language_model_and_the_recommended_recogniser(
-    qapp: QApplication, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    qapp, theme, tmp_path, monkeypatch
+):
     write_gguf(tmp_path / "tiny.gguf")
     tiny = (tmp_path / "tiny.gguf").read_bytes()
     monkeypatch.setattr(listing, "this_machine", lambda: SMALL)
@@ -33,7 +29,7 @@ def test_three_clicks_lead_to_a_real_language_model_and_the_recommended_recognis
     with small_hub(tmp_path / "data", monkeypatch, files), whole() as engine:
         person = Person(engine, theme)
         person.window._send(SendText(QUESTION))  # typed: no click
-        person.click(person.window.conversation.door)
+        person.click(person.window.conversation.model_link)
         page = person.window.models.open()
         person.see(lambda: "whisper-base" in page.rows)
         assert "1.4 GB" in page.recommended.act.text()

@@ -6,7 +6,7 @@ import pytest
 
 from app.devices import Devices
 from app.presence import autostart
-from app.settings.login import LoginRow
+from app.settings.other_rows import LoginRow
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_is_turned_on_and_off() -> None:
+def test_it_is_turned_on_and_off():
     assert not autostart.is_on()
     autostart.turn(True, ["/opt/rubato"])
     assert autostart.is_on()
@@ -27,19 +27,19 @@ def test_it_is_turned_on_and_off() -> None:
 
 
 @pytest.mark.parametrize("line", ["Hidden=true", "X-GNOME-Autostart-enabled = false"])
-def test_a_desktop_that_turned_it_off_is_believed(line: str) -> None:
+def test_a_desktop_that_turned_it_off_is_believed(line):
     autostart.turn(True, ["/opt/rubato"])
     text = autostart.path().read_text().replace("X-GNOME-Autostart-enabled=true", line)
     autostart.path().write_text(text)
     assert not autostart.is_on()
 
 
-def test_its_own_command_starts_this_program() -> None:
+def test_its_own_command_starts_this_program():
     command = autostart.own_command()
     assert Path(command[0]).exists()
 
 
-def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch) -> None:
+def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     autostart.turn(True, ["/Applications/Rubato"])
@@ -50,7 +50,7 @@ def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch) -> None:
     assert not autostart.is_on()
 
 
-def test_the_row_shows_what_is_so_each_time_it_comes_into_sight(qtbot, theme) -> None:
+def test_the_row_shows_what_is_so_each_time_it_comes_into_sight(qtbot, theme):
     row = LoginRow(theme, Devices(lambda command: None), None)
     qtbot.addWidget(row)
     row.show()
@@ -63,7 +63,7 @@ def test_the_row_shows_what_is_so_each_time_it_comes_into_sight(qtbot, theme) ->
     assert not row.editor.control.isChecked()
 
 
-def test_the_row_says_why_it_could_not_be_turned(qtbot, theme, configuration: Path) -> None:
+def test_the_row_says_why_it_could_not_be_turned(qtbot, theme, configuration):
     (configuration / "autostart").write_text("a file where the folder should be")
     row = LoginRow(theme, Devices(lambda command: None), None)
     qtbot.addWidget(row)
@@ -71,3 +71,26 @@ def test_the_row_says_why_it_could_not_be_turned(qtbot, theme, configuration: Pa
     row.editor.control.click()
     assert row.fault.isVisible()
     assert not row.editor.control.isChecked()
+
+
+def test_a_start_is_noted_once(tmp_path, monkeypatch):
+    noted = tmp_path / "started"
+    monkeypatch.setenv("RUBATO_STARTED", str(noted))
+    autostart.note_start()
+    autostart.note_start()
+    assert noted.read_text() == "up\n"
+
+
+@pytest.mark.parametrize("place", ["", "/nowhere/started"])
+def test_without_a_place_nothing_is_noted(place, monkeypatch):
+    monkeypatch.setenv("RUBATO_STARTED", place)
+    autostart.note_start()
+
+
+def test_at_login_the_launcher_is_started_which_outlives_updates(tmp_path, monkeypatch):
+    launcher = tmp_path / "rubato"
+    launcher.touch()
+    monkeypatch.setenv("RUBATO_LAUNCHER", str(launcher))
+    assert autostart.own_command() == [str(launcher)]
+    launcher.unlink()
+    assert autostart.own_command() != [str(launcher)]

@@ -28,7 +28,7 @@ def service(bus_address: str):
     made.leave()
 
 
-def test_a_call_is_answered(qtbot, bus: Bus, service) -> None:
+def test_a_call_is_answered(qtbot, bus, service):
     answers: list[Message] = []
     bus.call(ECHO, "Echo", "s", ("hello",), answers.append)
     qtbot.waitUntil(lambda: bool(answers))
@@ -36,7 +36,7 @@ def test_a_call_is_answered(qtbot, bus: Bus, service) -> None:
     assert answers[0].body == ("hello",)
 
 
-def test_an_error_is_an_answer_too(qtbot, bus: Bus, service) -> None:
+def test_an_error_is_an_answer_too(qtbot, bus, service):
     answers: list[Message] = []
     bus.call(ECHO, "Refuse", answered=answers.append)
     bus.call(ECHO, "Nonsense", answered=answers.append)
@@ -46,7 +46,7 @@ def test_an_error_is_an_answer_too(qtbot, bus: Bus, service) -> None:
     assert "Not today." in map(error_of, answers)
 
 
-def test_a_signal_that_is_watched_is_told_and_no_other(qtbot, bus: Bus, service) -> None:
+def test_a_signal_that_is_watched_is_told_and_no_other(qtbot, bus, service):
     told: list[Message] = []
     bus.watch(NAME, NAME, "Rang", told.append)
     answers: list[Message] = []
@@ -58,7 +58,7 @@ def test_a_signal_that_is_watched_is_told_and_no_other(qtbot, bus: Bus, service)
     assert [(path_of(each), each.body) for each in told] == [("/bell", ("yes",))]
 
 
-def test_who_owns_a_name_is_told_as_it_comes_and_goes(qtbot, bus: Bus, bus_address: str) -> None:
+def test_who_owns_a_name_is_told_as_it_comes_and_goes(qtbot, bus, bus_address):
     owners: list[str] = []
     bus.watch_name(NAME, owners.append)
     qtbot.waitUntil(lambda: owners == [""])
@@ -69,7 +69,7 @@ def test_who_owns_a_name_is_told_as_it_comes_and_goes(qtbot, bus: Bus, bus_addre
     qtbot.waitUntil(lambda: owners[2:] == [""])
 
 
-def test_a_service_that_goes_before_it_answers_is_an_error(qtbot, bus, bus_address) -> None:
+def test_a_service_that_goes_before_it_answers_is_an_error(qtbot, bus, bus_address):
     gate = threading.Event()
 
     def never(message: Message) -> tuple[str, tuple[str, ...]]:
@@ -99,7 +99,7 @@ def test_a_bus_that_goes_is_told_once_and_calls_do_nothing(qtbot, qapp, runtime,
 
 
 @pytest.mark.parametrize("address", ["", "unix:path=/nonexistent/bus", "rubbish", "tcp:host=x"])
-def test_without_a_bus_there_is_none(qapp, monkeypatch, address: str) -> None:
+def test_without_a_bus_there_is_none(qapp, monkeypatch, address):
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     bus = Bus()
     assert not bus.connect_to_session()
@@ -107,7 +107,7 @@ def test_without_a_bus_there_is_none(qapp, monkeypatch, address: str) -> None:
     bus.close()
 
 
-def test_a_bus_that_says_nothing_does_not_hold_up_the_window(qapp, runtime, monkeypatch) -> None:
+def test_a_bus_that_says_nothing_does_not_hold_up_the_window(qapp, runtime, monkeypatch):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(os.fspath(runtime / "silent"))
         silent.listen()

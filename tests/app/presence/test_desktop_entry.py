@@ -26,17 +26,17 @@ ICON = ROOT / "resources" / "icons" / "rubato.svg"
         ("", '""'),
     ],
 )
-def test_a_word_of_exec_is_quoted_as_the_specification_says(word: str, written: str) -> None:
+def test_a_word_of_exec_is_quoted_as_the_specification_says(word, written):
     assert quoted(word) == written
 
 
-def test_the_command_is_read_back_from_the_entry() -> None:
+def test_the_command_is_read_back_from_the_entry():
     words = ["/home/ann b/.venv/bin/rubato", "--start-hidden"]
     (line,) = [each for each in entry(words).splitlines() if each.startswith("Exec=")]
     assert shlex.split(line.removeprefix("Exec=")) == words
 
 
-def test_entry_and_icon_are_installed_once(tmp_path: Path) -> None:
+def test_entry_and_icon_are_installed_once(tmp_path):
     written = install(["/opt/rubato"], ICON, tmp_path)
     assert [path.relative_to(tmp_path).as_posix() for path in written] == [
         f"applications/{APP_ID}.desktop",
@@ -48,13 +48,13 @@ def test_entry_and_icon_are_installed_once(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.new"))
 
 
-def test_the_persons_folder_is_where_the_desktop_looks(tmp_path, monkeypatch) -> None:
+def test_the_persons_folder_is_where_the_desktop_looks(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert desktop_entry.data_home() == tmp_path
     monkeypatch.setenv("XDG_DATA_HOME", "relative")  # to be ignored, says the specification
     assert desktop_entry.data_home() == Path.home() / ".local" / "share"
 
 
-def test_it_needs_the_standard_library_only() -> None:
+def test_it_needs_the_standard_library_only():
     script = "import sys; sys.path.insert(0, '.'); import app.presence.desktop_entry"
     subprocess.run([sys.executable, "-S", "-I", "-c", script], cwd=ROOT, check=True)

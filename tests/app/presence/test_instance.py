@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.presence import remote
+from app.presence import ipc_client
 from app.presence.instance import Claim, Instance
-from app.presence.remote import Message, Order, State
+from app.presence.ipc_client import Message, Order, State
 
 ROOT = Path(__file__).parents[3]
 # A program that claims, says what became of it, and stays until its standard input ends.
@@ -20,7 +20,7 @@ STAYS = """
 import os, sys
 from PySide6.QtCore import QCoreApplication, QSocketNotifier
 from app.presence.instance import Claim, Instance
-from app.presence.remote import Order
+from app.presence.ipc_client import Order
 application = QCoreApplication([])
 instance = Instance(lambda message: "speaking" if message.order is Order.STATUS else "")
 claim = instance.claim()
@@ -61,48 +61,44 @@ def claim_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_of_two_starts_at_once_one_is_the_program(start: Start) -> None:
+def test_of_two_starts_at_once_one_is_the_program(start):
     processes = [start() for _ in range(4)]
     claims = sorted(claim_of(each) for each in processes)
     assert claims == ["ours", "taken", "taken", "taken"]
 
 
-def test_after_a_kill_the_next_start_is_the_program(start: Start, runtime: Path) -> None:
+def test_after_a_kill_the_next_start_is_the_program(start, runtime):
     first = start()
     assert claim_of(first) == "ours"
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert (runtime / "rubato.sock").exists()  # what the crash left
-    with pytest.raises(remote.NotRunning):
-        remote.send(Message(Order.GREET))
+    with pytest.raises(ipc_client.NotRunning):
+        ipc_client.send(Message(Order.GREET))
     assert claim_of(start()) == "ours"
-    assert remote.send(Message(Order.GREET)) == ""
+    assert ipc_client.send(Message(Order.GREET)) == ""
 
 
-def test_the_one_that_runs_says_what_it_does(
-    start: Start, runtime: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_one_that_runs_says_what_it_does(start, runtime, capsys):
     assert claim_of(start()) == "ours"
-    assert remote.state() is State.SPEAKING
-    assert remote.tell(Message(Order.STATUS)) == 0
+    assert ipc_client.state() is State.SPEAKING
+    assert ipc_client.tell(Message(Order.STATUS)) == 0
     assert capsys.readouterr().out == "speaking\n"
 
 
-def test_a_quit_leaves_no_socket(start: Start, runtime: Path) -> None:
+def test_a_quit_leaves_no_socket(start, runtime):
     process = start()
     assert claim_of(process) == "ours"
     process.communicate("")
     assert not (runtime / "rubato.sock").exists()
 
 
-def test_a_second_start_finds_the_first_where_the_path_is_too_long(
-    start: Start, runtime: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_start_finds_the_first_where_the_path_is_too_long(start, runtime, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("long" * 40)))
     first = start()
     assert claim_of(first) == "ours"
     assert claim_of(start()) == "taken"
-    assert remote.send(Message(Order.GREET)) == ""
+    assert ipc_client.send(Message(Order.GREET)) == ""
 
 
 @pytest.fixture
@@ -145,19 +141,19 @@ def answer(qtbot, channel: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def test_an_order_is_told_and_answered(qtbot, channel, told) -> None:
-    channel.sendall(remote.encode(Message(Order.TOGGLE)))
+def test_an_order_is_told_and_answered(qtbot, channel, told):
+    channel.sendall(ipc_client.encode(Message(Order.TOGGLE)))
     assert answer(qtbot, channel) == b"\n"
     assert told == [Message(Order.TOGGLE)]
 
 
-def test_why_something_is_refused_is_said(qtbot, channel) -> None:
-    channel.sendall(remote.encode(Message(Order.SAY, "refuse")))
+def test_why_something_is_refused_is_said(qtbot, channel):
+    channel.sendall(ipc_client.encode(Message(Order.SAY, "refuse")))
     assert answer(qtbot, channel) == b"No.\n"
 
 
-def test_an_order_may_come_in_pieces(qtbot, channel, told) -> None:
-    line = remote.encode(Message(Order.SAY, "in pieces"))
+def test_an_order_may_come_in_pieces(qtbot, channel, told):
+    line = ipc_client.encode(Message(Order.SAY, "in pieces"))
     channel.sendall(line[:10])
     qtbot.wait(1)
     channel.sendall(line[10:])
@@ -165,19 +161,19 @@ def test_an_order_may_come_in_pieces(qtbot, channel, told) -> None:
     assert told == [Message(Order.SAY, "in pieces")]
 
 
-def test_only_the_first_line_counts(qtbot, channel, told) -> None:
-    channel.sendall(remote.encode(Message(Order.STOP)) * 3)
+def test_only_the_first_line_counts(qtbot, channel, told):
+    channel.sendall(ipc_client.encode(Message(Order.STOP)) * 3)
     answer(qtbot, channel)
     assert told == [Message(Order.STOP)]
 
 
-def test_rubbish_is_refused_and_nothing_is_done(qtbot, channel, told) -> None:
+def test_rubbish_is_refused_and_nothing_is_done(qtbot, channel, told):
     channel.sendall(b"\xff\x00{}[]\n")
     assert answer(qtbot, channel).endswith(b".\n")
     assert told == []
 
 
-def test_a_message_without_end_is_cut_off(qtbot, channel, told) -> None:
+def test_a_message_without_end_is_cut_off(qtbot, channel, told):
     filling = b"a" * 4096
 
     def cut_off() -> bool:
@@ -199,15 +195,13 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_who_says_nothing_is_hung_up_on(qtbot, channel, told) -> None:
+def test_who_says_nothing_is_hung_up_on(qtbot, channel, told):
     assert answer(qtbot, channel) == b""
     assert told == []
 
 
 @pytest.mark.usefixtures("hasty")
-def test_many_silent_clients_do_not_keep_others_out_for_ever(
-    qtbot, instance, runtime, told
-) -> None:
+def test_many_silent_clients_do_not_keep_others_out_for_ever(qtbot, instance, runtime, told):
     silent = [socket.socket(socket.AF_UNIX) for _ in range(12)]
     try:
         for each in silent:
@@ -220,14 +214,14 @@ def test_many_silent_clients_do_not_keep_others_out_for_ever(
             each.close()
 
 
-def test_only_the_person_may_use_the_socket(instance, runtime: Path) -> None:
+def test_only_the_person_may_use_the_socket(instance, runtime):
     assert (runtime / "rubato.sock").stat().st_mode & 0o077 == 0
 
 
-def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monkeypatch) -> None:
+def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monkeypatch):
     runtime.chmod(0o777)
     runtime.parent.chmod(0o500)  # nor can the folder for temporary files be made
-    monkeypatch.setattr(remote, "addresses", lambda: [str(runtime / "rubato.sock")])
+    monkeypatch.setattr(ipc_client, "addresses", lambda: [str(runtime / "rubato.sock")])
     made = Instance(lambda message: "")
     assert made.claim() is Claim.DEAF
     assert made.fault

@@ -6,7 +6,7 @@ import pytest
 
 from app.presence.bus import Bus
 from app.presence.desktop_entry import APP_ID
-from app.presence.notifications import SERVICE, Notifications
+from app.presence.notifications import SERVICE, SETTINGS, Notifications, Stillness
 from tests.private_bus import Service, member_of
 
 NUMBER = 7
@@ -33,7 +33,7 @@ def desktop(bus_address: str) -> Iterator[Service]:
     made.leave()
 
 
-def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications) -> None:
+def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications):
     notifications.tell("Timer", "<b>Tea</b> & cake\nare ready.")
     qtbot.waitUntil(desktop.has_calls)
     call = desktop.next_call()
@@ -45,7 +45,7 @@ def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications)
     assert hints["desktop-entry"] == ("s", APP_ID)
 
 
-def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notifications) -> None:
+def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notifications):
     clicks: list[bool] = []
     notifications.clicked.connect(lambda: clicks.append(True))
     notifications.tell("Timer", "Tea.")
@@ -58,12 +58,63 @@ def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notification
     assert clicks == [True]
 
 
-def test_where_the_desktop_has_no_service_the_tray_tells(qtbot, notifications, fallen_back) -> None:
+def test_where_the_desktop_has_no_service_the_tray_tells(qtbot, notifications, fallen_back):
     notifications.tell("Timer", "Tea.")
     qtbot.waitUntil(lambda: fallen_back == [("Timer", "Tea.")])
 
 
-def test_without_a_bus_the_tray_tells_at_once(qapp, fallen_back) -> None:
+def test_without_a_bus_the_tray_tells_at_once(qapp, fallen_back):
     notifications = Notifications(Bus(), lambda *told: fallen_back.append(told))
     notifications.tell("Timer", "a" * 1000)
     assert fallen_back == [("Timer", "a" * 300)]
+
+
+GNOME = ("org.gnome.desktop.interface", "enable-animations")
+KDE = ("org.kde.kdeglobals.KDE", "AnimationDurationFactor")
+PORTAL = ("org.freedesktop.appearance", "reduced-motion")
+ANIMATED = {GNOME[0]: {GNOME[1]: ("b", True)}, "org.other": {"x": ("i", 3)}}
+
+
+@pytest.fixture
+def told() -> list[bool]:
+    return []
+
+
+@pytest.fixture
+def portal(bus_address: str) -> Iterator[Service]:
+    def read_all(message: object) -> tuple[str, tuple[object, ...]]:
+        return "a{sa{sv}}", (ANIMATED,)
+
+    made = Service(bus_address, SETTINGS.service, {f"{SETTINGS.interface}.ReadAll": read_all})
+    yield made
+    made.leave()
+
+
+def change(portal: Service, key: tuple[str, str], value: tuple[str, object]) -> None:
+    portal.emit(SETTINGS.path, SETTINGS.interface, "SettingChanged", "ssv", (*key, value))
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        (GNOME, (("b", False), ("b", True))),
+        (KDE, (("s", "0"), ("s", "1.0"))),
+        (PORTAL, (("u", 1), ("u", 0))),
+    ],
+    ids=["gnome", "kde", "portal"],
+)
+def test_stillness_is_followed_and_so_is_its_end(qtbot, portal, bus, told, key, values):
+    Stillness(bus, told.append)
+    qtbot.waitUntil(lambda: told == [False])
+    change(portal, ("org.other", "x"), ("i", 4))
+    for value in values:
+        change(portal, key, value)
+    qtbot.waitUntil(lambda: told == [False, True, False])
+
+
+def test_without_a_portal_things_move(qtbot, bus, told):
+    Stillness(bus, told.append)
+    answers: list[object] = []
+    bus.call(SETTINGS, "ReadAll", "as", ([],), answers.append)
+    qtbot.waitUntil(lambda: bool(answers))
+    assert told == []

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.presence import Presence
 from engine.api import (
     Activity,
@@ -38,9 +38,9 @@ def told() -> Told:
 def presence(window, settings, told: Told, monkeypatch) -> Iterator[Presence]:
     """Without a bus, and with a tray."""
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
-    desk = Desk()
-    desk.serve(window)
-    made = Presence(window, desk, settings, tray=True)
+    handler = CommandHandler()
+    handler.serve(window)
+    made = Presence(window, handler, settings, tray=True)
     made.tray._is_available = lambda: True
     monkeypatch.setattr(made, "_show_balloon", told)
     made.begin()
@@ -48,7 +48,7 @@ def presence(window, settings, told: Told, monkeypatch) -> Iterator[Presence]:
     made.end()
 
 
-def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot) -> None:
+def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot):
     ended: list[bool] = []
     window.closing.connect(lambda: ended.append(True))
     window.close()
@@ -64,25 +64,25 @@ def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot)
     assert ended == [True]
 
 
-def test_quit_ends_it_though_a_tray_is_there(presence, window, qtbot) -> None:
+def test_quit_ends_it_though_a_tray_is_there(presence, window, qtbot):
     with qtbot.waitSignal(window.closing):
         window.quit()
     assert not window.isVisible()
 
 
-def test_without_a_wish_for_the_tray_closing_ends_it(presence, window, qtbot) -> None:
+def test_without_a_wish_for_the_tray_closing_ends_it(presence, window, qtbot):
     presence.on_event(SettingChanged("presence.tray", False))
     with qtbot.waitSignal(window.closing):
         window.close()
 
 
-def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window) -> None:
+def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window):
     window.close()
     presence.on_event(SettingChanged("presence.tray", False))
     assert window.isVisible()
 
 
-def test_a_timer_is_notified_while_the_window_is_away(presence, window, told) -> None:
+def test_a_timer_is_notified_while_the_window_is_away(presence, window, told):
     presence.on_event(TimerRang("Your tea is ready."))
     assert told.notes == []  # it is in front of the person
     window.hide()
@@ -90,7 +90,7 @@ def test_a_timer_is_notified_while_the_window_is_away(presence, window, told) ->
     assert told.notes == [("Timer", "Your tea is ready.")]
 
 
-def test_a_lost_microphone_is_notified_while_the_window_is_away(presence, window, told) -> None:
+def test_a_lost_microphone_is_notified_while_the_window_is_away(presence, window, told):
     lost = Failed("device", "The microphone is gone.", "", None, Part.MICROPHONE)
     window.hide()
     presence.on_event(lost)
@@ -100,7 +100,7 @@ def test_a_lost_microphone_is_notified_while_the_window_is_away(presence, window
     assert len(told.notes) == 1
 
 
-def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told) -> None:
+def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told):
     settled = ModelSettled("whisper-base", "It is there and in use.")
     presence.on_event(ModelProgress("whisper-base", Activity.FETCHING, 1, 2))
     presence.on_event(settled)
@@ -115,20 +115,20 @@ def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, 
     assert told.notes == [("Fetching whisper-base", "It is there and in use.")]
 
 
-def test_who_wants_no_notifications_gets_none(presence, window, told) -> None:
+def test_who_wants_no_notifications_gets_none(presence, window, told):
     window.hide()
     presence.on_event(SettingChanged("presence.notifications", False))
     presence.on_event(TimerRang("Your tea is ready."))
     assert told.notes == []
 
 
-def test_a_hidden_start_shows_nothing_where_a_tray_is(presence, window) -> None:
+def test_a_hidden_start_shows_nothing_where_a_tray_is(presence, window):
     window.hide()
     presence.start_hidden()
     assert not window.isVisible()
 
 
-def test_a_hidden_start_without_a_tray_is_minimised_until_one_comes(presence, window) -> None:
+def test_a_hidden_start_without_a_tray_is_minimised_until_one_comes(presence, window):
     window.hide()
     presence.tray.want(False)
     presence.start_hidden()

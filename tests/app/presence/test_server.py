@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from app.presence.server import Server
-from app.settings.serving import ServerRow
+from app.settings.other_rows import ServerRow
 from engine.api import Settings
 
 # A `rubato serve --json --port N` that serves for ever, or cannot.
@@ -42,7 +42,7 @@ def make(window) -> Iterator[Make]:
         each.end()
 
 
-def test_it_serves_where_it_is_switched_on_and_tells_who_is_connected(qtbot, make: Make) -> None:
+def test_it_serves_where_it_is_switched_on_and_tells_who_is_connected(qtbot, make):
     server = make(SERVES)
     server.begin()
     assert "starts" in server.state
@@ -51,13 +51,13 @@ def test_it_serves_where_it_is_switched_on_and_tells_who_is_connected(qtbot, mak
     assert "Connected: 127.0.0.1." in server.state
 
 
-def test_it_serves_nobody_before_it_is_switched_on(make: Make) -> None:
+def test_it_serves_nobody_before_it_is_switched_on(make):
     server = make(SERVES, on=False)
     server.begin()
     assert server.state == ""
 
 
-def test_a_change_of_the_settings_is_a_new_server(qtbot, make: Make) -> None:
+def test_a_change_of_the_settings_is_a_new_server(qtbot, make):
     server = make(SERVES, on=False)
     server.choose("serve.on", True)
     qtbot.waitUntil(lambda: bool(server.clients), timeout=20_000)
@@ -68,14 +68,14 @@ def test_a_change_of_the_settings_is_a_new_server(qtbot, make: Make) -> None:
     assert not server.token
 
 
-def test_why_it_cannot_serve_is_shown(qtbot, make: Make) -> None:
+def test_why_it_cannot_serve_is_shown(qtbot, make):
     server = make(REFUSED)
     server.begin()
     qtbot.waitUntil(lambda: bool(server.fault), timeout=20_000)
     assert server.state == "The address is taken. Choose another one."
 
 
-def test_the_token_is_copied_and_not_shown(qtbot, make: Make, window) -> None:
+def test_the_token_is_copied_and_not_shown(qtbot, make, window):
     server = make(SERVES)
     row = ServerRow(server, window)
     assert row.copy.isHidden()

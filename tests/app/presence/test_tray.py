@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.tray import State, Tray, face
 from engine.api import (
     ChangeSetting,
@@ -36,9 +36,9 @@ def panel() -> Panel:
 
 @pytest.fixture
 def tray(window, panel: Panel) -> Tray:
-    desk = Desk()
-    desk.serve(window)
-    return Tray(desk, hands_free=True, is_available=panel, parent=window)
+    handler = CommandHandler()
+    handler.serve(window)
+    return Tray(handler, hands_free=True, is_available=panel, parent=window)
 
 
 def choose(tray: Tray, words: str) -> None:
@@ -54,7 +54,7 @@ def wheel(tray: Tray, angle: int) -> None:
     QApplication.sendEvent(tray.icon, event)
 
 
-def test_it_shows_what_the_assistant_does(tray: Tray) -> None:
+def test_it_shows_what_the_assistant_does(tray):
     tray.want(True)
     for phase, state in (
         (Phase.LISTENING, State.LISTENING),
@@ -70,7 +70,7 @@ def test_it_shows_what_the_assistant_does(tray: Tray) -> None:
     assert tray.state is State.BY_HAND
 
 
-def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray: Tray) -> None:
+def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray):
     tray.on_event(SleepChanged(True, "hey rubato"))
     assert tray.state is State.ASLEEP
     tray.on_event(PhaseChanged(1, Phase.LISTENING))
@@ -83,16 +83,18 @@ def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray
     assert tray.state is State.WAITING
 
 
-def test_it_begins_muted_where_the_microphone_is(window, panel: Panel) -> None:
-    assert Tray(Desk(), hands_free=True, muted=True, is_available=panel).state is State.MUTED
+def test_it_begins_muted_where_the_microphone_is(window, panel):
+    assert (
+        Tray(CommandHandler(), hands_free=True, muted=True, is_available=panel).state is State.MUTED
+    )
 
 
-def test_every_state_has_a_face_of_its_own(qapp) -> None:
+def test_every_state_has_a_face_of_its_own(qapp):
     pictures = {bytes(face(s).pixmap(32, 32).toImage().constBits()) for s in State}
     assert len(pictures) == len(State)
 
 
-def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot) -> None:
+def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
     tray.want(True)
     choose(tray, "Talk")
     tray.menu.aboutToShow.emit()
@@ -114,7 +116,7 @@ def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot) -> None
         choose(tray, "Settings…")
 
 
-def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbot) -> None:
+def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbot):
     tray.want(True)
     window.stage.rate.show_rate(4.0)
     window.hide()
@@ -127,7 +129,7 @@ def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbo
     )
 
 
-def test_a_click_shows_and_hides_the_window(tray, window) -> None:
+def test_a_click_shows_and_hides_the_window(tray, window):
     tray.want(True)
     assert tray.icon is not None
     click = QSystemTrayIcon.ActivationReason.Trigger
@@ -137,7 +139,7 @@ def test_a_click_shows_and_hides_the_window(tray, window) -> None:
     assert window.isVisible()
 
 
-def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot) -> None:
+def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot):
     tray._looking.setInterval(20)
     panel.is_there = False
     tray.want(True)
@@ -150,7 +152,7 @@ def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot) -> None:
     assert not tray.is_there  # it may go as well
 
 
-def test_none_is_there_where_none_is_wanted(tray) -> None:
+def test_none_is_there_where_none_is_wanted(tray):
     tray.want(True)
     tray.want(False)
     assert tray.icon is None

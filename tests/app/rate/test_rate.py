@@ -6,8 +6,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.rate.panel import RatePanel
-from app.rate.trace import RateTrace
+from app.rate.panel import RatePanel, RateTrace
 from engine.api import Phase, PhaseChanged, RateMeasured, SettingChanged, VoicesChanged
 
 
@@ -31,38 +30,38 @@ def rates(posted) -> list[float | None]:
     return [command.value for command in posted]
 
 
-def test_arrows_change_the_rate_by_a_tenth_and_post_it(panel, posted) -> None:
+def test_arrows_change_the_rate_by_a_tenth_and_post_it(panel, posted):
     panel.show_rate(4.0)
     press(panel, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Down)
     assert rates(posted) == [4.1, 4.2, 4.1, 4.0]
 
 
-def test_pages_change_the_rate_by_one(panel, posted) -> None:
+def test_pages_change_the_rate_by_one(panel, posted):
     panel.show_rate(4.0)
     press(panel, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_PageDown)
     assert rates(posted) == [5.0, 4.0, 3.0]
 
 
-def test_home_is_own_pace_and_end_the_fastest(panel, posted) -> None:
+def test_home_is_own_pace_and_end_the_fastest(panel, posted):
     panel.show_rate(4.0)
     press(panel, Qt.Key.Key_Home, Qt.Key.Key_End)
     assert rates(posted) == [None, 7.0]
 
 
-def test_the_slowest_rate_does_not_step_into_own_pace(panel, posted) -> None:
+def test_the_slowest_rate_does_not_step_into_own_pace(panel, posted):
     panel.show_rate(1.0)
     press(panel, Qt.Key.Key_Left, Qt.Key.Key_PageDown)
     assert panel.slider.rate == 1.0
     assert posted == []
 
 
-def test_from_own_pace_a_step_starts_at_the_rate_last_measured(panel, posted) -> None:
+def test_from_own_pace_a_step_starts_at_the_rate_last_measured(panel, posted):
     panel.on_event(RateMeasured(1, None, 4.6))
     press(panel, Qt.Key.Key_Right)
     assert rates(posted) == [4.7]
 
 
-def test_the_wheel_changes_the_rate_and_small_angles_add_up(panel, posted) -> None:
+def test_the_wheel_changes_the_rate_and_small_angles_add_up(panel, posted):
     panel.show_rate(4.0)
     for angle in (120, 60, 60, -120):
         event = QWheelEvent(
@@ -80,7 +79,7 @@ def test_the_wheel_changes_the_rate_and_small_angles_add_up(panel, posted) -> No
     assert rates(posted) == [4.1, 4.2, 4.1]
 
 
-def test_a_click_goes_where_it_was_made(panel, posted) -> None:
+def test_a_click_goes_where_it_was_made(panel, posted):
     slider = panel.slider
     for x in (slider.width() - 18, 62, 20):  # 7.0, 1.0, own pace: see rate_slider
         QTest.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(x, 20))
@@ -88,7 +87,7 @@ def test_a_click_goes_where_it_was_made(panel, posted) -> None:
     assert rates(posted) == [7.0, 1.0, None]
 
 
-def test_changes_within_one_turn_of_the_event_loop_are_posted_once(panel, posted) -> None:
+def test_changes_within_one_turn_of_the_event_loop_are_posted_once(panel, posted):
     panel.show_rate(4.0)
     for _ in range(5):
         panel.slider.step(1)
@@ -96,7 +95,7 @@ def test_changes_within_one_turn_of_the_event_loop_are_posted_once(panel, posted
     assert rates(posted) == [4.5]
 
 
-def test_what_the_engine_says_is_shown_and_not_posted_back(panel, posted) -> None:
+def test_what_the_engine_says_is_shown_and_not_posted_back(panel, posted):
     panel.on_event(SettingChanged("speech.rate", 5.5))
     QApplication.processEvents()
     assert panel.slider.rate == 5.5
@@ -106,9 +105,7 @@ def test_what_the_engine_says_is_shown_and_not_posted_back(panel, posted) -> Non
     assert posted == []
 
 
-def test_a_value_from_the_engine_does_not_undo_a_move_that_is_still_to_be_told(
-    panel, posted
-) -> None:
+def test_a_value_from_the_engine_does_not_undo_a_move_that_is_still_to_be_told(panel, posted):
     panel.show_rate(4.0)
     panel.slider.step(2)
     panel.on_event(SettingChanged("speech.rate", 4.1))
@@ -119,7 +116,7 @@ def test_a_value_from_the_engine_does_not_undo_a_move_that_is_still_to_be_told(
     assert panel.slider.rate == 3.0
 
 
-def test_the_readout_says_target_and_measured(panel) -> None:
+def test_the_readout_says_target_and_measured(panel):
     panel.show_rate(4.0)
     panel.on_event(RateMeasured(1, 4.0, 3.94))
     assert panel.readout.text() == "target 4.0 · measured 3.9"
@@ -127,21 +124,21 @@ def test_the_readout_says_target_and_measured(panel) -> None:
     assert panel.readout.text() == "own pace · measured 3.9"
 
 
-def test_the_next_turn_forgets_what_was_measured(panel) -> None:
+def test_the_next_turn_forgets_what_was_measured(panel):
     panel.show_rate(4.0)
     panel.on_event(RateMeasured(1, 4.0, 3.94))
     panel.on_event(PhaseChanged(2, Phase.THINKING))
     assert panel.readout.text() == "target 4.0"
 
 
-def test_screen_readers_hear_the_rate_in_words(panel) -> None:
+def test_screen_readers_hear_the_rate_in_words(panel):
     panel.show_rate(4.0)
     assert panel.slider.accessibleDescription() == "4.0 syllables per second"
     press(panel, Qt.Key.Key_Home)
     assert panel.slider.accessibleDescription() == "own pace"
 
 
-def test_the_trace_keeps_twenty_seconds_of_speech_and_no_silence(qtbot, theme) -> None:
+def test_the_trace_keeps_twenty_seconds_of_speech_and_no_silence(qtbot, theme):
     now = [0.0]
     trace = RateTrace(theme, None, clock=lambda: now[0])
     qtbot.addWidget(trace)
@@ -155,9 +152,7 @@ def test_the_trace_keeps_twenty_seconds_of_speech_and_no_silence(qtbot, theme) -
     assert trace.samples[-1][0] - newest < 1.0
 
 
-def test_a_voice_without_a_rate_says_so_and_gives_the_slider_back_to_one_with(
-    panel, posted
-) -> None:
+def test_a_voice_without_a_rate_says_so_and_gives_the_slider_back_to_one_with(panel, posted):
     panel.show_rate(4.0)
     panel.on_event(VoicesChanged(("Ada",), "Ada", has_rate=False))
     press(panel, Qt.Key.Key_Right)

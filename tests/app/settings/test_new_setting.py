@@ -60,7 +60,7 @@ def dialog(qtbot, theme, posted) -> SettingsDialog:
     return window.open_settings(None)
 
 
-def test_it_is_in_the_form_and_a_change_is_posted(dialog, posted) -> None:
+def test_it_is_in_the_form_and_a_change_is_posted(dialog, posted):
     row = dialog.editors("window.zoom")[0].parent()
     assert (row.line.text(), row.editor.control.accessibleName()) == ("Of the text.", "Zoom")
     box = control(dialog, "window.zoom", QDoubleSpinBox)
@@ -71,14 +71,14 @@ def test_it_is_in_the_form_and_a_change_is_posted(dialog, posted) -> None:
     assert box.value() == 60
 
 
-def test_each_type_has_its_editor_and_a_fraction_as_many_decimals_as_its_step(dialog) -> None:
+def test_each_type_has_its_editor_and_a_fraction_as_many_decimals_as_its_step(dialog):
     assert control(dialog, "window.blur", QDoubleSpinBox).decimals() == 2
     assert control(dialog, "window.haze", QDoubleSpinBox).decimals() == 1
     assert control(dialog, "window.glow", QAbstractButton).isChecked() is False
     assert control(dialog, "window.motto", QLineEdit).text() == ""
 
 
-def test_a_choice_shows_its_labels_and_only_with_its_engine(dialog) -> None:
+def test_a_choice_shows_its_labels_and_only_with_its_engine(dialog):
     box = control(dialog, "speech.mouth", QComboBox)
     assert [box.itemText(each) for each in range(box.count())] == ["Wide open", "Nearly shut"]
     row = dialog.editors("speech.mouth")[0].parent()
@@ -87,7 +87,7 @@ def test_a_choice_shows_its_labels_and_only_with_its_engine(dialog) -> None:
     assert not row.isHidden()
 
 
-def test_it_is_checked_by_its_rule() -> None:
+def test_it_is_checked_by_its_rule():
     assert value_of(change(More(), "window.zoom", 150), "window.zoom") == 150
     with pytest.raises(InvalidInput, match=r"'window\.zoom' cannot be 300") as caught:
         change(More(), "window.zoom", 300)
@@ -97,7 +97,7 @@ def test_it_is_checked_by_its_rule() -> None:
     assert caught.value.hint == "Give one of 'wide', 'shut'."
 
 
-def test_it_is_told_to_whom_its_section_belongs_and_loads_the_engine_that_has_it() -> None:
+def test_it_is_told_to_whom_its_section_belongs_and_loads_the_engine_that_has_it():
     assert setting_of(More(), "speech.mouth").reach is Reach.SYNTHESISER
     assert setting_of(More(), "window.zoom").reach is Reach.NOBODY
     for engine, loads in (("espeak", True), ("starter", False)):
@@ -106,13 +106,13 @@ def test_it_is_told_to_whom_its_section_belongs_and_loads_the_engine_that_has_it
         assert (load_key(wide) != load_key(shut)) is loads
 
 
-def test_it_is_in_the_page_of_settings() -> None:
+def test_it_is_in_the_page_of_settings():
     written = page(More).splitlines()
     assert "| `zoom` | **Zoom**. Of the text. | `100` | a number from 50 to 200 |  |" in written
     assert "| `mouth` | **Mouth**. | `\"wide\"` | one of 'wide', 'shut' | espeak |" in written
 
 
-def test_without_a_rule_a_number_is_noticed() -> None:
+def test_without_a_rule_a_number_is_noticed():
     @dataclass(frozen=True)
     class Window(WindowSettings):
         size: int = 1
@@ -125,7 +125,7 @@ def test_without_a_rule_a_number_is_noticed() -> None:
         schema(Unruled)
 
 
-def test_every_setting_with_a_row_is_on_one_page() -> None:
+def test_every_setting_with_a_row_is_on_one_page():
     on_pages = [each.key for page in PAGES for each in page.fields()]
     with_rows = [each.key for each in schema().values() for _ in each.rows]
     assert sorted(on_pages) == sorted(with_rows)

@@ -25,12 +25,12 @@ def control(dialog: SettingsDialog, key: str, kind: type):
     return next(each.control for each in dialog.editors(key) if isinstance(each.control, kind))
 
 
-def test_all_settings_are_known_by_their_keys() -> None:
+def test_all_settings_are_known_by_their_keys():
     assert set(Form(Settings()).values) == set(keys())
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
-def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field) -> None:
+def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field):
     assert field.key in keys()
     if isinstance(field.rule, Choice):
         for word in field.rule.words:
@@ -39,18 +39,18 @@ def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field) -> None
         assert field.rule.offered <= field.rule.highest
 
 
-def test_it_shows_the_settings_in_force(dialog) -> None:
+def test_it_shows_the_settings_in_force(dialog):
     assert control(dialog, "recogniser.engine", QComboBox).currentData() == "auto"
     assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 240
     prompt = control(dialog, "language_model.system_prompt", QPlainTextEdit)
     assert prompt.toPlainText() == Settings().language_model.system_prompt
 
 
-def test_opening_it_changes_nothing(dialog, posted) -> None:
+def test_opening_it_changes_nothing(dialog, posted):
     assert posted == []
 
 
-def test_whether_conversations_are_kept_is_shown_and_changed(dialog, posted, window) -> None:
+def test_whether_conversations_are_kept_is_shown_and_changed(dialog, posted, window):
     box = control(dialog, "history.keep", QComboBox)
     assert box.currentText() == "Ask me"
     box.setCurrentIndex(box.findText("For 30 days"))
@@ -60,7 +60,7 @@ def test_whether_conversations_are_kept_is_shown_and_changed(dialog, posted, win
     assert box.currentText() == "Not at all"
 
 
-def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted) -> None:
+def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
     model = dialog.editors("recogniser.model")[0]
     dialog.show_part(Part.RECOGNISER)
     assert not model.isVisible()
@@ -75,7 +75,7 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted) -> 
     ("key", "part"),
     [("speech.engine", Part.SYNTHESISER), ("recogniser.engine", Part.RECOGNISER)],
 )
-def test_what_is_automatic_says_why_it_is_what_it_is(window, key: str, part: Part) -> None:
+def test_what_is_automatic_says_why_it_is_what_it_is(window, key, part):
     window.on_event(Ready(part, "it", why="It is quick."))
     dialog = window.open_settings(part)
     row = dialog.editors(key)[0].parent()
@@ -86,7 +86,7 @@ def test_what_is_automatic_says_why_it_is_what_it_is(window, key: str, part: Par
     assert "quicker" not in row.line.text()
 
 
-def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, posted) -> None:
+def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, posted):
     row = dialog.editors("speech.profile")[0]
     dialog.show_part(Part.SYNTHESISER)
     dialog.on_event(SettingChanged("speech.engine", "starter"))
@@ -102,7 +102,7 @@ def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, post
     assert posted == [ChangeSetting("speech.profile", "int8")]
 
 
-def test_text_is_posted_when_it_is_finished(dialog, posted, window) -> None:
+def test_text_is_posted_when_it_is_finished(dialog, posted, window):
     window.change("language_model.engine", "server")
     dialog.on_event(SettingChanged("language_model.engine", "server"))
     dialog.show_part(Part.LANGUAGE_MODEL)
@@ -116,7 +116,7 @@ def test_text_is_posted_when_it_is_finished(dialog, posted, window) -> None:
     assert posted == [ChangeSetting("language_model.address", "http://127.0.0.1:11434/v1")]
 
 
-def test_a_number_keeps_the_type_of_its_setting(dialog, posted) -> None:
+def test_a_number_keeps_the_type_of_its_setting(dialog, posted):
     control(dialog, "audio.lead_ms", QDoubleSpinBox).setValue(300)
     control(dialog, "language_model.temperature", QDoubleSpinBox).setValue(0.5)
     assert posted == [
@@ -127,14 +127,14 @@ def test_a_number_keeps_the_type_of_its_setting(dialog, posted) -> None:
         change(Settings(), command.key, command.value)
 
 
-def test_a_change_from_elsewhere_is_shown_and_not_posted_back(dialog, posted, window) -> None:
+def test_a_change_from_elsewhere_is_shown_and_not_posted_back(dialog, posted, window):
     window.on_event(SettingChanged("audio.lead_ms", 400))
     window.on_event(SettingChanged("audio.headset", True))
     assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 400
     assert posted == []
 
 
-def test_devices_that_appear_can_be_chosen(dialog, posted, window) -> None:
+def test_devices_that_appear_can_be_chosen(dialog, posted, window):
     for event in READY:
         window.on_event(event)
     box = control(dialog, "audio.microphone", QComboBox)
@@ -144,14 +144,14 @@ def test_devices_that_appear_can_be_chosen(dialog, posted, window) -> None:
     assert posted == [ChangeSetting("audio.microphone", "USB headset")]
 
 
-def test_a_chosen_device_that_is_not_there_is_still_shown(dialog, window) -> None:
+def test_a_chosen_device_that_is_not_there_is_still_shown(dialog, window):
     window.on_event(SettingChanged("audio.microphone", "Gone"))
     for event in READY:
         window.on_event(event)
     assert control(dialog, "audio.microphone", QComboBox).currentData() == "Gone"
 
 
-def test_the_talk_key_is_chosen_by_pressing_it(dialog, posted, window) -> None:
+def test_the_talk_key_is_chosen_by_pressing_it(dialog, posted, window):
     line = control(dialog, "window.talk_key", QLineEdit)
     QTest.keyClick(line, Qt.Key.Key_F9)
     assert posted == [ChangeSetting("window.talk_key", "F9")]

@@ -23,7 +23,7 @@ def tap(qtbot, window):
     return tap
 
 
-def test_holding_space_talks_from_the_start(window, posted, qtbot) -> None:
+def test_holding_space_talks_from_the_start(window, posted, qtbot):
     QTest.keyPress(window.windowHandle(), Qt.Key.Key_Space)
     assert posted == [PressTalk()]
     QTest.keyRelease(window.windowHandle(), Qt.Key.Key_Space)
@@ -31,7 +31,7 @@ def test_holding_space_talks_from_the_start(window, posted, qtbot) -> None:
 
 
 @pytest.mark.parametrize("marked", [True, False])
-def test_auto_repeat_is_swallowed(window, posted, qtbot, marked: bool) -> None:
+def test_auto_repeat_is_swallowed(window, posted, qtbot, marked):
     handle = window.windowHandle()
     QTest.keyPress(handle, Qt.Key.Key_Space)
     for kind in (QEvent.Type.KeyRelease, QEvent.Type.KeyPress) * 3:
@@ -42,7 +42,7 @@ def test_auto_repeat_is_swallowed(window, posted, qtbot, marked: bool) -> None:
     qtbot.waitUntil(lambda: posted == PAIR)
 
 
-def test_space_types_a_space_while_typing(window, posted, tap) -> None:
+def test_space_types_a_space_while_typing(window, posted, tap):
     window.composer.type("a")
     tap()
     assert posted == []
@@ -51,7 +51,7 @@ def test_space_types_a_space_while_typing(window, posted, tap) -> None:
 
 def test_space_types_a_space_though_qt_holds_the_window_for_inactive(
     window, posted, tap, monkeypatch
-) -> None:
+):
     """As on a display without a window manager, where keys go to the window under the pointer."""
     window.composer.type("a")
     monkeypatch.setattr(QApplication, "focusWidget", lambda: None)
@@ -60,9 +60,7 @@ def test_space_types_a_space_though_qt_holds_the_window_for_inactive(
     assert window.composer.line.text() == "a "
 
 
-def test_space_talks_while_the_rate_slider_or_the_conversation_has_the_focus(
-    window, posted, tap
-) -> None:
+def test_space_talks_while_the_rate_slider_or_the_conversation_has_the_focus(window, posted, tap):
     for widget in (window.stage.rate.slider, window.conversation):
         widget.setFocus()
         posted.clear()
@@ -70,19 +68,19 @@ def test_space_talks_while_the_rate_slider_or_the_conversation_has_the_focus(
         assert posted == PAIR
 
 
-def test_space_presses_a_button_that_was_reached_by_tab(window, posted, tap) -> None:
+def test_space_presses_a_button_that_was_reached_by_tab(window, posted, tap):
     window.header.hands_free.setFocus(Qt.FocusReason.TabFocusReason)
     tap()
     assert posted == [ChangeSetting("audio.hands_free", True)]
 
 
-def test_space_on_the_talk_button_itself_talks_once(window, posted, tap) -> None:
+def test_space_on_the_talk_button_itself_talks_once(window, posted, tap):
     window.composer.talk.setFocus(Qt.FocusReason.TabFocusReason)
     tap()
     assert posted == PAIR
 
 
-def test_clicking_a_button_leaves_the_talk_key_working(window, posted, tap) -> None:
+def test_clicking_a_button_leaves_the_talk_key_working(window, posted, tap):
     QTest.mouseClick(window.header.mute, Qt.MouseButton.LeftButton)
     posted.clear()
     tap()
@@ -90,7 +88,7 @@ def test_clicking_a_button_leaves_the_talk_key_working(window, posted, tap) -> N
 
 
 @pytest.mark.parametrize("kind", [QEvent.Type.FocusOut, QEvent.Type.Hide])
-def test_losing_the_keyboard_releases(window, posted, kind) -> None:
+def test_losing_the_keyboard_releases(window, posted, kind):
     handle = window.windowHandle()
     QTest.keyPress(handle, Qt.Key.Key_Space)
     window.talk_key.eventFilter(handle, QEvent(kind))
@@ -99,7 +97,7 @@ def test_losing_the_keyboard_releases(window, posted, kind) -> None:
     assert posted == PAIR
 
 
-def test_another_key_can_be_chosen_while_it_runs(window, posted, tap) -> None:
+def test_another_key_can_be_chosen_while_it_runs(window, posted, tap):
     window.on_event(SettingChanged("window.talk_key", "F9"))
     tap()
     assert posted == []
@@ -107,20 +105,20 @@ def test_another_key_can_be_chosen_while_it_runs(window, posted, tap) -> None:
     assert posted == PAIR
 
 
-def test_a_key_that_types_nothing_talks_while_typing_too(window, posted, tap) -> None:
+def test_a_key_that_types_nothing_talks_while_typing_too(window, posted, tap):
     window.on_event(SettingChanged("window.talk_key", "F9"))
     window.composer.type("a")
     tap(Qt.Key.Key_F9)
     assert posted == PAIR
 
 
-def test_an_unknown_key_name_means_space(window, posted, tap) -> None:
+def test_an_unknown_key_name_means_space(window, posted, tap):
     window.on_event(SettingChanged("window.talk_key", "no such key"))
     tap()
     assert posted == PAIR
 
 
-def test_button_and_key_together_are_one_press(window, posted, qtbot) -> None:
+def test_button_and_key_together_are_one_press(window, posted, qtbot):
     QTest.keyPress(window.windowHandle(), Qt.Key.Key_Space)
     QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
     QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
@@ -129,7 +127,7 @@ def test_button_and_key_together_are_one_press(window, posted, qtbot) -> None:
     assert posted == PAIR
 
 
-def test_escape_stops_the_reply_from_the_input_line_too(window, posted, tap) -> None:
+def test_escape_stops_the_reply_from_the_input_line_too(window, posted, tap):
     tap(Qt.Key.Key_Escape)
     window.composer.type("half a thought")
     tap(Qt.Key.Key_Escape)

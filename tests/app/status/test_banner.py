@@ -23,7 +23,7 @@ def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
     return TurnEnded(turn, ending, "hi", "hello", "hello", "hello")
 
 
-def test_the_fault_of_a_part_goes_when_the_part_works_again(banner: Banner) -> None:
+def test_the_fault_of_a_part_goes_when_the_part_works_again(banner):
     banner.on_event(fault(Part.MICROPHONE))
     banner.on_event(Ready(Part.LOUDSPEAKER, "speakers"))
     assert banner.count == 1
@@ -32,15 +32,13 @@ def test_the_fault_of_a_part_goes_when_the_part_works_again(banner: Banner) -> N
     assert banner.isHidden()
 
 
-def test_what_stands_in_for_a_part_takes_no_fault_away(banner: Banner) -> None:
+def test_what_stands_in_for_a_part_takes_no_fault_away(banner):
     banner.on_event(fault(Part.SYNTHESISER))
     banner.on_event(Ready(Part.SYNTHESISER, "espeak", instead=True))
     assert banner.count == 1
 
 
-def test_the_fault_of_a_reply_goes_with_the_next_one_that_is_spoken_to_its_end(
-    banner: Banner,
-) -> None:
+def test_the_fault_of_a_reply_goes_with_the_next_one_that_is_spoken_to_its_end(banner):
     banner.on_event(fault(Part.LANGUAGE_MODEL, turn=3))
     banner.on_event(spoken(3))
     banner.on_event(spoken(4, Ending.FAILED))
@@ -52,13 +50,13 @@ def test_the_fault_of_a_reply_goes_with_the_next_one_that_is_spoken_to_its_end(
 @pytest.mark.parametrize(
     "lasting", [fault(Part.RECOGNISER, turn=3), fault(None), fault(Part.MICROPHONE)]
 )
-def test_a_reply_does_not_show_that_anything_else_works(banner: Banner, lasting: Failed) -> None:
+def test_a_reply_does_not_show_that_anything_else_works(banner, lasting):
     banner.on_event(lasting)
     banner.on_event(spoken(9))
     assert banner.count == 1
 
 
-def test_the_fault_being_read_stays_when_another_one_goes(banner: Banner) -> None:
+def test_the_fault_being_read_stays_when_another_one_goes(banner):
     banner.on_event(fault(Part.MICROPHONE))
     banner.on_event(fault(Part.LOUDSPEAKER))
     banner.on_event(fault(Part.RECOGNISER))

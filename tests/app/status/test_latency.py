@@ -5,7 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.status.latency import Bars
+from app.status.latency import KEPT, STAGES, Bars, TurnTimes, percentile
+from engine.api import Ending, Heard, TurnEnded, TurnMetrics
 from tests.app.test_window import CTRL, key, tell
 from tests.fakes_engine import spoken_turn
 
@@ -16,7 +17,7 @@ def view(window):
     return window.shelf.status.show_times()
 
 
-def test_it_opens_by_key_and_by_the_line_under_the_parts(window) -> None:
+def test_it_opens_by_key_and_by_the_line_under_the_parts(window):
     key(window, Qt.Key.Key_T, CTRL)
     first = window.shelf.status.show_times()
     assert first.isVisible()
@@ -25,13 +26,13 @@ def test_it_opens_by_key_and_by_the_line_under_the_parts(window) -> None:
     assert first.isVisible()
 
 
-def test_it_says_when_there_is_nothing_to_show(window) -> None:
+def test_it_says_when_there_is_nothing_to_show(window):
     empty = window.shelf.status.show_times()
     assert empty.none_yet.isVisible()
     assert not empty.copy.isEnabled()
 
 
-def test_it_follows_the_turns_while_it_is_open(window, view) -> None:
+def test_it_follows_the_turns_while_it_is_open(window, view):
     assert [view.cell(row, 0) for row in range(6)] == ["120", "180", "190", "192", "240", "310"]
     before = view.bars.sizeHint().height()
     tell(window, *spoken_turn(2, "a", "b"))
@@ -39,12 +40,12 @@ def test_it_follows_the_turns_while_it_is_open(window, view) -> None:
     assert view.bars.accessibleDescription() == "turn 2: 0.31 seconds; turn 1: 0.31 seconds"
 
 
-def test_it_can_be_copied_as_text(view) -> None:
+def test_it_can_be_copied_as_text(view):
     view.copy.click()
     assert "first sound heard\t310\t310\t310" in QApplication.clipboard().text()
 
 
-def test_a_bar_is_as_long_as_its_turn_took(window, view, theme) -> None:
+def test_a_bar_is_as_long_as_its_turn_took(window, view, theme):
     QApplication.processEvents()
     image = view.bars.grab().toImage()
     middle = image.height() // 2
@@ -53,16 +54,62 @@ def test_a_bar_is_as_long_as_its_turn_took(window, view, theme) -> None:
     assert colours.count(control) == pytest.approx(colours.count(accent) * 120 / 70, rel=0.1)
 
 
-def test_escape_closes_it_and_the_window_stays(window, view) -> None:
+def test_escape_closes_it_and_the_window_stays(window, view):
     QTest.keyClick(view, Qt.Key.Key_Escape)
     assert not view.isVisible()
     assert window.isVisible()
 
 
-def test_everything_in_it_has_a_name_and_fits_a_small_screen(view) -> None:
+def test_everything_in_it_has_a_name_and_fits_a_small_screen(view):
     assert view.minimumSizeHint().width() <= 480
     assert view.minimumSizeHint().height() <= 640
     for widget in view.findChildren(QWidget):
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
             assert (widget.accessibleName() or getattr(widget, "text", str)()).strip(), widget
     assert view.findChild(Bars).accessibleName()
+
+
+def ended(turn: int, heard_ms: float | None, *, transcript_ms: float | None = None) -> TurnEnded:
+    metrics = TurnMetrics(transcript_ms=transcript_ms, first_token_ms=0.0, heard_ms=heard_ms)
+    return TurnEnded(turn, Ending.COMPLETE, "a", "b", "b", "b", metrics)
+
+
+def told(*events) -> TurnTimes:
+    times = TurnTimes()
+    for event in events:
+        times.on_event(event)
+    return times
+
+
+@pytest.mark.parametrize(
+    ("values", "percent", "expected"),
+    [([7], 95, 7), ([1, 2], 50, 1), (range(1, 101), 95, 95), ([3, 1, 2], 100, 3), ([3, 1], 0, 1)],
+)
+def test_a_percentile_is_a_value_that_was_measured(values, percent, expected):
+    assert percentile(list(values), percent) == expected
+
+
+def test_a_stage_is_summed_up_over_the_turns_in_which_it_happened():
+    times = told(ended(1, 300.0, transcript_ms=100.0), ended(2, 500.0), ended(3, 900.0))
+    summary = dict(zip((stage.field for stage in STAGES), times.summaries(), strict=True))
+    heard, transcript = summary["heard_ms"], summary["transcript_ms"]
+    assert (heard.last_ms, heard.median_ms, heard.high_ms) == (900.0, 500.0, 900.0)
+    assert (transcript.last_ms, transcript.median_ms) == (None, 100.0)
+    assert summary["first_token_ms"].median_ms == 0.0  # ready before the end of speech
+    assert summary["end_ms"].median_ms is None
+
+
+def test_a_turn_that_was_not_spoken_has_no_bar():
+    assert not told(ended(1, None), Heard(1, "a", 1.0, "keyboard")).turns
+
+
+def test_only_the_last_turns_are_kept():
+    times = told(*(ended(turn, 100.0) for turn in range(KEPT + 10)))
+    assert [turn.turn for turn in times.turns] == list(range(10, KEPT + 10))
+
+
+def test_the_text_is_a_table_of_stages_and_one_of_turns():
+    lines = told(ended(4, 300.4, transcript_ms=100.0)).as_text().splitlines()
+    assert lines[0].split("\t") == ["stage (ms)", "last", "median", "95 %"]
+    assert lines[len(STAGES)].split("\t") == ["first sound heard", "300", "300", "300"]
+    assert lines[-1].split("\t") == ["turn 4", "–", "100", "0", "–", "–", "300"]  # noqa: RUF001

@@ -2,9 +2,10 @@
 
 import pytest
 
-from app.stage.mood import Ears, Mood, mood
+from app.stage.mood import Mood, mood
 from app.status.parts import Parts, State
-from engine.api import Ending, Failed, Loading, Part, Phase, Ready, TurnEnded
+from app.status.row import for_people
+from engine.api import Ending, Failed, Loading, Part, Phase, Ready, SleepChanged, TurnEnded
 
 ALL = tuple(Ready(part, "it") for part in Part)
 
@@ -40,23 +41,23 @@ def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
         ((*ALL, broken(Part.MICROPHONE), ALL[0]), Mood.READY),
     ],
 )
-def test_at_rest_the_mood_is_that_of_the_parts(events, expected) -> None:
-    assert mood(Phase.IDLE, told(*events), Ears()) is expected
+def test_at_rest_the_mood_is_that_of_the_parts(events, expected):
+    assert mood(Phase.IDLE, told(*events)) is expected
 
 
-def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts() -> None:
+def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts():
     parts = told(ALL[0], broken(Part.SYNTHESISER))
-    assert mood(Phase.LISTENING, parts, Ears(), interrupted=True) is Mood.LISTENING
-    assert mood(Phase.IDLE, parts, Ears(), interrupted=True) is Mood.INTERRUPTED
+    assert mood(Phase.LISTENING, parts, interrupted=True) is Mood.LISTENING
+    assert mood(Phase.IDLE, parts, interrupted=True) is Mood.INTERRUPTED
 
 
-def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen() -> None:
-    assert mood(Phase.LISTENING, told(*ALL[1:]), Ears()) is Mood.STARTING
-    assert mood(Phase.LISTENING, told(ALL[0]), Ears()) is Mood.LISTENING
-    assert mood(Phase.THINKING, told(*ALL[1:]), Ears()) is Mood.THINKING  # of what was typed
+def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen():
+    assert mood(Phase.LISTENING, told(*ALL[1:])) is Mood.STARTING
+    assert mood(Phase.LISTENING, told(ALL[0])) is Mood.LISTENING
+    assert mood(Phase.THINKING, told(*ALL[1:])) is Mood.THINKING  # of what was typed
 
 
-def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
+def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works():
     parts = told(*ALL, broken(Part.LANGUAGE_MODEL, 3), spoken(3), spoken(4, Ending.FAILED))
     assert parts.failed == (Part.LANGUAGE_MODEL,)
     parts.on_event(spoken(5))
@@ -64,12 +65,43 @@ def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works() -> None:
 
 
 @pytest.mark.parametrize("fault", [broken(Part.RECOGNISER, 3), broken(Part.SYNTHESISER)])
-def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault: Failed) -> None:
+def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault):
     assert told(*ALL, fault, spoken(9)).failed == (fault.part,)
 
 
-def test_at_rest_it_says_that_it_sleeps_or_is_muted() -> None:
-    parts = told(*(Ready(part, "any") for part in Part))
-    assert mood(Phase.IDLE, parts, Ears(asleep=True)) is Mood.ASLEEP
-    assert mood(Phase.IDLE, parts, Ears(asleep=True, muted=True)) is Mood.MUTED
-    assert mood(Phase.SPEAKING, parts, Ears(muted=True)) is Mood.SPEAKING
+def test_at_rest_it_says_that_it_sleeps_or_is_muted():
+    parts = told(*ALL, SleepChanged(True, "hey rubato"))
+    assert mood(Phase.IDLE, parts) is Mood.ASLEEP
+    parts.is_muted = True
+    assert mood(Phase.IDLE, parts) is Mood.MUTED
+    assert mood(Phase.SPEAKING, parts) is Mood.SPEAKING
+
+
+HEARS, THINKS, SPEAKS = Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "detail", "told"),
+    [
+        (HEARS, "whisper", "whisper-base: English model on CPU, int8", "Whisper base"),
+        (HEARS, "whisper", "", "Whisper"),
+        (HEARS, "sphinx", "PocketSphinx, English", "Sphinx"),
+        (THINKS, "llama", "qwen3-1.7b-q4.gguf", "qwen3-1.7b-q4"),
+        (THINKS, "server", "llama3.2:3b at http://localhost:11434/v1", "llama3.2:3b"),
+        (THINKS, "server", "llama3.2:3b at http://[::1]:11434/v1", "llama3.2:3b"),
+        (SPEAKS, "espeak", "Anton", "eSpeak NG"),
+    ],
+)
+def test_what_runs_here_says_so(part, name, detail, told):
+    assert for_people(part, name, detail) == f"{told}, on this computer"
+
+
+def test_a_server_elsewhere_is_named():
+    shown = for_people(THINKS, "server", "big at https://models.example.org:8000/v1")
+    assert shown == "big, on models.example.org"
+
+
+def test_devices_and_what_is_not_known_are_called_as_they_are():
+    assert for_people(Part.MICROPHONE, "sphinx", "") == "sphinx"
+    assert for_people(HEARS, "another", "one") == "another"
+    assert for_people(THINKS, "server", "without an address") == "server"

@@ -3,13 +3,12 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.language.words import tr
+from app.language import tr
 from app.voice.comparison import ComparisonPage, figures
 from engine.api import Command, Compared, Comparing, ComparisonState, Translatable
 
@@ -59,9 +58,7 @@ def run(page: ComparisonPage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: page.act.text() == tr("&Speak"), timeout=20_000)
 
 
-def test_what_is_told_is_shown_line_by_line(
-    opened: Open, qtbot: QtBot, posted: list[Command]
-) -> None:
+def test_what_is_told_is_shown_line_by_line(opened, qtbot, posted):
     page = opened(telling(ABSENT, DONE))
     assert not page.export.isEnabled()
     run(page, qtbot)
@@ -75,9 +72,7 @@ def test_what_is_told_is_shown_line_by_line(
     assert page.export.isEnabled()
 
 
-def test_the_command_gets_what_was_chosen(
-    opened: Open, qtbot: QtBot, posted: list[Command]
-) -> None:
+def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
     page = opened(telling(DONE))
     found: list[object] = []
     page._job.ended.connect(found.append)
@@ -92,7 +87,7 @@ def test_the_command_gets_what_was_chosen(
     assert Comparing(True) not in posted  # nothing is heard
 
 
-def test_a_second_comparison_begins_with_an_empty_table(opened: Open, qtbot: QtBot) -> None:
+def test_a_second_comparison_begins_with_an_empty_table(opened, qtbot):
     page = opened(telling(DONE))
     run(page, qtbot)
     page.table.show_row(ABSENT)
@@ -100,7 +95,7 @@ def test_a_second_comparison_begins_with_an_empty_table(opened: Open, qtbot: QtB
     assert list(page.table.lines) == ["espeak"]
 
 
-def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened: Open, qtbot: QtBot) -> None:
+def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):
     page = opened(telling(texts=["The loudspeaker is gone.", "Connect it."]))
     run(page, qtbot)
     assert page.notice.text() == "The loudspeaker is gone. Connect it."
@@ -110,9 +105,7 @@ def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened: Open, qtbot
 
 
 @pytest.mark.parametrize("by_closing", [True, False])
-def test_it_is_stopped_by_its_button_and_by_closing(
-    opened: Open, posted: list[Command], by_closing: bool
-) -> None:
+def test_it_is_stopped_by_its_button_and_by_closing(opened, posted, by_closing):
     page = opened(MINUTES)
     page.act.click()
     assert (page.act.text(), page.text.isEnabled()) == (tr("&Stop"), False)
@@ -123,7 +116,7 @@ def test_it_is_stopped_by_its_button_and_by_closing(
     assert page.text.isEnabled()
 
 
-def test_the_table_is_exported(opened: Open, qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_table_is_exported(opened, qtbot, tmp_path):
     page = opened(telling(DONE))
     run(page, qtbot)
     dialog = page.choose_file()
@@ -136,5 +129,5 @@ def test_the_table_is_exported(opened: Open, qtbot: QtBot, tmp_path: Path) -> No
     assert "cannot be written" in page.notice.text()
 
 
-def test_what_is_not_known_is_empty() -> None:
+def test_what_is_not_known_is_empty():
     assert figures(Compared("smlle", "SMLLE")) == ("", "", "", "")

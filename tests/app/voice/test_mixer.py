@@ -40,15 +40,13 @@ def page(qtbot: QtBot, theme: Theme, posted: list[Command]) -> VoicesPage:
     return page
 
 
-def test_a_synthesiser_that_cannot_mix_offers_nothing(page: VoicesPage) -> None:
+def test_a_synthesiser_that_cannot_mix_offers_nothing(page):
     page.takes(VoicesListed((VoiceEntry("Alan", own=True),)))
     assert not page.mix.isVisible()
     assert not page.mixer.isVisible()
 
 
-def test_a_mixture_is_heard_then_kept(
-    page: VoicesPage, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_a_mixture_is_heard_then_kept(page, posted, qtbot):
     mixer = page.mixer
     assert mixer.shares.text() == "50 % Heart, 50 % Emma"
     assert not mixer.keep.isEnabled()
@@ -70,7 +68,7 @@ def test_a_mixture_is_heard_then_kept(
     assert "Luna" in page.rows
 
 
-def test_a_name_that_is_taken_leaves_all_as_it_was(page: VoicesPage, qtbot: QtBot) -> None:
+def test_a_name_that_is_taken_leaves_all_as_it_was(page, qtbot):
     qtbot.keyClicks(page.mixer.name, "Heart")
     qtbot.mouseClick(page.mixer.keep, LEFT)
     page.takes(listed(*NAMES))
@@ -81,14 +79,14 @@ def test_a_name_that_is_taken_leaves_all_as_it_was(page: VoicesPage, qtbot: QtBo
     assert "already" in page.notice.text()
 
 
-def test_closing_stops_what_is_heard(page: VoicesPage, posted: list[Command], qtbot: QtBot) -> None:
+def test_closing_stops_what_is_heard(page, posted, qtbot):
     page.takes(PreviewChanged("", PreviewState.SPEAKING))
     qtbot.mouseClick(page.mixer.leave, LEFT)
     assert posted == [StopPreview()]
     assert not page.mixer.isVisible()
 
 
-def test_voices_that_come_and_go_leave_the_choice(page: VoicesPage) -> None:
+def test_voices_that_come_and_go_leave_the_choice(page):
     page.mixer.one.setCurrentIndex(2)
     page.takes(listed("Ada", *NAMES))
     assert page.mixer.one.currentText() == "George"

@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
-from app.voice.page import VoicesPage
+from app.voice.page import NAMES, VoicesPage
 from app.voice.panel import VoiceArea
 from engine.api import (
+    SYSTEMS,
     AddVoice,
     ChangeSetting,
     ClipInspected,
@@ -25,10 +26,13 @@ from engine.api import (
     Levels,
     ListModels,
     ListVoices,
+    ModelSettled,
+    ModelsListed,
     Notice,
     PreviewChanged,
     PreviewState,
     PreviewVoice,
+    Recommendation,
     RecordClip,
     RemakeVoice,
     RemoveVoice,
@@ -36,10 +40,12 @@ from engine.api import (
     RestoreVoice,
     SetVoicePace,
     StopPreview,
+    UseModel,
     VoiceEntry,
     VoicesChanged,
     VoicesListed,
 )
+from tests.fakes_engine import BUILT_IN, entry
 
 LEFT = Qt.MouseButton.LeftButton
 ANTON = VoiceEntry("Anton", own=True)
@@ -76,7 +82,7 @@ def inspected(**values: object) -> ClipInspected:
     return ClipInspected(TAKE, **{**told, "can_clone": True, **values})
 
 
-def test_a_row_says_what_a_voice_is_and_what_can_be_done(page: VoicesPage) -> None:
+def test_a_row_says_what_a_voice_is_and_what_can_be_done(page):
     anton, grandma, stranger = page.rows.values()
     assert anton.facts.text() == "comes with the program · not used yet"
     assert "made of 9.4 s · 38 dB above its noise · for neural" in grandma.facts.text()
@@ -91,14 +97,12 @@ def test_a_row_says_what_a_voice_is_and_what_can_be_done(page: VoicesPage) -> No
     assert not stranger.actions_of["Make again from its recording"].isEnabled()
 
 
-def test_a_description_stands_first(page: VoicesPage) -> None:
+def test_a_description_stands_first(page):
     page.takes(VoicesListed((HEART,)))
     assert page.rows["Heart"].facts.text() == f"{HEART.description} · not used yet"
 
 
-def test_a_letter_goes_to_the_next_voice_that_begins_with_it(
-    page: VoicesPage, qtbot: QtBot
-) -> None:
+def test_a_letter_goes_to_the_next_voice_that_begins_with_it(page, qtbot):
     names = [f"{letter}{number}" for letter in "ABC" for number in range(9)]
     page.takes(VoicesListed(tuple(VoiceEntry(name, own=True) for name in names)))
     QApplication.processEvents()  # it is laid out
@@ -114,9 +118,7 @@ def test_a_letter_goes_to_the_next_voice_that_begins_with_it(
     assert page.text.text() == "b"
 
 
-def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(
-    page: VoicesPage, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(page, posted, qtbot):
     row = page.rows["Grandma"]
     page.text.setText("Good morning")
     qtbot.mouseClick(row.hear, LEFT)
@@ -130,9 +132,7 @@ def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(
     assert posted == [PreviewVoice("Grandma", "Good morning"), StopPreview()]
 
 
-def test_what_is_chosen_from_a_row_is_asked_of_the_engine(
-    page: VoicesPage, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_what_is_chosen_from_a_row_is_asked_of_the_engine(page, posted, qtbot):
     row = page.rows["Grandma"]
     qtbot.mouseClick(row.use, LEFT)
     row.actions_of["Make again from its recording"].trigger()
@@ -148,15 +148,13 @@ def test_what_is_chosen_from_a_row_is_asked_of_the_engine(
     ]
 
 
-def test_a_pace_that_is_shown_is_not_asked_for(page: VoicesPage, posted: list[Command]) -> None:
+def test_a_pace_that_is_shown_is_not_asked_for(page, posted):
     page.takes(VoicesListed((VoiceEntry("Anton", own=True, pace=4.0),)))
     assert page.rows["Anton"].pace.value() == 4.0
     assert posted == []
 
 
-def test_a_name_is_written_over_and_asked_for_once(
-    page: VoicesPage, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_a_name_is_written_over_and_asked_for_once(page, posted, qtbot):
     row = page.rows["Grandma"]
     row.rename()
     row.new_name.setText("  Oma Erna ")
@@ -168,25 +166,21 @@ def test_a_name_is_written_over_and_asked_for_once(
     assert len(posted) == 1
 
 
-def test_a_row_that_stays_is_the_same_widget_and_one_that_goes_is_gone(page: VoicesPage) -> None:
+def test_a_row_that_stays_is_the_same_widget_and_one_that_goes_is_gone(page):
     before = page.rows["Anton"]
     page.takes(VoicesListed((ANTON, VoiceEntry("New"))))
     assert page.rows["Anton"] is before
     assert list(page.rows) == ["Anton", "New"]
 
 
-def test_what_was_removed_comes_back_or_goes_for_good(
-    page: VoicesPage, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_what_was_removed_comes_back_or_goes_for_good(page, posted, qtbot):
     by_name = {each.accessibleName(): each for each in page.findChildren(QPushButton)}
     qtbot.mouseClick(by_name["Bring back Oma"], LEFT)
     qtbot.mouseClick(by_name["Delete Oma for good"], LEFT)
     assert posted == [RestoreVoice("Oma"), DiscardVoice("Oma")]
 
 
-def test_files_are_chosen_in_dialogs_that_stop_nothing(
-    page: VoicesPage, posted: list[Command], tmp_path: Path
-) -> None:
+def test_files_are_chosen_in_dialogs_that_stop_nothing(page, posted, tmp_path):
     out = page.rows["Grandma"].export()
     assert out.isVisible()
     assert not out.testAttribute(Qt.WidgetAttribute.WA_ShowModal) or out.isModal()
@@ -201,7 +195,7 @@ def test_files_are_chosen_in_dialogs_that_stop_nothing(
     ]
 
 
-def test_what_was_done_or_could_not_be_is_said_as_plain_text(page: VoicesPage) -> None:
+def test_what_was_done_or_could_not_be_is_said_as_plain_text(page):
     page.takes(Failed("model", "<b>The disk is full.</b>", "Make room."))
     assert page.notice.text() == "<b>The disk is full.</b> Make room."
     page.takes(Notice("Done."))
@@ -215,9 +209,7 @@ def record(page: VoicesPage, qtbot: QtBot) -> None:
     page.takes(ClipRecording(True, 6.0))
 
 
-def test_a_voice_is_recorded_judged_and_adopted(
-    page: VoicesPage, area: VoiceArea, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_a_voice_is_recorded_judged_and_adopted(page, area, posted, qtbot):
     record(page, qtbot)
     area.on_event(Levels(-20.0, -90.0, -20.0))
     assert page.recorder.meter.fraction > 0
@@ -241,15 +233,13 @@ def test_a_voice_is_recorded_judged_and_adopted(
     assert posted == []  # the engine forgets the clip once it is a voice
 
 
-def test_a_recording_that_ended_by_itself_says_why(page: VoicesPage, qtbot: QtBot) -> None:
+def test_a_recording_that_ended_by_itself_says_why(page, qtbot):
     record(page, qtbot)
     page.takes(ClipRecording(False, 30.0, "30 seconds are enough."))
     assert page.recorder.facts.text() == "30 seconds are enough."
 
 
-def test_a_refused_recording_says_why_and_offers_what_helps(
-    page: VoicesPage, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_a_refused_recording_says_why_and_offers_what_helps(page, posted, qtbot):
     record(page, qtbot)
     page.takes(ClipRecording(False, 20.0))
     page.takes(inspected(seconds=20.0, usable=False, advice="No speech.", better=(4.0, 8.0)))
@@ -273,9 +263,7 @@ def test_a_refused_recording_says_why_and_offers_what_helps(
     assert posted[-1] == AddVoice(TAKE, True, "My voice", 4.0, 8.0)
 
 
-def test_a_dropped_recording_is_offered_in_parts_too(
-    area: VoiceArea, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_a_dropped_recording_is_offered_in_parts_too(area, posted, qtbot):
     area.on_event(inspected(usable=False, seconds=1_260.0, better=(12.0, 8.0)))
     assert area.sheet.part.isVisible()
     qtbot.mouseClick(area.sheet.part.better, LEFT)
@@ -284,9 +272,7 @@ def test_a_dropped_recording_is_offered_in_parts_too(
     assert not area.sheet.part.isVisible()
 
 
-def test_closing_the_page_ends_what_it_began(
-    page: VoicesPage, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_closing_the_page_ends_what_it_began(page, posted, qtbot):
     record(page, qtbot)
     page.takes(PreviewChanged("Anton", PreviewState.SPEAKING))
     posted.clear()
@@ -294,9 +280,42 @@ def test_closing_the_page_ends_what_it_began(
     assert posted == [StopPreview(), DropClip()]
 
 
-def test_a_name_from_a_file_steers_nothing(page: VoicesPage) -> None:
+def test_a_name_from_a_file_steers_nothing(page):
     page.takes(VoicesListed((VoiceEntry("<b>x</b>\u202eevil\nline"),)))
     shown = next(iter(page.rows.values())).title
     assert "\u202e" not in shown.text()
     assert "\n" not in shown.text()
     assert shown.textFormat() is Qt.TextFormat.PlainText
+
+
+NO_ADVICE = (Recommendation(), "")
+
+
+def listed(in_use: str) -> ModelsListed:
+    titles = {"starter": "Rubato's own voice", **{each.name: each.title for each in SYSTEMS}}
+    entries = [
+        entry(name, titles[name], "voice", in_use=name == in_use, **BUILT_IN)
+        for name in sorted(titles)
+    ]
+    return ModelsListed((*entries, entry("kokoro", "Kokoro", "voice", megabytes=107)), *NO_ADVICE)
+
+
+def test_they_are_listed_and_chosen(qtbot, theme, posted):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    page = VoicesPage(posted.append, theme, parent)
+    page.open_beside()
+    assert not page.papers.rows
+    page.takes(listed(in_use="starter"))
+    assert tuple(page.papers.rows) == NAMES
+    row = page.papers.rows["smlle"]
+    posted.clear()
+    row.act.click()
+    assert posted == [UseModel("smlle")]
+    page.takes(ModelSettled("smlle", "SMLLE speaks from now on."))
+    page.takes(listed(in_use="smlle"))
+    assert row.said.text() == "SMLLE speaks from now on."
+    assert "in use" in row.title.text()
+    QApplication.processEvents()  # it is laid out
+    assert page.papers.rows["starter"].act.isVisible()
+    page.close()

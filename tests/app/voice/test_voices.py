@@ -46,15 +46,13 @@ def inspected(*, usable: bool = True, can_clone: bool = True) -> ClipInspected:
     [(True, True, True), (False, True, False), (True, False, False)],
 )
 def test_a_voice_is_offered_for_a_fit_recording_and_a_voice_that_can_clone(
-    area: VoiceArea, *, usable: bool, can_clone: bool, offered: bool
-) -> None:
+    area, *, usable, can_clone, offered
+):
     area.on_event(inspected(usable=usable, can_clone=can_clone))
     assert area.sheet.consent.isVisible() is offered
 
 
-def test_nothing_is_sent_before_the_person_has_agreed(
-    area: VoiceArea, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_nothing_is_sent_before_the_person_has_agreed(area, posted, qtbot):
     area.on_event(inspected())
     assert area.sheet.consent.name.text() == "my aunt"
     assert not area.sheet.consent.adopt.isEnabled()
@@ -66,9 +64,7 @@ def test_nothing_is_sent_before_the_person_has_agreed(
     assert not area.sheet.consent.isVisible()
 
 
-def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(
-    area: VoiceArea, posted: list[Command]
-) -> None:
+def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, posted):
     consent = area.sheet.consent
     area.on_event(inspected())
     assert not consent.hear.isVisible()
@@ -80,16 +76,14 @@ def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(
     assert posted == [PreviewVoice(str(Path("/a/my_aunt.wav").absolute()))]
 
 
-def test_another_recording_must_be_agreed_to_anew(area: VoiceArea) -> None:
+def test_another_recording_must_be_agreed_to_anew(area):
     area.on_event(inspected())
     area.sheet.consent.agreed.setChecked(True)
     area.on_event(inspected())
     assert not area.sheet.consent.agreed.isChecked()
 
 
-def test_a_recording_can_be_left_at_any_time(
-    area: VoiceArea, posted: list[Command], qtbot: QtBot
-) -> None:
+def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
     sheet = area.sheet
     area.add_file(Path("/a/my_aunt.wav"))
     assert sheet.isVisible()
@@ -103,7 +97,7 @@ def test_a_recording_can_be_left_at_any_time(
     assert not sheet.isVisible()
 
 
-def test_an_adopted_recording_closes_the_sheet(area: VoiceArea, qtbot: QtBot) -> None:
+def test_an_adopted_recording_closes_the_sheet(area, qtbot):
     area.on_event(inspected())
     area.sheet.consent.agreed.setChecked(True)
     qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
@@ -111,7 +105,7 @@ def test_an_adopted_recording_closes_the_sheet(area: VoiceArea, qtbot: QtBot) ->
 
 
 @pytest.mark.parametrize("size", [(480, 640), (1100, 780)])
-def test_the_sheet_moves_nothing_and_stays_in_the_window(window: Window, size) -> None:
+def test_the_sheet_moves_nothing_and_stays_in_the_window(window, size):
     window.resize(*size)
     for event in READY:
         window.on_event(event)
@@ -130,14 +124,14 @@ def test_the_sheet_moves_nothing_and_stays_in_the_window(window: Window, size) -
     assert sheet.rect().contains(sheet.cancel.geometry())
 
 
-def test_a_voice_needs_a_name(area: VoiceArea) -> None:
+def test_a_voice_needs_a_name(area):
     area.on_event(inspected())
     area.sheet.consent.agreed.setChecked(True)
     area.sheet.consent.name.setText("   ")
     assert not area.sheet.consent.adopt.isEnabled()
 
 
-def test_the_place_to_drop_says_when_no_recording_can_be_used(area: VoiceArea) -> None:
+def test_the_place_to_drop_says_when_no_recording_can_be_used(area):
     area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=False))
     assert area.target.facts.text() == "these voices are fixed"
     area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=True))
@@ -156,7 +150,7 @@ def sheet(window: Window, qtbot: QtBot) -> ClipSheet:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
-def test_tab_goes_round_in_the_sheet(window: Window, sheet: ClipSheet, qtbot: QtBot, key) -> None:
+def test_tab_goes_round_in_the_sheet(window, sheet, qtbot, key):
     assert window.focusWidget() is sheet.consent.name
     seen = set()
     for _ in range(9):
@@ -166,9 +160,7 @@ def test_tab_goes_round_in_the_sheet(window: Window, sheet: ClipSheet, qtbot: Qt
     assert {sheet.consent.name, sheet.consent.agreed, sheet.cancel} <= seen
 
 
-def test_escape_cancels_the_sheet_and_stops_no_reply(
-    window: Window, sheet: ClipSheet, posted: list[object], qtbot: QtBot
-) -> None:
+def test_escape_cancels_the_sheet_and_stops_no_reply(window, sheet, posted, qtbot):
     qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
     assert not sheet.isVisible()
     assert CancelClip() in posted

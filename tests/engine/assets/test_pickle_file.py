@@ -26,7 +26,7 @@ class Command:
 
 
 @pytest.mark.parametrize("zipped", [True, False])
-def test_both_formats_are_read(tmp_path: Path, zipped: bool) -> None:
+def test_both_formats_are_read(tmp_path, zipped):
     file = tmp_path / "weights.pt"
     table = {"a": torch.arange(3.0), "about": {"layers": 4}}
     torch.save(table, file, _use_new_zipfile_serialization=zipped)
@@ -36,9 +36,7 @@ def test_both_formats_are_read(tmp_path: Path, zipped: bool) -> None:
 
 
 @pytest.mark.parametrize("content", [{"a": Command()}, [torch.zeros(1)], Command()])
-def test_what_is_no_table_of_weights_is_refused_unrun(
-    tmp_path: Path, content: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_table_of_weights_is_refused_unrun(tmp_path, content, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "weights.pt"
     torch.save(content, file)
@@ -49,14 +47,14 @@ def test_what_is_no_table_of_weights_is_refused_unrun(
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"weights", b"\x80\x02."])
-def test_what_is_damaged_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_damaged_is_refused(tmp_path, content):
     file = tmp_path / "weights.pt"
     file.write_bytes(content)
     with pytest.raises(ModelError, match="damaged"):
         read(file)
 
 
-def test_no_byte_that_changed_is_another_error(tmp_path: Path) -> None:
+def test_no_byte_that_changed_is_another_error(tmp_path):
     """Of the older format; the newer one's parts have checksums."""
     file, whole = tmp_path / "weights.pt", tmp_path / "whole.pt"
     torch.save({"a": torch.arange(3.0)}, whole, _use_new_zipfile_serialization=False)
@@ -68,6 +66,6 @@ def test_no_byte_that_changed_is_another_error(tmp_path: Path) -> None:
             read(file)
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_what_is_missing_is_named(tmp_path):
     with pytest.raises(ModelError, match=r"The voice file .*weights\.pt is not there"):
         read(tmp_path / "weights.pt")

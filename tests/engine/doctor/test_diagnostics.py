@@ -71,7 +71,7 @@ def variants(home: Path) -> list[Settings]:
     ]
 
 
-def test_no_setting_device_path_or_key_of_the_person_is_told(home: Path, notes: CrashNotes):
+def test_no_setting_device_path_or_key_of_the_person_is_told(home, notes):
     for content in (None, b"PK", b"GGUF"):
         if content is not None:
             (home / "model.gguf").write_bytes(content)
@@ -81,12 +81,12 @@ def test_no_setting_device_path_or_key_of_the_person_is_told(home: Path, notes: 
             assert '"part": "microphone"' in told
 
 
-def test_the_person_sees_what_the_shared_text_leaves_out(home: Path):
+def test_the_person_sees_what_the_shared_text_leaves_out(home):
     told = " ".join(finding.text + finding.advice for finding in examine(everything(home)))
     assert told.count(SECRET) > 3
 
 
-def test_a_broken_settings_file_is_told_without_what_stands_in_it(home: Path, notes: CrashNotes):
+def test_a_broken_settings_file_is_told_without_what_stands_in_it(home, notes):
     (home / "config").mkdir()
     (home / "config" / "settings.toml").write_text(f'{SECRET} = 1\n[audio]\nvolume = "{SECRET}"\n')
     told = shared(Settings(), notes)
@@ -94,7 +94,7 @@ def test_a_broken_settings_file_is_told_without_what_stands_in_it(home: Path, no
     assert SECRET not in told.lower()
 
 
-def test_a_server_s_answer_and_address_are_not_told(home: Path, notes: CrashNotes):
+def test_a_server_s_answer_and_address_are_not_told(home, notes):
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as gone:
         address = f"http://localhost:{gone.server_port}/{SECRET}/v1"
     settings = change(everything(home), "language_model.address", address)
@@ -103,16 +103,14 @@ def test_a_server_s_answer_and_address_are_not_told(home: Path, notes: CrashNote
     assert SECRET not in shared(settings, notes, found).lower()
 
 
-def test_the_names_of_a_person_s_own_pack_are_not_told(home: Path, notes: CrashNotes):
+def test_the_names_of_a_person_s_own_pack_are_not_told(home, notes):
     write_pack(home / "data" / "models" / "starter")
     told = shared(Settings(), notes)
     assert "Ada" not in told
     assert "Bruno" not in told
 
 
-def test_of_an_error_the_code_is_told(
-    home: Path, notes: CrashNotes, monkeypatch: pytest.MonkeyPatch
-):
+def test_of_an_error_the_code_is_told(home, notes, monkeypatch):
     def devices() -> Devices:
         raise DeviceError(f"{SECRET} is gone.", hint=f"Ask {SECRET}.")
 
@@ -122,7 +120,7 @@ def test_of_an_error_the_code_is_told(
     assert '"code": "device"' in told
 
 
-def test_a_check_that_breaks_tells_the_kind_of_error_alone(home: Path, notes: CrashNotes):
+def test_a_check_that_breaks_tells_the_kind_of_error_alone(home, notes):
     def broken(settings: Settings) -> Iterator[Finding]:
         raise RuntimeError(SECRET)
         yield
@@ -132,7 +130,7 @@ def test_a_check_that_breaks_tells_the_kind_of_error_alone(home: Path, notes: Cr
     assert SECRET not in told
 
 
-def test_neither_log_nor_crashes_nor_what_was_kept_is_told(home: Path, notes: CrashNotes):
+def test_neither_log_nor_crashes_nor_what_was_kept_is_told(home, notes):
     logging.getLogger("engine.x").error("voice gone name=%s", SECRET, exc_info=OSError(5, SECRET))
     notes.note("a test", ValueError(f"/srv/{SECRET}/letters.txt"))
     (home / "data" / "voices").mkdir(parents=True)
@@ -144,7 +142,7 @@ def test_neither_log_nor_crashes_nor_what_was_kept_is_told(home: Path, notes: Cr
     assert SECRET not in told.lower()
 
 
-def test_a_path_or_address_that_a_check_forgot_is_left_out(home: Path, notes: CrashNotes):
+def test_a_path_or_address_that_a_check_forgot_is_left_out(home, notes):
     text = f"In {home}/x, /srv/{SECRET}, C:\\Users\\{SECRET} or https://{SECRET}.example; see a/b"
     told = shared(Settings(), notes, [Finding("x", State.OK, text, f"ask {SECRET}@example.org")])
     assert SECRET not in told

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -24,14 +23,12 @@ def one(check: Callable[[Settings], object], settings: Settings | None = None) -
     ("version", "state"),
     [((3, 10), State.FAULT), ((3, 11), State.OK), ((3, 13), State.OK), ((3, 14), State.FAULT)],
 )
-def test_the_supported_pythons_are_well(
-    version: tuple[int, int], state: State, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_supported_pythons_are_well(version, state, monkeypatch):
     monkeypatch.setattr(machine.sys, "version_info", version)
     assert one(machine.python).state is state
 
 
-def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch):
+def test_missing_packages_are_named(monkeypatch):
     def version(name: str) -> str:
         if name in ("soxr", "pint"):
             raise metadata.PackageNotFoundError(name)
@@ -41,7 +38,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch):
     assert one(machine.packages).text == "Not installed: soxr, pint"
 
 
-def test_the_window_library_that_crashes_is_a_fault(monkeypatch: pytest.MonkeyPatch):
+def test_the_window_library_that_crashes_is_a_fault(monkeypatch):
     monkeypatch.setattr(machine.metadata, "version", lambda name: "6.12.0")
     monkeypatch.setattr(machine.sys, "version_info", (3, 11, 7))
     assert "crash" in one(machine.packages).text
@@ -67,36 +64,34 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, *, capability: tuple[int, int] |
 @pytest.mark.parametrize(
     ("capability", "state"), [((9, 0), State.OK), ((8, 6), State.OK), ((12, 0), State.WARNING)]
 )
-def test_a_card_that_torch_was_not_built_for_is_reported(
-    capability: tuple[int, int], state: State, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_card_that_torch_was_not_built_for_is_reported(capability, state, monkeypatch):
     fake_torch(monkeypatch, capability=capability)
     finding = one(machine.graphics_card)
     assert finding.state is state
     assert "Card, compute " in finding.text
 
 
-def test_a_driver_without_a_torch_for_it_is_reported(monkeypatch: pytest.MonkeyPatch):
+def test_a_driver_without_a_torch_for_it_is_reported(monkeypatch):
     fake_torch(monkeypatch, capability=None)
     monkeypatch.setattr(machine.card, "has_driver", lambda: True)
     assert "cannot use it" in one(machine.graphics_card).text
 
 
-def test_asking_for_a_card_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch):
+def test_asking_for_a_card_that_is_not_there_is_reported(monkeypatch):
     fake_torch(monkeypatch, capability=None)
     assert one(machine.graphics_card).state is State.OK
     wanted = change(Settings(), "speech.device", "cuda")
     assert one(machine.graphics_card, wanted).state is State.WARNING
 
 
-def test_no_torch_is_imported_where_no_card_can_be(monkeypatch: pytest.MonkeyPatch):
+def test_no_torch_is_imported_where_no_card_can_be(monkeypatch):
     monkeypatch.setattr(machine.card, "has_driver", lambda: False)
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it would fail
     assert one(machine.graphics_card).state is State.OK
 
 
-def test_a_missing_torch_is_a_fault(monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_torch_is_a_fault(monkeypatch):
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: None)
     assert one(machine.graphics_card).state is State.FAULT
 
@@ -104,9 +99,7 @@ def test_a_missing_torch_is_a_fault(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("free_mib", "state"), [(99, State.FAULT), (2047, State.WARNING), (2048, State.OK)]
 )
-def test_little_room_is_reported(
-    free_mib: int, state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_little_room_is_reported(free_mib, state, tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "not" / "yet"))
     monkeypatch.setattr(
         machine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free_mib * machine.MIB)
@@ -114,16 +107,14 @@ def test_little_room_is_reported(
     assert one(machine.room).state is state
 
 
-def test_no_display_is_reported(monkeypatch: pytest.MonkeyPatch):
+def test_no_display_is_reported(monkeypatch):
     monkeypatch.setattr(machine.sys, "platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     assert one(machine.display).state is State.WARNING
 
 
-def test_a_display_without_the_library_that_qt_does_not_name_is_a_fault(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_a_display_without_the_library_that_qt_does_not_name_is_a_fault(monkeypatch):
     def missing(name: str) -> None:
         raise OSError(name)
 
@@ -137,18 +128,14 @@ def test_a_display_without_the_library_that_qt_does_not_name_is_a_fault(
     ("content", "state"),
     [(None, State.OK), ("[audio]\nvolume = 0.5\n", State.OK), ("[audio\n", State.WARNING)],
 )
-def test_the_settings_file_is_read(
-    content: str | None, state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_settings_file_is_read(content, state, tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     if content is not None:
         (tmp_path / "settings.toml").write_text(content)
     assert one(machine.settings_file).state is state
 
 
-def test_a_settings_folder_that_cannot_be_written_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_settings_folder_that_cannot_be_written_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setattr(machine.os, "access", lambda folder, mode: False)
     assert "cannot be written" in one(machine.settings_file).text

@@ -63,9 +63,7 @@ def test_a_chosen_device_that_is_not_connected_is_a_warning(plug):
     assert states(parts.sound(settings))[0] == ("microphone", State.WARNING)
 
 
-def test_a_sound_library_that_is_missing_is_told_in_its_own_words(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_a_sound_library_that_is_missing_is_told_in_its_own_words(monkeypatch):
     def devices() -> Devices:
         raise DeviceError("PortAudio is missing.", hint="Install it.")
 
@@ -75,16 +73,14 @@ def test_a_sound_library_that_is_missing_is_told_in_its_own_words(
     assert (found.state, found.code) == (State.FAULT, "device")
 
 
-def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     (found,) = parts.recogniser(Settings())
     assert (found.part, found.state) == ("recogniser", State.OK)
     assert "rubato models get whisper-base" in found.text
 
 
-def test_a_machine_too_slow_for_whisper_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_too_slow_for_whisper_is_told_so(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     pick.keep(pick.judge(2100.0), tmp_path)
     (found,) = parts.recogniser(Settings())
@@ -95,15 +91,13 @@ def test_a_machine_too_slow_for_whisper_is_told_so(tmp_path: Path, monkeypatch: 
     assert found.text.endswith("written 2.1 s after its end, more than 2.0 s.")
 
 
-def test_a_bundled_recogniser_without_its_model_is_a_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_bundled_recogniser_without_its_model_is_a_fault(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.setattr("pocketsphinx.get_model_path", lambda name: str(tmp_path / name))
     assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
 
 
-def test_a_whisper_without_a_model_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_whisper_without_a_model_is_a_fault(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = change(Settings(), "recogniser.engine", "whisper")
     assert states(parts.recogniser(settings)) == [("recogniser", State.FAULT)]
@@ -116,9 +110,7 @@ def test_the_skills_need_nothing():
 @pytest.mark.parametrize(
     ("content", "state"), [(None, State.FAULT), (b"PK\x03\x04", State.FAULT), (b"GGUF", State.OK)]
 )
-def test_a_model_file_must_be_there_and_be_one(
-    content: bytes | None, state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_model_file_must_be_there_and_be_one(content, state, tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "_has_llama", lambda: True)
     file = tmp_path / "model.gguf"
     if content is not None:
@@ -127,7 +119,7 @@ def test_a_model_file_must_be_there_and_be_one(
     assert states(found) == [("language model", state)]
 
 
-def test_a_model_file_without_the_extra_names_the_command(monkeypatch: pytest.MonkeyPatch):
+def test_a_model_file_without_the_extra_names_the_command(monkeypatch):
     monkeypatch.setattr(parts, "_has_llama", lambda: False)
     found = list(parts.language_model(with_values(engine="llama")))
     assert any("make llm" in finding.advice for finding in found)
@@ -168,16 +160,14 @@ def server_state(found: Iterable[Finding]) -> State:
 @pytest.mark.parametrize(
     ("status", "state"), [(200, State.OK), (401, State.FAULT), (404, State.WARNING)]
 )
-def test_a_server_is_judged_by_its_answer(server: HTTPServer, status: int, state: State):
+def test_a_server_is_judged_by_its_answer(server, status, state):
     server.status = status
     found = parts.language_model(with_values(engine="server", address=address_of(server)))
     assert server_state(found) is state
     assert server.asked == [("/v1/models", None)]
 
 
-def test_a_server_gets_the_key_from_the_environment(
-    server: HTTPServer, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_server_gets_the_key_from_the_environment(server, monkeypatch):
     monkeypatch.setenv("MY_KEY", "s3cret")
     chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
     found = list(parts.language_model(chosen))
@@ -186,9 +176,7 @@ def test_a_server_gets_the_key_from_the_environment(
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_key_is_not_carried_elsewhere(
-    server: HTTPServer, monkeypatch: pytest.MonkeyPatch, status: int
-):
+def test_a_key_is_not_carried_elsewhere(server, monkeypatch, status):
     monkeypatch.setenv("MY_KEY", "s3cret")
     server.status = status
     chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
@@ -196,13 +184,13 @@ def test_a_key_is_not_carried_elsewhere(
     assert server.asked == [("/v1/models", "Bearer s3cret")]
 
 
-def test_a_key_that_is_not_set_is_a_warning(server: HTTPServer, monkeypatch: pytest.MonkeyPatch):
+def test_a_key_that_is_not_set_is_a_warning(server, monkeypatch):
     monkeypatch.delenv("MY_KEY", raising=False)
     chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
     assert server_state(parts.language_model(chosen)) is State.WARNING
 
 
-def test_a_server_that_is_down_is_a_fault(server: HTTPServer):
+def test_a_server_that_is_down_is_a_fault(server):
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
         address = address_of(other)
     found = parts.language_model(with_values(engine="server", address=address))
@@ -215,9 +203,7 @@ def no_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place, "NAME", "no such pack")
 
 
-def test_the_built_in_synthesisers_are_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_built_in_synthesisers_are_well(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.setattr(packs, "SHIPPED", "no such folder")
     write_pack(place.own_folder())
@@ -234,7 +220,7 @@ def test_the_built_in_synthesisers_are_well(
 @pytest.mark.parametrize(
     ("settings", "state"), [(Settings(), State.FAULT), (FORMANT, State.WARNING)]
 )
-def test_a_missing_pack_is_a_fault_where_it_should_speak(settings: Settings, state: State) -> None:
+def test_a_missing_pack_is_a_fault_where_it_should_speak(settings, state):
     found = next(each for each in parts.synthesiser(settings) if each.state is not State.OK)
     assert found.state is state
     assert "missing from this installation" in found.text
@@ -242,14 +228,12 @@ def test_a_missing_pack_is_a_fault_where_it_should_speak(settings: Settings, sta
 
 
 @pytest.mark.usefixtures("no_pack")
-def test_a_synthesiser_without_its_data_is_a_fault(monkeypatch: pytest.MonkeyPatch):
+def test_a_synthesiser_without_its_data_is_a_fault(monkeypatch):
     monkeypatch.setattr("espeakng_loader.get_data_path", lambda: "/no/such/folder")
     assert states(parts.synthesiser(FORMANT))[-1] == ("synthesiser", State.FAULT)
 
 
-def test_a_voice_that_was_not_fetched_names_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_voice_that_was_not_fetched_names_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = change(Settings(), "speech.engine", "voxtream2")
     found = next(iter(parts.synthesiser(settings)))
@@ -258,7 +242,7 @@ def test_a_voice_that_was_not_fetched_names_the_command(
 
 
 @pytest.mark.usefixtures("no_pack")
-def test_a_voice_that_is_complete_is_well(monkeypatch: pytest.MonkeyPatch):
+def test_a_voice_that_is_complete_is_well(monkeypatch):
     monkeypatch.setattr(parts.Store, "state", lambda store, asset: parts.Stored.COMPLETE)
     settings = change(Settings(), "speech.engine", "voxtream2")
     assert states(parts.synthesiser(settings))[0] == ("synthesiser", State.OK)

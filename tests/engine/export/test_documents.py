@@ -2,10 +2,14 @@
 
 import json
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from engine.errors import InvalidInput
 from engine.export.conversation import Conversation, HeardWord, Stretch, Turn
-from engine.export.documents import as_json, markdown, plain
+from engine.export.documents import WRITERS, as_json, markdown, plain, write
 from engine.messages.events import TurnMetrics
 from engine.messages.words import Ending
 from tests.engine.export.conversations import conversation, turn
@@ -36,18 +40,18 @@ def read(text: str) -> Conversation:
     return Conversation(datetime.fromisoformat(whole["began"]), tuple(turns), recorded)
 
 
-def test_what_was_written_as_json_reads_back_the_same() -> None:
+def test_what_was_written_as_json_reads_back_the_same():
     back = read(as_json(TALK))
     assert back.began == TALK.began
     assert back == TALK
 
 
-def test_a_turn_that_goes_on_reads_back_too() -> None:
+def test_a_turn_that_goes_on_reads_back_too():
     going_on = conversation(Turn(1, None, 0.0, "Hm?", reply="It is", heard="It"))
     assert read(as_json(going_on)) == going_on
 
 
-def test_the_text_says_who_said_what_when_and_what_was_not_heard() -> None:
+def test_the_text_says_who_said_what_when_and_what_was_not_heard():
     assert plain(TALK).splitlines() == [
         "Conversation of 2026-03-01 10:15",
         "",
@@ -61,16 +65,66 @@ def test_the_text_says_who_said_what_when_and_what_was_not_heard() -> None:
     ]
 
 
-def test_markdown_keeps_the_marks_of_replies_and_only_those() -> None:
+def test_markdown_keeps_the_marks_of_replies_and_only_those():
     text = markdown(TALK)
     assert "> And \\*now\\*?" in text
     assert "\nIt is\n" in text
     assert "*not heard: \\*\\*still\\*\\* ten, my friend.*" in text
 
 
-def test_nothing_unheard_is_told_as_heard() -> None:
+def test_nothing_unheard_is_told_as_heard():
     unheard = conversation(turn(1, "Hm?", "Never spoken.", words=0))
     assert "Rubato:" not in plain(unheard)
     assert "not heard: Never spoken." in plain(unheard)
     assert "**Rubato**" not in markdown(unheard)
     assert read(as_json(unheard)).turns[0].words == ()
+
+
+SHORT = conversation(turn(1, "What time is it?", "It is ten."))
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_the_suffix_chooses_the_format(suffix, tmp_path):
+    path = tmp_path / f"talk{suffix.upper()}"
+    write(SHORT, path)
+    assert path.read_text(encoding="utf-8") == WRITERS[suffix](SHORT)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_half_a_character_does_not_keep_a_conversation_from_being_written(suffix, tmp_path):
+    path = tmp_path / f"talk{suffix}"
+    write(conversation(turn(1, "Ten\ud83c?", "Great\udf89 news.")), path)
+    assert "Great\ufffd" in path.read_text(encoding="utf-8")
+
+
+def test_an_unknown_suffix_is_refused_with_those_there_are(tmp_path):
+    with pytest.raises(InvalidInput, match=r"'\.docx'") as refused:
+        write(SHORT, tmp_path / "talk.docx")
+    assert ".srt" in refused.value.hint
+
+
+def test_an_empty_conversation_is_not_written(tmp_path):
+    with pytest.raises(InvalidInput, match="no conversation yet"):
+        write(conversation(), tmp_path / "talk.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        write(SHORT, tmp_path / "nowhere" / "talk.txt")
+
+
+def test_a_disk_that_is_full_leaves_the_older_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "talk.txt"
+    write(SHORT, path)
+    before = path.read_text(encoding="utf-8")
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(InvalidInput, match="No space left"):
+        write(conversation(turn(1, "More", "Yes.")), path)
+    assert path.read_text(encoding="utf-8") == before
+    assert list(tmp_path.iterdir()) == [path]

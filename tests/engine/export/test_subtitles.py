@@ -40,7 +40,7 @@ def shown(text: str) -> list[Shown]:
     return cues
 
 
-def test_a_turn_is_a_cue_for_each_side() -> None:
+def test_a_turn_is_a_cue_for_each_side():
     text = subtitles(conversation(turn(1, "What time is it?", "It is ten.")))
     assert text == (
         "1\n00:00:00,000 --> 00:00:01,500\nYou: What time is it?\n\n"
@@ -48,7 +48,7 @@ def test_a_turn_is_a_cue_for_each_side() -> None:
     )
 
 
-def test_a_long_reply_is_cut_into_cues_that_can_be_read() -> None:
+def test_a_long_reply_is_cut_into_cues_that_can_be_read():
     cues = shown(subtitles(conversation(turn(1, "Go on", LONG))))[1:]
     assert len(cues) > 3
     assert all(len(cue.lines) <= LINES for cue in cues)
@@ -57,19 +57,19 @@ def test_a_long_reply_is_cut_into_cues_that_can_be_read() -> None:
     assert " ".join(line for cue in cues for line in cue.lines) == "Rubato: " + LONG
 
 
-def test_a_sentence_that_is_over_ends_its_cue() -> None:
+def test_a_sentence_that_is_over_ends_its_cue():
     cues = shown(subtitles(conversation(turn(1, "", "It is ten in the morning. I like mornings."))))
     assert [cue.lines[-1][-9:] for cue in cues] == [" morning.", "mornings."]
 
 
-def test_what_nobody_heard_has_no_cue() -> None:
+def test_what_nobody_heard_has_no_cue():
     text = subtitles(conversation(turn(1, "Go on", LONG, words=4)))
     assert "The metronome was patented" in text
     assert "Johann" not in text
     assert "Rubato" not in subtitles(conversation(turn(1, "Go on", LONG, words=0)))
 
 
-def test_spoken_words_that_share_a_written_one_are_shown_once_and_marks_are_not() -> None:
+def test_spoken_words_that_share_a_written_one_are_shown_once_and_marks_are_not():
     reply = "It costs **$5** now."
     words = (
         HeardWord("It", 0, 2, 0.0, 0.2),
@@ -84,7 +84,7 @@ def test_spoken_words_that_share_a_written_one_are_shown_once_and_marks_are_not(
     assert cue.end_s == pytest.approx(1.6)
 
 
-def test_a_pause_begins_a_new_cue() -> None:
+def test_a_pause_begins_a_new_cue():
     words = (HeardWord("One", 0, 3, 0.0, 0.3), HeardWord("two", 4, 7, 3.0, 3.3))
     one = Turn(1, Ending.COMPLETE, 0.0, reply="One two", heard="One two", words=words)
     assert [cue.lines for cue in shown(subtitles(conversation(one)))] == [
@@ -93,14 +93,14 @@ def test_a_pause_begins_a_new_cue() -> None:
     ]
 
 
-def test_who_interrupts_ends_the_cue_of_the_reply() -> None:
+def test_who_interrupts_ends_the_cue_of_the_reply():
     first = turn(1, "", "One two three four")  # heard from 2.0 to 3.6
     second = turn(2, "Stop please", "Yes.", start=3.0)
     cues = shown(subtitles(conversation(first, second)))
     assert [(cue.start_s, cue.end_s) for cue in cues[:2]] == [(2.0, 3.0), (3.0, 4.5)]
 
 
-def test_with_a_recording_time_zero_is_its_beginning() -> None:
+def test_with_a_recording_time_zero_is_its_beginning():
     both = (turn(1, "Before", "Yes."), turn(2, "After", "No.", start=60.0))
     cues = shown(subtitles(conversation(*both, recorded=(Stretch(50.0, 30.0),))))
     assert [(cue.start_s, cue.lines) for cue in cues] == [
@@ -120,7 +120,7 @@ words_heard = st.lists(
 
 
 @given(words_heard, st.floats(0, 5), st.text(st.sampled_from("ab "), max_size=200))
-def test_cues_are_in_order_whatever_was_said(spoken, start: float, said: str) -> None:
+def test_cues_are_in_order_whatever_was_said(spoken, start, said):
     reply, words, now = "", [], 1.0
     for text, length, gap in spoken:
         words.append(HeardWord(text, len(reply), len(reply) + len(text), now, now + length))

@@ -1,5 +1,6 @@
 """What is kept is read again as it was; what is deleted is gone from the disk."""
 
+import json
 import sqlite3
 import stat
 import sys
@@ -14,7 +15,7 @@ from engine.errors import HistoryError, InvalidInput
 from engine.export.conversation import HeardWord
 from engine.history import schema
 from engine.history.faults import Damaged, set_aside
-from engine.history.store import NAME, Place, Store
+from engine.history.store import NAME, Place, Store, write_all
 from engine.messages.words import Ending
 from tests.engine.history.turns import BEGAN, talk, turn
 
@@ -42,7 +43,7 @@ def titles(store: Store, search: str = "") -> list[str]:
     return [each.title for each in store.listing(search)]
 
 
-def test_a_turn_is_read_as_it_was_kept(store: Store) -> None:
+def test_a_turn_is_read_as_it_was_kept(store):
     kept = turn(1, "does it rain?", start_s=2.5)
     place = store.keep(kept, BEGAN, 1000.0)
     read = store.read(place.conversation)
@@ -51,7 +52,7 @@ def test_a_turn_is_read_as_it_was_kept(store: Store) -> None:
     assert read.title == "does it rain?"
 
 
-def test_an_open_turn_is_marked_until_it_ends(store: Store) -> None:
+def test_an_open_turn_is_marked_until_it_ends(store):
     whole = turn(1, "does it rain?")
     begun = replace(whole, ending=None, reply="", heard="", words=())
     place = store.keep(begun, BEGAN, 1000.0)
@@ -60,13 +61,13 @@ def test_an_open_turn_is_marked_until_it_ends(store: Store) -> None:
     assert store.read(place.conversation).turns == (whole,)
 
 
-def test_turns_are_in_the_order_they_were_said(store: Store) -> None:
+def test_turns_are_in_the_order_they_were_said(store):
     late = store.keep(turn(2, "second", start_s=20.0), BEGAN, 1000.0)
     store.keep(turn(1, "first", start_s=10.0), BEGAN, 1000.0, Place(late.conversation, 0))
     assert [each.said for each in store.read(late.conversation).turns] == ["first", "second"]
 
 
-def test_the_newest_conversation_is_listed_first(store: Store) -> None:
+def test_the_newest_conversation_is_listed_first(store):
     talk(store, "old", now=1000.0)
     talk(store, "new", "and more", now=2000.0)
     assert [(each.title, each.turns, each.last) for each in store.listing()] == [
@@ -96,15 +97,13 @@ def test_the_newest_conversation_is_listed_first(store: Store) -> None:
         ("\0", []),
     ],
 )
-def test_what_a_person_types_is_looked_for_as_words(
-    store: Store, search: str, found: list[str]
-) -> None:
+def test_what_a_person_types_is_looked_for_as_words(store, search, found):
     talk(store, "Where is the Café?", "In Berlin?", now=1000.0)
     talk(store, "Is 100 percent_sure enough", now=2000.0)
     assert titles(store, search) == found
 
 
-def test_what_was_found_is_shown_with_what_stands_around_it(store: Store) -> None:
+def test_what_was_found_is_shown_with_what_stands_around_it(store):
     talk(store, "hello", "word " * 100 + "the Ünique one " + "word " * 100)
     (found,) = store.listing("unique")
     assert "the Ünique one" in found.excerpt
@@ -112,9 +111,7 @@ def test_what_was_found_is_shown_with_what_stands_around_it(store: Store) -> Non
     assert len(found.excerpt) < 100
 
 
-def test_a_new_name_is_listed_and_found_and_an_empty_one_gives_the_first_words_back(
-    store: Store,
-) -> None:
+def test_a_new_name_is_listed_and_found_and_an_empty_one_gives_the_first_words_back(store):
     number = talk(store, "does it rain?")
     store.rename(number, "  Weather\nof today ")
     assert titles(store, "weather") == ["Weather of today"]
@@ -125,7 +122,7 @@ def test_a_new_name_is_listed_and_found_and_an_empty_one_gives_the_first_words_b
         store.rename(99, "x")
 
 
-def test_what_is_deleted_is_nowhere_on_the_disk(store: Store) -> None:
+def test_what_is_deleted_is_nowhere_on_the_disk(store):
     kept = talk(store, "does it rain?")
     secret = talk(store, "my secret is Rumpelstiltskin", "and Rapunzel too")
     store.rename(secret, "About Dornroeschen")
@@ -139,14 +136,14 @@ def test_what_is_deleted_is_nowhere_on_the_disk(store: Store) -> None:
     assert talk(store, "later") > secret > kept  # a number is never given again
 
 
-def test_old_conversations_go_but_for_the_present_one(store: Store) -> None:
+def test_old_conversations_go_but_for_the_present_one(store):
     present, new = talk(store, "old", now=10.0), talk(store, "new", now=99.0)
     talk(store, "older", now=5.0)
     assert store.remove_before(50.0, besides=present) == 1
     assert store.ids() == (present, new)
 
 
-def test_a_turn_of_a_deleted_conversation_begins_another(store: Store) -> None:
+def test_a_turn_of_a_deleted_conversation_begins_another(store):
     place = store.keep(turn(1, "first"), BEGAN, 1000.0)
     store.remove([place.conversation])
     again = store.keep(turn(1, "first, longer"), BEGAN, 1001.0, place)
@@ -154,20 +151,20 @@ def test_a_turn_of_a_deleted_conversation_begins_another(store: Store) -> None:
     assert titles(store) == ["first, longer"]
 
 
-def test_a_turn_that_was_none_is_taken_back(store: Store) -> None:
+def test_a_turn_that_was_none_is_taken_back(store):
     place = store.keep(turn(1, "convert ten"), BEGAN, 1000.0)
     store.drop(place)
     assert store.listing() == ()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such modes")
-def test_only_its_owner_may_read_it(store: Store) -> None:
+def test_only_its_owner_may_read_it(store):
     talk(store, "does it rain?")
     modes = {stat.S_IMODE(file.stat().st_mode) for file in store.path.parent.iterdir()}
     assert modes == {0o600}
 
 
-def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path: Path) -> None:
+def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path):
     path = tmp_path / NAME
     for full_text, said in ((True, "alpha"), (False, "beta"), (True, "gamma"), (False, "delta")):
         with Store(path, full_text=full_text) as store:
@@ -182,7 +179,7 @@ def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path: Path) -> No
             ]
 
 
-def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path):
     path = tmp_path / NAME
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
@@ -194,7 +191,7 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"no database " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
-def test_what_is_no_database_is_told_and_set_aside(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_database_is_told_and_set_aside(tmp_path, content):
     path = tmp_path / NAME
     path.write_bytes(content)
     with pytest.raises(Damaged) as raised:
@@ -207,7 +204,7 @@ def test_what_is_no_database_is_told_and_set_aside(tmp_path: Path, content: byte
         assert store.is_in_place
 
 
-def test_pages_that_were_overwritten_are_found_out(tmp_path: Path) -> None:
+def test_pages_that_were_overwritten_are_found_out(tmp_path):
     path = tmp_path / NAME
     with Store(path) as store:
         for number in range(200):
@@ -219,9 +216,7 @@ def test_pages_that_were_overwritten_are_found_out(tmp_path: Path) -> None:
         store.check()
 
 
-def test_another_instance_that_writes_is_waited_for_and_then_told(
-    opened: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_instance_that_writes_is_waited_for_and_then_told(opened, monkeypatch):
     monkeypatch.setattr(schema, "BUSY_S", 0.0)
     one, other = opened(), opened()
     talk(one, "does it rain?")
@@ -233,7 +228,7 @@ def test_another_instance_that_writes_is_waited_for_and_then_told(
     assert len(titles(one)) == 2
 
 
-def test_a_full_disk_is_told_and_leaves_what_was_there(opened: Callable[[], Store]) -> None:
+def test_a_full_disk_is_told_and_leaves_what_was_there(opened):
     store = opened()
     talk(store, "does it rain?")
     (pages,) = store._database.execute("PRAGMA page_count").fetchone()
@@ -246,13 +241,13 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(opened: Callable[[], Stor
     store.check()
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(HistoryError, match="cannot be kept"):
         Store(tmp_path / "file" / NAME)
 
 
-def test_values_that_do_not_fit_give_way_and_the_text_stays(store: Store) -> None:
+def test_values_that_do_not_fit_give_way_and_the_text_stays(store):
     number = talk(store, "does it rain?")
     for column, value in (
         ("words", '[["It", 0, 2], 7]'),
@@ -269,7 +264,7 @@ def test_values_that_do_not_fit_give_way_and_the_text_stays(store: Store) -> Non
     assert store.listing()[0].began == 0.0
 
 
-def test_half_a_character_does_not_keep_a_turn_from_being_kept(store: Store) -> None:
+def test_half_a_character_does_not_keep_a_turn_from_being_kept(store):
     word = HeardWord("It\ud83c", 0, 3, 1.5, 1.75)
     place = store.keep(replace(turn(1, "broken \ud800 here"), words=(word,)), BEGAN, 1000.0)
     store.rename(place.conversation, "half \udf89")
@@ -277,3 +272,31 @@ def test_half_a_character_does_not_keep_a_turn_from_being_kept(store: Store) -> 
     assert read.turns[0].said == "broken \ufffd here"
     assert read.turns[0].words[0].text == "It\ufffd"
     assert read.title == "half \ufffd"
+
+
+def test_every_conversation_is_in_the_file_under_its_name(tmp_path):
+    with Store(tmp_path / NAME) as store:
+        talk(store, "does it rain?")
+        store.rename(talk(store, "and tomorrow?"), "Later # on")
+        for suffix in (".txt", ".md"):
+            assert write_all(store, tmp_path / f"all{suffix}") == 2
+            text = (tmp_path / f"all{suffix}").read_text(encoding="utf-8")
+            assert text.index("does it rain?") < text.index("Later") < text.index("and tomorrow?")
+        write_all(store, tmp_path / "all.JSON")
+        whole = json.loads((tmp_path / "all.JSON").read_text(encoding="utf-8"))
+        assert [each["title"] for each in whole["conversations"]] == ["does it rain?", "Later # on"]
+        assert whole["conversations"][0]["turns"][0]["words"][1]["text"] == "rains"
+        assert whole["conversations"][0]["turns"][0]["voice"] == "Ada"
+
+
+def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):
+    with Store(tmp_path / NAME) as store:
+        with pytest.raises(InvalidInput, match="No conversation"):
+            write_all(store, tmp_path / "all.txt")
+        talk(store, "does it rain?")
+        with pytest.raises(InvalidInput, match=r"written as '\.srt'"):
+            write_all(store, tmp_path / "all.srt")
+        with pytest.raises(InvalidInput, match="cannot be written"):
+            write_all(store, tmp_path / "nowhere" / "all.txt")
+    assert not list(tmp_path.glob("*all*"))
+    assert not list(tmp_path.glob(".rubato*"))

@@ -1,7 +1,6 @@
 """Files of the person's own are remembered where they lie."""
 
 import stat
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from engine.models.added import FILE, MOST, Added, add, added, forget
 from tests.engine.models.own_files import gguf, whisper
 
 
-def test_a_gguf_file_is_remembered_and_stays(data: Path, tmp_path: Path) -> None:
+def test_a_gguf_file_is_remembered_and_stays(data, tmp_path):
     file = gguf(tmp_path / "mine.gguf")
     before = file.read_bytes()
     assert add(file, data) == (Added(str(file), "language model"),)
@@ -19,24 +18,24 @@ def test_a_gguf_file_is_remembered_and_stays(data: Path, tmp_path: Path) -> None
     assert stat.S_IMODE((data / FILE).stat().st_mode) == 0o600
 
 
-def test_a_whisper_folder_is_a_recogniser(data: Path, tmp_path: Path) -> None:
+def test_a_whisper_folder_is_a_recogniser(data, tmp_path):
     folder = whisper(tmp_path / "my whisper")
     assert add(folder, data) == (Added(str(folder), "recogniser"),)
 
 
-def test_every_gguf_file_of_a_folder_is_added(data: Path, tmp_path: Path) -> None:
+def test_every_gguf_file_of_a_folder_is_added(data, tmp_path):
     files = [gguf(tmp_path / "all" / name) for name in ("a.gguf", "b.gguf")]
     assert [each.path for each in add(tmp_path / "all", data)] == [str(file) for file in files]
 
 
-def test_the_same_file_is_listed_once(data: Path, tmp_path: Path) -> None:
+def test_the_same_file_is_listed_once(data, tmp_path):
     file = gguf(tmp_path / "mine.gguf")
     add(file, data)
     add(file, data)
     assert len(added(data)) == 1
 
 
-def test_what_is_forgotten_stays_on_the_disk(data: Path, tmp_path: Path) -> None:
+def test_what_is_forgotten_stays_on_the_disk(data, tmp_path):
     file = gguf(tmp_path / "mine.gguf")
     add(file, data)
     forget(str(file), data)
@@ -45,7 +44,7 @@ def test_what_is_forgotten_stays_on_the_disk(data: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("what", ["missing", "text", "empty folder", "half a whisper"])
-def test_what_is_no_model_is_refused_with_what_to_do(what: str, data: Path, tmp_path: Path) -> None:
+def test_what_is_no_model_is_refused_with_what_to_do(what, data, tmp_path):
     path = tmp_path / "thing"
     match what:
         case "text":
@@ -61,20 +60,20 @@ def test_what_is_no_model_is_refused_with_what_to_do(what: str, data: Path, tmp_
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000])
-def test_a_damaged_list_counts_as_empty(text: str, data: Path) -> None:
+def test_a_damaged_list_counts_as_empty(text, data):
     data.mkdir()
     (data / FILE).write_text(text)
     assert added(data) == ()
 
 
-def test_the_list_is_bounded(data: Path, tmp_path: Path) -> None:
+def test_the_list_is_bounded(data, tmp_path):
     for number in range(MOST):
         add(gguf(tmp_path / f"{number}.gguf"), data)
     with pytest.raises(InvalidInput, match=str(MOST)):
         add(gguf(tmp_path / "more.gguf"), data)
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "data").write_text("a file where the folder should be")
     with pytest.raises(SettingsError, match="cannot be saved"):
         add(gguf(tmp_path / "mine.gguf"), tmp_path / "data")

@@ -1,7 +1,6 @@
 """The list of all models, and which of them are in use."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,15 +10,22 @@ from engine.errors import InvalidInput, ModelError
 from engine.messages.models import Origin, Presence
 from engine.models import listing, storage
 from engine.models.added import add
-from engine.models.choice import changes
-from engine.models.listing import entries, entry
-from engine.models.removal import remove, told
+from engine.models.choice import changes, remove, told
+from engine.models.listing import (
+    MEGABYTES_A_CORE,
+    OWN_MB,
+    SYSTEM_SHARE,
+    Machine,
+    entries,
+    entry,
+    need_mb,
+    this_machine,
+)
 from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import place as kokoro
 from engine.tts.voxtream.files import pick as voices
-from tests.engine.assets.hub import Hub
 from tests.engine.models.own_files import gguf, whisper
 
 OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
@@ -42,7 +48,7 @@ def in_use(settings: Settings) -> set[str]:
     return {each.name for each in entries(settings, (OLLAMA,)) if each.in_use}
 
 
-def test_everything_in_the_catalogue_is_there_but_what_is_superseded(hub: Hub) -> None:
+def test_everything_in_the_catalogue_is_there_but_what_is_superseded(hub):
     found = {each.name: each for each in entries(Settings())}
     current = {asset.name for asset in catalogue().values() if not asset.superseded}
     assert {name for name, each in found.items() if each.origin is Origin.LISTED} == current
@@ -50,12 +56,12 @@ def test_everything_in_the_catalogue_is_there_but_what_is_superseded(hub: Hub) -
     assert {"sphinx", "skills", "starter", "espeak"} <= found.keys()
 
 
-def test_what_is_superseded_is_listed_for_those_who_have_it(hub: Hub) -> None:
+def test_what_is_superseded_is_listed_for_those_who_have_it(hub):
     fetch("qwen2-5-1-5b")
     assert entry("qwen2-5-1-5b", Settings()).state is Presence.COMPLETE
 
 
-def test_a_fetched_model_is_found_and_used_without_a_path(hub: Hub, data: Path) -> None:
+def test_a_fetched_model_is_found_and_used_without_a_path(hub, data):
     fetch("qwen3-4b")
     settings = using("qwen3-4b")
     file = find("qwen3-4b").files[0].path
@@ -75,14 +81,12 @@ def test_a_fetched_model_is_found_and_used_without_a_path(hub: Hub, data: Path) 
         ("espeak", {"whisper-base", "skills", "espeak"}),
     ],
 )
-def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind(
-    name: str, used: set[str], hub: Hub
-) -> None:
+def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind(name, used, hub):
     fetch("whisper-base", "whisper-small", "qwen3-1-7b", "voxtream2")
     assert in_use(using(name)) == used
 
 
-def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub: Hub, data: Path) -> None:
+def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub, data):
     fetch("whisper-base")
     assert using("whisper-base").recogniser.engine == "auto"
     ears.keep(ears.judge(5000.0), data)
@@ -94,9 +98,7 @@ def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub: Hub, data: Pa
 
 
 @pytest.mark.parametrize(("rtf", "chosen"), [(0.3, "auto"), (0.9, "kokoro")])
-def test_kokoro_is_used_as_auto_unless_it_was_measured_too_slow(
-    rtf: float, chosen: str, hub: Hub, data: Path
-) -> None:
+def test_kokoro_is_used_as_auto_unless_it_was_measured_too_slow(rtf, chosen, hub, data):
     for file in (kokoro.model_file(), kokoro.voices_folder() / "af_heart.bin"):
         file.parent.mkdir(parents=True)
         file.touch()
@@ -106,7 +108,7 @@ def test_kokoro_is_used_as_auto_unless_it_was_measured_too_slow(
     assert entry("starter", Settings()).in_use is (chosen == "kokoro")
 
 
-def test_files_of_ones_own_are_rows_that_can_be_used(hub: Hub, data: Path, tmp_path: Path) -> None:
+def test_files_of_ones_own_are_rows_that_can_be_used(hub, data, tmp_path):
     model, folder = gguf(tmp_path / "own.gguf"), whisper(tmp_path / "ears")
     add(model, data)
     add(folder, data)
@@ -119,9 +121,7 @@ def test_files_of_ones_own_are_rows_that_can_be_used(hub: Hub, data: Path, tmp_p
     assert model.exists()
 
 
-def test_an_added_file_that_is_gone_says_so_and_cannot_be_used(
-    hub: Hub, data: Path, tmp_path: Path
-) -> None:
+def test_an_added_file_that_is_gone_says_so_and_cannot_be_used(hub, data, tmp_path):
     model = gguf(tmp_path / "own.gguf")
     add(model, data)
     model.unlink()
@@ -131,13 +131,13 @@ def test_an_added_file_that_is_gone_says_so_and_cannot_be_used(
         changes(gone)
 
 
-def test_what_is_not_fetched_cannot_be_used(hub: Hub) -> None:
+def test_what_is_not_fetched_cannot_be_used(hub):
     with pytest.raises(InvalidInput, match="not on this machine") as caught:
         changes(entry("qwen3-8b", Settings()))
     assert caught.value.hint.endswith("models get qwen3-8b")
 
 
-def test_without_llama_cpp_it_is_said_what_to_do(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_llama_cpp_it_is_said_what_to_do(hub, monkeypatch):
     def missing() -> None:
         raise ModelError("llama-cpp-python is not installed.")
 
@@ -147,12 +147,12 @@ def test_without_llama_cpp_it_is_said_what_to_do(hub: Hub, monkeypatch: pytest.M
     assert all("make llm" in each.obstacle for each in minds if each.obstacle)
 
 
-def test_a_part_of_a_voice_is_not_chosen_by_itself(hub: Hub) -> None:
+def test_a_part_of_a_voice_is_not_chosen_by_itself(hub):
     with pytest.raises(InvalidInput):
         changes(entry("mimi", Settings()))
 
 
-def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub: Hub) -> None:
+def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub):
     fetch("kokoro")
     kokoro, voices = entry("kokoro", Settings()), entry("kokoro-voices", Settings())
     assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 107, "Apache-2.0")
@@ -165,7 +165,7 @@ def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub: Hub) -> Non
 
 
 @pytest.mark.parametrize("name", ["whisper-base", "mimi", "sphinx", "ollama/llama3.2:3b"])
-def test_what_is_in_use_or_not_ours_is_not_removed(name: str, hub: Hub) -> None:
+def test_what_is_in_use_or_not_ours_is_not_removed(name, hub):
     fetch("whisper-base", "voxtream2")
     settings = using("voxtream2")
     with pytest.raises(InvalidInput) as caught:
@@ -174,7 +174,7 @@ def test_what_is_in_use_or_not_ours_is_not_removed(name: str, hub: Hub) -> None:
     assert entry(name, settings, (OLLAMA,)).state is Presence.COMPLETE
 
 
-def test_what_is_not_in_use_is_deleted(hub: Hub, data: Path) -> None:
+def test_what_is_not_in_use_is_deleted(hub, data):
     fetch("qwen3-4b")
     chosen = entry("qwen3-4b", Settings())
     assert told(chosen, remove(chosen)) == "0.3 MB were freed."
@@ -182,12 +182,12 @@ def test_what_is_not_in_use_is_deleted(hub: Hub, data: Path) -> None:
     assert told(chosen, remove(chosen)) == "Nothing of qwen3-4b is here."
 
 
-def test_the_measured_speed_of_the_voice_is_told(hub: Hub, data: Path) -> None:
+def test_the_measured_speed_of_the_voice_is_told(hub, data):
     voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
     assert entry("voxtream2", Settings()).measured == "int8 keeps RTF at 0.50."
 
 
-def test_two_licences_and_files_that_are_not_pinned_are_told(hub: Hub) -> None:
+def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
     new, old = (entry(name, Settings()) for name in ("voxtream2-1", "voxtream2"))
     for each in (new, old):
         assert each.licence == "CC-BY-4.0 / CC BY-NC 4.0"
@@ -197,7 +197,7 @@ def test_two_licences_and_files_that_are_not_pinned_are_told(hub: Hub) -> None:
     assert entry("mimi", Settings()).notice == ""
 
 
-def test_half_a_model_says_how_much_of_it_is_there(hub: Hub, data: Path) -> None:
+def test_half_a_model_says_how_much_of_it_is_there(hub, data):
     part = data / "models" / "qwen3-4b" / "x.partial"
     part.parent.mkdir(parents=True)
     part.write_bytes(bytes(3_000_000))
@@ -205,6 +205,34 @@ def test_half_a_model_says_how_much_of_it_is_there(hub: Hub, data: Path) -> None
     assert (half.state, half.megabytes_here, half.megabytes) == (Presence.PARTIAL, 3, 2497)
 
 
-def test_a_name_that_is_none_is_refused(hub: Hub) -> None:
+def test_a_name_that_is_none_is_refused(hub):
     with pytest.raises(InvalidInput, match="no model called"):
         entry("qwen9", Settings())
+
+
+def test_memory_counts_with_what_is_always_there():
+    machine, most = Machine(8_000, 4), int(8_000 * (1 - SYSTEM_SHARE)) - OWN_MB
+    assert machine.has_memory_for(most)
+    assert not machine.has_memory_for(most + 1)
+
+
+def test_more_cores_think_fast_with_more():
+    size = 4 * MEGABYTES_A_CORE
+    assert Machine(8_000, 4).thinks_fast_with(size)
+    assert not Machine(8_000, 3).thinks_fast_with(size)
+
+
+@pytest.mark.parametrize("kind", ["recogniser", "language model", "voice"])
+def test_a_larger_model_needs_more(kind):
+    assert 0 < need_mb(kind, 100) < need_mb(kind, 1000)
+
+
+def test_nothing_is_said_of_what_nobody_knows():
+    assert need_mb("codec", 100) == need_mb("voice", 0) == 0
+
+
+def test_this_machine_is_described():
+    machine = this_machine()
+    assert machine.memory_mb > 100
+    assert machine.cores >= 1
+    assert str(Machine(15_800, 8)) == "16 GB of memory, 8 cores"

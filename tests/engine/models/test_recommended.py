@@ -1,19 +1,16 @@
 """What is recommended fits the machine, and what was measured goes first."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from engine.asr import pick as ears
 from engine.messages.models import Recommendation
 from engine.models import storage
-from engine.models.listing import entries
-from engine.models.machine import Machine
+from engine.models.listing import Machine, entries
 from engine.models.recommended import recommendation
 from engine.settings import Settings
 from engine.tts.voxtream.files import pick as voices
-from tests.engine.assets.hub import Hub
 
 
 def recommended(memory_mb: int, cores: int) -> Recommendation:
@@ -36,13 +33,11 @@ def recommended(memory_mb: int, cores: int) -> Recommendation:
         (64_000, 1, "qwen3-1-7b"),
     ],
 )
-def test_three_sizes_of_machine_have_a_language_model_each(
-    memory_mb: int, cores: int, mind: str, hub: Hub
-) -> None:
+def test_three_sizes_of_machine_have_a_language_model_each(memory_mb, cores, mind, hub):
     assert recommended(memory_mb, cores).names == ("whisper-base", mind, "kokoro")
 
 
-def test_sizes_are_said_and_add_up(hub: Hub) -> None:
+def test_sizes_are_said_and_add_up(hub):
     fitting = recommended(8_000, 4)
     assert "Whisper base listens (148 MB)" in fitting.text
     assert "Qwen 3 4B Instruct 2507 thinks (2,497 MB)" in fitting.text
@@ -50,7 +45,7 @@ def test_sizes_are_said_and_add_up(hub: Hub) -> None:
     assert fitting.megabytes == 148 + 2497 + 107
 
 
-def test_what_is_here_is_not_counted(hub: Hub) -> None:
+def test_what_is_here_is_not_counted(hub):
     storage.fetch_all("whisper-base", lambda done, total: None, lambda: False)
     fitting = recommended(8_000, 4)
     assert fitting.megabytes == 2497 + 107
@@ -58,20 +53,18 @@ def test_what_is_here_is_not_counted(hub: Hub) -> None:
     assert not fitting.in_use
 
 
-def test_a_machine_without_memory_keeps_what_is_built_in(hub: Hub) -> None:
+def test_a_machine_without_memory_keeps_what_is_built_in(hub):
     tiny = recommended(1_000, 1)
     assert tiny.names == ()
     assert tiny.text.count("stays") == 3
 
 
-def test_whisper_is_not_recommended_where_it_was_measured_too_slow(hub: Hub, data: Path) -> None:
+def test_whisper_is_not_recommended_where_it_was_measured_too_slow(hub, data):
     ears.keep(ears.judge(3000.0), data)
     assert recommended(8_000, 4).names == ("qwen3-4b", "kokoro")
 
 
-def test_the_full_voice_is_recommended_where_it_was_measured_quick_enough(
-    hub: Hub, data: Path
-) -> None:
+def test_the_full_voice_is_recommended_where_it_was_measured_quick_enough(hub, data):
     voices.keep(voices.judge("cpu", {"int8": 2.5}), data)
     assert recommended(64_000, 32).names[-1] == "kokoro"
     voices.keep(voices.judge("cpu", {"int8": 0.5}), data)

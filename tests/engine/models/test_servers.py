@@ -52,7 +52,7 @@ def closed_port() -> int:
     return port
 
 
-def test_every_model_of_every_server_is_found() -> None:
+def test_every_model_of_every_server_is_found():
     tags = json.dumps({"models": [{"name": "llama3.2:3b", "size": 2_000_000_000}]}).encode()
     meta = {"data": [{"id": "own", "meta": {"size": 500_000_000}}]}
     with (
@@ -68,7 +68,7 @@ def test_every_model_of_every_server_is_found() -> None:
     assert found[0].name == "ollama/llama3.2:3b"
 
 
-def test_a_proxy_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_is_not_asked(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
     with server({"/v1/models": listing("a")}) as port:
         assert len(find_served({"ollama": port})) == 1
@@ -87,11 +87,11 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("body", WRONG.values(), ids=WRONG.keys())
-def test_what_another_program_answers_there_is_no_model(body: bytes) -> None:
+def test_what_another_program_answers_there_is_no_model(body):
     with server({"/v1/models": body}) as port:
         assert find_served({"lm-studio": port}) == ()
 
 
-def test_no_more_than_a_hundred_models_are_taken() -> None:
+def test_no_more_than_a_hundred_models_are_taken():
     with server({"/v1/models": listing(*map(str, range(500)))}) as port:
         assert len(find_served({"lm-studio": port})) == MOST_MODELS

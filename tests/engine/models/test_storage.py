@@ -1,13 +1,10 @@
 """A fetch's progress counts all files of all that is needed."""
 
-from pathlib import Path
-
 import pytest
 
 from engine.assets.store import State
 from engine.errors import Cancelled
 from engine.models import storage
-from tests.engine.assets.hub import Hub
 from tests.engine.models.small_catalogue import FILE_BYTES
 
 
@@ -15,7 +12,7 @@ def never() -> bool:
     return False
 
 
-def test_the_progress_of_all_files_ends_at_their_sum(hub: Hub) -> None:
+def test_the_progress_of_all_files_ends_at_their_sum(hub):
     seen: list[tuple[int, int]] = []
     storage.fetch_all("voxtream2", lambda done, total: seen.append((done, total)), never)
     total = 5 * FILE_BYTES  # three of its own, the codec's and the speaker encoder's
@@ -25,7 +22,7 @@ def test_the_progress_of_all_files_ends_at_their_sum(hub: Hub) -> None:
     assert seen[-1][0] == total
 
 
-def test_a_fetch_goes_on_from_where_it_was_given_up(hub: Hub) -> None:
+def test_a_fetch_goes_on_from_where_it_was_given_up(hub):
     half: list[int] = []
 
     def given_up() -> bool:
@@ -39,7 +36,7 @@ def test_a_fetch_goes_on_from_where_it_was_given_up(hub: Hub) -> None:
     assert seen[-1] == FILE_BYTES
 
 
-def test_another_hub_can_be_named(hub: Hub, data: Path) -> None:
+def test_another_hub_can_be_named(hub, data):
     storage.fetch_all("whisper-tiny", lambda done, total: None, never)
     (asset,) = storage.with_needs("whisper-tiny")
     assert storage.default_store().state(asset) is State.COMPLETE

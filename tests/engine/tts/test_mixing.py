@@ -12,48 +12,52 @@ from engine.translatable import Translatable
 from engine.tts import voices
 from engine.tts.kokoro.voices import is_british, style_of
 from engine.tts.mixing import mixed
-from engine.tts.roster import Roster, of_settings
-from engine.tts.shelf import Shelf
+from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
+from engine.tts.voice_store import VoiceStore
 from tests.fakes_kokoro import number_of, write_kokoro
 
 
 @pytest.fixture
-def roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roster:
+def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VoiceCatalogue:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     write_kokoro()
     return of_settings(SpeechSettings(engine="kokoro"))
 
 
-def test_a_share_of_each_and_the_english_of_the_larger(roster: Roster, tmp_path: Path) -> None:
-    voice = mixed(Mix("heart", "EMMA", 0.25), roster, tmp_path)
+def test_a_share_of_each_and_the_english_of_the_larger(
+    catalogue: VoiceCatalogue, tmp_path: Path
+) -> None:
+    voice = mixed(Mix("heart", "EMMA", 0.25), catalogue, tmp_path)
     wanted = 0.25 * number_of("Heart") + 0.75 * number_of("Emma")
     np.testing.assert_allclose(style_of(voice), wanted, rtol=1e-6)
     assert is_british(voice)
-    assert voice.model == roster.voice_model
+    assert voice.model == catalogue.voice_model
     assert voice.metadata["description"] == "mixed of 25 % Heart, 75 % Emma"
 
 
 @pytest.mark.parametrize(("share", "name"), [(1.0, "Heart"), (0.0, "Emma")])
 def test_a_whole_share_is_the_voice_itself(
-    share: float, name: str, roster: Roster, tmp_path: Path
+    share: float, name: str, catalogue: VoiceCatalogue, tmp_path: Path
 ) -> None:
-    voice = mixed(Mix("Heart", "Emma", share), roster, tmp_path)
+    voice = mixed(Mix("Heart", "Emma", share), catalogue, tmp_path)
     np.testing.assert_allclose(style_of(voice), number_of(name), rtol=1e-6)
 
 
-def test_a_mixture_is_kept_renamed_moved_and_mixed_again(roster: Roster, tmp_path: Path) -> None:
-    shelf = Shelf(roster, tmp_path / "voices")
-    assert shelf.mix(" Luna ", Mix("Heart", "Emma")) == "Luna"
-    assert shelf.rename("Luna", "Lena") == "Lena"
-    file = shelf.export("Lena", tmp_path / "gift")
-    shelf.remove("Lena")
-    assert shelf.read_in(file, "Lina") == "Lina"
-    entry = shelf.cards()[-1]
+def test_a_mixture_is_kept_renamed_moved_and_mixed_again(
+    catalogue: VoiceCatalogue, tmp_path: Path
+) -> None:
+    store = VoiceStore(catalogue, tmp_path / "voices")
+    assert store.mix(" Luna ", Mix("Heart", "Emma")) == "Luna"
+    assert store.rename("Luna", "Lena") == "Lena"
+    file = store.export("Lena", tmp_path / "gift")
+    store.remove("Lena")
+    assert store.read_in(file, "Lina") == "Lina"
+    entry = store.entries()[-1]
     assert (entry.name, entry.usable, entry.own) == ("Lina", True, False)
     assert entry.description == "mixed of 50 % Heart, 50 % Emma"
     assert isinstance(entry.description, Translatable)
     assert entry.description.values == {"parts": "50 % Heart, 50 % Emma"}
-    shelf.mix("Both", Mix("lina", "Michael", 0.5))
+    store.mix("Both", Mix("lina", "Michael", 0.5))
     (both,) = (each for each in voices.saved_voices(tmp_path / "voices") if each.name == "Both")
     wanted = (number_of("Heart") + number_of("Emma")) / 4 + number_of("Michael") / 2
     np.testing.assert_allclose(style_of(voices.load(both.path)), wanted, rtol=1e-5)
@@ -70,10 +74,10 @@ def test_a_mixture_is_kept_renamed_moved_and_mixed_again(roster: Roster, tmp_pat
     ],
 )
 def test_what_cannot_be_mixed_is_said(
-    mix: Mix, name: str, said: str, roster: Roster, tmp_path: Path
+    mix: Mix, name: str, said: str, catalogue: VoiceCatalogue, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
-        Shelf(roster, tmp_path / "voices").mix(name, mix)
+        VoiceStore(catalogue, tmp_path / "voices").mix(name, mix)
     assert not (tmp_path / "voices").exists()
 
 

@@ -8,15 +8,14 @@ from engine.bench.machine import bench_synthesisers
 from engine.errors import InvalidInput
 from engine.messages.comparison import ComparisonState, Recital
 from engine.messages.models import Origin, Presence
-from engine.models.choice import changes
+from engine.models.choice import changes, remove
 from engine.models.listing import entry
-from engine.models.removal import remove
 from engine.resources import ROOTS
 from engine.runtime.host.comparison import compare
 from engine.runtime.host.say_command import say
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.systems import find
-from engine.tts import packs, roster
+from engine.tts import packs, voice_catalogue
 from tests.engine.tts.llmvox.small_pack import write_pack
 
 CHOSEN = Settings(speech=SpeechSettings(engine="llmvox"))
@@ -35,7 +34,7 @@ def test_a_shipped_pack_is_said_with_by_name_and_needs_no_download(
 ) -> None:
     said = say("Good morning.", CHOSEN, Manner(voice="bruno", out=tmp_path / "out.wav"))
     assert (said.engine, said.audio_s > 0) == ("llmvox", True)
-    assert roster.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
+    assert voice_catalogue.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
 
 
 def test_a_shipped_pack_is_measured_without_a_download(shipped: Path) -> None:

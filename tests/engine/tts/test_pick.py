@@ -11,7 +11,7 @@ from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import place
 from engine.tts.pick import FILE, LARGEST_RTF, choose, find_pick, judge, keep, resolve, why
-from engine.tts.roster import of_settings
+from engine.tts.voice_catalogue import of_settings
 from engine.tts.voxtream.files import pick as profiles
 from tests.engine.assets.fetched import fetched
 

@@ -9,9 +9,9 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before the first widget
 
-from installer.bootstrap import making, payload, variant
+from installer.bootstrap import installation, payload
+from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
-from installer.bootstrap.places import Home
 from installer.bundle import put_bootstrapper
 
 PACKAGES = "pyside6-essentials==6 \\\n    --hash=sha256:aa\nnumpy==2 \\\n    --hash=sha256:bb\n"
@@ -98,5 +98,5 @@ def make_release(folder: Path, version: str) -> Payload:
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """One without a driver, whatever runs the tests."""
     monkeypatch.setenv("FAULT_FILE", "/nowhere")
-    monkeypatch.setattr(variant, "fitting", lambda: variant.Variant.CPU)
-    monkeypatch.setattr(making, "fitting", lambda: variant.Variant.CPU)
+    monkeypatch.setattr(payload, "fitting", lambda: payload.Variant.CPU)
+    monkeypatch.setattr(installation, "fitting", lambda: payload.Variant.CPU)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from installer.bootstrap import desktop, making, pointer, starting
-from installer.bootstrap.making import install
+from installer.bootstrap import current_version, desktop, installation, starting
+from installer.bootstrap.installation import install
+from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
-from installer.bootstrap.places import Home
 from installer.commands import SetupError
 
 Release = Callable[[str], Payload]
@@ -45,7 +45,7 @@ def unforeseen(monkeypatch: pytest.MonkeyPatch) -> None:
     keeps byte code, as it does for a person.
     """
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    monkeypatch.setattr(making, "check_room", lambda home, needed_gb: None)
+    monkeypatch.setattr(installation, "check_room", lambda home, needed_gb: None)
 
 
 def leave(disk: Path, blocks: int) -> None:
@@ -72,9 +72,7 @@ def said_by(home: Home) -> str:
     return done.stdout.strip()
 
 
-def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(
-    disk: Path, home: Home, release: Release
-):
+def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(disk, home, release):
     home = Home(disk / "program")
     desktop.put(home, install(home, release("1.0")))
     stopped = 0
@@ -85,7 +83,7 @@ def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(
             assert "disk is full" in reason, blocks
             assert home.environments() == ["env-1.0-cpu"], blocks
             assert starting.environment_to_start(home)[0] == "env-1.0-cpu", blocks
-        found = pointer.read(home).current
+        found = current_version.read(home).current
         assert home.is_whole(found), blocks
         assert said_by(home) == f"rubato {found.split('-')[1]} x", blocks
         (disk / "filler").unlink()
@@ -94,15 +92,13 @@ def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(
     assert said_by(home) == "rubato 2.0 x"
 
 
-def test_a_first_installation_on_a_full_disk_is_whole_or_none(
-    disk: Path, home: Home, release: Release
-):
+def test_a_first_installation_on_a_full_disk_is_whole_or_none(disk, home, release):
     home, stopped = Home(disk / "program"), 0
     for blocks in ROOMS:
         reason = refusal(lambda: install(home, release("1.0")), disk, blocks)
         stopped += bool(reason)
-        assert "disk is full" in reason or home.is_whole(pointer.read(home).current), blocks
-        assert not reason or not home.is_whole(pointer.read(home).current), blocks
+        assert "disk is full" in reason or home.is_whole(current_version.read(home).current), blocks
+        assert not reason or not home.is_whole(current_version.read(home).current), blocks
         (disk / "filler").unlink()
         shutil.rmtree(home.folder, ignore_errors=True)
     assert 0 < stopped < len(ROOMS)

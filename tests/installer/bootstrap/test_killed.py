@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from installer.bootstrap import desktop, payload, pointer
-from installer.bootstrap.making import install
+from installer.bootstrap import current_version, desktop, payload
+from installer.bootstrap.installation import install
+from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
-from installer.bootstrap.places import Home
 
 # Each of the hundred changes in two minutes, or one in some.
 EVERY = [
@@ -29,9 +29,9 @@ Release = Callable[[str], Payload]
 DRIVER = """
 import os, signal, sys
 from pathlib import Path
-from installer.bootstrap import payload, places
-from installer.bootstrap.making import Choice, install
-from installer.bootstrap.variant import Variant
+from installer.bootstrap import paths, payload
+from installer.bootstrap.installation import Choice, install
+from installer.bootstrap.payload import Variant
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "subprocess.Popen", "os.symlink")
 last, seen = int(sys.argv[1]), 0
 def on_event(event, arguments):
@@ -41,7 +41,7 @@ def on_event(event, arguments):
         seen += 1
         if seen == last:
             os.kill(os.getpid(), signal.SIGKILL)
-home = places.Home(places.default_folder())
+home = paths.Home(paths.default_folder())
 sys.addaudithook(on_event)
 install(home, payload.read(Path(sys.argv[2])), Choice(Variant.CPU))
 print(seen)
@@ -62,7 +62,7 @@ def said_by(home: Home) -> str:
 
 @pytest.mark.parametrize("every", EVERY)
 def test_an_update_that_is_killed_anywhere_leaves_a_program_that_starts(
-    every: int, home: Home, release: Release, tmp_path: Path
+    every, home, release, tmp_path
 ):
     old, new = release("1.0"), release("2.0")
     desktop.put(home, install(home, old))
@@ -74,33 +74,33 @@ def test_an_update_that_is_killed_anywhere_leaves_a_program_that_starts(
         shutil.rmtree(home.folder)
         shutil.copytree(before, home.folder, symlinks=True)
         assert drive(last, new).returncode == -signal.SIGKILL, last
-        found = pointer.read(home)
+        found = current_version.read(home)
         assert home.is_whole(found.current), last
         assert said_by(home) == f"rubato {found.current.split('-')[1]} x", last
         assert drive(0, new).returncode == 0, last
         assert said_by(home) == "rubato 2.0 x", last
-        assert pointer.read(home).previous == "env-1.0-cpu", last
+        assert current_version.read(home).previous == "env-1.0-cpu", last
         assert home.environments() == ["env-1.0-cpu", "env-2.0-cpu"], last
         assert not list(home.folder.glob("*.new")), last
 
 
 @pytest.mark.parametrize("every", EVERY)
 def test_a_first_installation_that_is_killed_anywhere_is_completed_by_the_next(
-    every: int, home: Home, release: Release
+    every, home, release
 ):
     new = release("2.0")
     steps = int(drive(0, new).stdout.splitlines()[-1])
     for last in range(every // 2 + 1, steps + 1, every):
         shutil.rmtree(home.folder)
         assert drive(last, new).returncode == -signal.SIGKILL, last
-        found = pointer.read(home)
+        found = current_version.read(home)
         assert not found.current or home.is_whole(found.current), last
         assert drive(0, new).returncode == 0, last
-        assert home.is_whole(pointer.read(home).current), last
+        assert home.is_whole(current_version.read(home).current), last
         assert not list(home.folder.glob("gone-*")), last
 
 
-def test_an_environment_that_was_cut_off_is_not_taken_for_a_whole_one(home: Home, release: Release):
+def test_an_environment_that_was_cut_off_is_not_taken_for_a_whole_one(home, release):
     name = install(home, release("1.0"))
     (home.env(name) / "made").unlink()
     assert not home.is_whole(name)

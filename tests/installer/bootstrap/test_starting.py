@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from installer.bootstrap import desktop, payload, pointer, removing, starting
-from installer.bootstrap.making import install
+from installer.bootstrap import current_version, desktop, payload, removing, starting
+from installer.bootstrap.installation import install
+from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
-from installer.bootstrap.places import Home
 from installer.commands import SetupError
 
 Release = Callable[[str], Payload]
@@ -28,58 +28,58 @@ def updated(home: Home, release: Release) -> Home:
     return home
 
 
-def test_the_launcher_starts_what_the_pointer_names(updated: Home):
+def test_the_launcher_starts_what_the_pointer_names(updated):
     assert start(updated) == (0, "rubato 2.0")
-    pointer.roll_back(updated)
+    current_version.roll_back(updated)
     assert start(updated, "--start-hidden") == (0, "rubato 1.0 --start-hidden")
 
 
-def test_the_earlier_version_goes_only_after_two_starts(updated: Home):
+def test_the_earlier_version_goes_only_after_two_starts(updated):
     for expected in (["env-1.0-cpu", "env-2.0-cpu"], ["env-1.0-cpu", "env-2.0-cpu"]):
         assert start(updated)[0] == 0
         assert updated.environments() == expected
     start(updated)
     assert updated.environments() == ["env-2.0-cpu"]
     with pytest.raises(SetupError, match="no earlier version"):
-        pointer.roll_back(updated)
+        current_version.roll_back(updated)
 
 
-def test_commands_are_no_starts(updated: Home):
+def test_commands_are_no_starts(updated):
     for _ in range(3):
         assert start(updated, "say", "x") == (0, "rubato 2.0 say x")
-    assert pointer.read(updated).begun == 0
-    assert pointer.starts(updated, "env-2.0-cpu") == 0
+    assert current_version.read(updated).begun == 0
+    assert current_version.starts(updated, "env-2.0-cpu") == 0
 
 
-def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated: Home):
+def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated):
     assert start(updated, "--broken")[0] == 1
     assert start(updated, "--broken")[0] == 1
     assert start(updated) == (0, "rubato 1.0")
-    assert pointer.read(updated).left == "env-2.0-cpu"
+    assert current_version.read(updated).left == "env-2.0-cpu"
 
 
-def test_a_start_that_hands_over_to_the_running_one_is_no_failure(updated: Home):
+def test_a_start_that_hands_over_to_the_running_one_is_no_failure(updated):
     for _ in range(3):
-        pointer.begin(updated)
-        pointer.ended_well(updated)
+        current_version.begin(updated)
+        current_version.ended_well(updated)
     assert starting.environment_to_start(updated) == ("env-2.0-cpu", "")
 
 
-def test_a_version_whose_folder_was_lost_gives_way_at_once(updated: Home):
+def test_a_version_whose_folder_was_lost_gives_way_at_once(updated):
     updated.python("env-2.0-cpu").unlink()
     name, sentence = starting.environment_to_start(updated)
     assert name == "env-1.0-cpu"
     assert sentence == "env-2.0-cpu did not start; this is env-1.0-cpu again."
 
 
-def test_a_second_start_of_a_version_that_came_up_writes_nothing(updated: Home):
+def test_a_second_start_of_a_version_that_came_up_writes_nothing(updated):
     start(updated)
-    before = updated.pointer.stat().st_mtime_ns
+    before = updated.current_file.stat().st_mtime_ns
     start(updated)
-    assert updated.pointer.stat().st_mtime_ns == before
+    assert updated.current_file.stat().st_mtime_ns == before
 
 
-def test_nothing_installed_is_told(home: Home):
+def test_nothing_installed_is_told(home):
     with pytest.raises(SetupError, match="not installed"):
         starting.environment_to_start(home)
 
@@ -87,25 +87,25 @@ def test_nothing_installed_is_told(home: Home):
 @pytest.mark.parametrize(
     "text", ["", "\n", "../../bin\n", "env-1/../..\n", "\0\n", "env-1.0-cpu\nbegun x\nprevious\n"]
 )
-def test_a_pointer_that_was_tampered_with_names_nothing_outside(text: str, home: Home):
+def test_a_pointer_that_was_tampered_with_names_nothing_outside(text, home):
     home.folder.mkdir()
-    home.pointer.write_text(text)
-    found = pointer.read(home)
+    home.current_file.write_text(text)
+    found = current_version.read(home)
     assert found.current in ("", "env-1.0-cpu")
     assert found.previous == ""
     assert found.begun == 0
 
 
-def test_half_an_environment_is_never_put_in_force(home: Home):
+def test_half_an_environment_is_never_put_in_force(home):
     home.python("env-9").parent.mkdir(parents=True)
     home.python("env-9").touch()
     with pytest.raises(SetupError, match="not complete"):
-        pointer.switch(home, "env-9")
-    assert not home.pointer.exists()
+        current_version.switch(home, "env-9")
+    assert not home.current_file.exists()
 
 
 @pytest.mark.parametrize("own_files", [False, True])
-def test_uninstalling_leaves_only_what_the_person_made(updated: Home, own_files: bool):
+def test_uninstalling_leaves_only_what_the_person_made(updated, own_files):
     person = updated.folder.parent
     voice = person / ".local" / "share" / "rubato" / "voices" / "mine.voice"
     settings = person / ".config" / "rubato" / "settings.toml"
@@ -119,7 +119,7 @@ def test_uninstalling_leaves_only_what_the_person_made(updated: Home, own_files:
     assert left == {stranger} if own_files else {stranger, voice, settings}
 
 
-def test_every_release_can_start_without_what_installed_it(updated: Home, release: Release):
+def test_every_release_can_start_without_what_installed_it(updated, release):
     folder = release("2.0").folder
     folder.rename(folder.with_name("thrown away"))
     assert start(updated) == (0, "rubato 2.0")

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -26,28 +25,28 @@ def texts(shown: window.Window) -> list[str]:
     return [label.text() for label in shown.findChildren(QLabel) if label.isVisibleTo(shown)]
 
 
-def test_it_shows_how_far_and_what(shown: window.Window):
+def test_it_shows_how_far_and_what(shown):
     shown.show_progress(json.loads(progress.as_json(0.5, "Getting torch", "Downloaded x")))
     assert texts(shown) == ["Getting torch", "Downloaded x"]
     assert shown.findChild(QProgressBar).value() == 500
 
 
-def test_what_came_from_outside_is_never_taken_for_markup(shown: window.Window):
+def test_what_came_from_outside_is_never_taken_for_markup(shown):
     assert {label.textFormat() for label in shown.findChildren(QLabel)} == {Qt.TextFormat.PlainText}
 
 
 @pytest.mark.parametrize("said", [{}, {"part": "x"}, {"title": None, "detail": 7}])
-def test_nonsense_is_borne(said: dict[str, object], shown: window.Window):
+def test_nonsense_is_borne(said, shown):
     shown.show_progress(said)
 
 
-def test_a_failure_stays_to_be_read(shown: window.Window):
+def test_a_failure_stays_to_be_read(shown):
     shown.show_progress({"part": 0.5, "title": "The disk is full.", "detail": progress.FAILED})
     assert texts(shown) == ["The disk is full."]
     assert shown.findChild(QPushButton).text() == "Close"
 
 
-def test_it_ends_with_its_input_and_needs_no_package_of_ours(tmp_path: Path):
+def test_it_ends_with_its_input_and_needs_no_package_of_ours(tmp_path):
     env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": ""}
     done = subprocess.run(
         [sys.executable, window.__file__],

@@ -5,25 +5,26 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from installer.bootstrap import making, payload, windows
-from installer.bootstrap.variant import Variant
+from installer.bootstrap import __main__ as bootstrapper
+from installer.bootstrap import installation, payload, windows
+from installer.bootstrap.payload import Variant
 
 
 @pytest.mark.parametrize(
     ("own", "expected"), [("pythonw.exe", "pythonw.exe"), ("python.exe", "python.exe")]
 )
-def test_a_program_without_a_terminal_starts_another_one(own: str, expected: str) -> None:
+def test_a_program_without_a_terminal_starts_another_one(own, expected):
     assert windows.like_us(Path("env/Scripts/python.exe"), own).name == expected
 
 
-def test_a_long_path_is_given_to_windows_as_it_is() -> None:
+def test_a_long_path_is_given_to_windows_as_it_is():
     path = PureWindowsPath(r"C:\Users\Jürgen\rubato-program\env-1")
     assert windows.verbatim(path, "win32") == r"\\?\C:\Users\Jürgen\rubato-program\env-1"
     assert windows.verbatim(PureWindowsPath(r"\\server\share\x"), "win32") == r"\\server\share\x"
     assert windows.verbatim(Path("/srv/x"), "linux") == "/srv/x"
 
 
-def test_a_missing_runtime_is_named_with_the_way_to_it() -> None:
+def test_a_missing_runtime_is_named_with_the_way_to_it():
     def load(name: str) -> None:
         if name == "msvcp140.dll":
             raise OSError(name)
@@ -35,15 +36,38 @@ def test_a_missing_runtime_is_named_with_the_way_to_it() -> None:
     assert windows.missing_runtime(load, "linux") == ""
 
 
-def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(making, "fitting", lambda: Variant.CUDA)
+    monkeypatch.setattr(installation, "fitting", lambda: Variant.CUDA)
     pins = tmp_path / "pins"
     pins.mkdir()
     (pins / "torch.txt").touch()
     release = payload.Payload(tmp_path, "1", {})
-    assert making.fitting_in(release) is Variant.CPU
+    assert installation.fitting_in(release) is Variant.CPU
     (pins / "torch-windows-cuda.txt").touch()
-    assert making.fitting_in(release) is Variant.CUDA
+    assert installation.fitting_in(release) is Variant.CUDA
+
+
+def test_without_a_terminal_a_failure_is_shown_in_a_box(home, monkeypatch):
+    shown: list[str] = []
+    monkeypatch.setattr(windows, "show", shown.append)
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert bootstrapper.main(["roll-back"]) == 1
+    assert shown == ["There is no earlier version to go back to."]
+    assert sys.stderr is not None
+    sys.stderr.close()  # nothing of ours is left open
+
+
+def test_in_a_terminal_no_box_opens(home, monkeypatch, capsys):
+    shown: list[str] = []
+    monkeypatch.setattr(windows, "show", shown.append)
+    assert bootstrapper.main(["roll-back"]) == 1
+    assert shown == []
+    assert "no earlier version" in capsys.readouterr().err
+
+
+def test_on_macos_nobody_reads_what_a_program_of_the_finder_says(monkeypatch):
+    assert not windows.open_streams()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert windows.open_streams()  # pytest reads it, so it is no terminal

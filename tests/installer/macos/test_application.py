@@ -26,7 +26,7 @@ def app(qapp, tmp_path: Path) -> Path:
     return app
 
 
-def test_it_says_who_it_is_and_why_it_wants_the_microphone(app: Path) -> None:
+def test_it_says_who_it_is_and_why_it_wants_the_microphone(app):
     info = plistlib.loads((app / "Contents" / "Info.plist").read_bytes())
     assert info["CFBundleIdentifier"] == "org.rubato.Rubato"
     assert info["CFBundleShortVersionString"] == "1.2"
@@ -35,14 +35,14 @@ def test_it_says_who_it_is_and_why_it_wants_the_microphone(app: Path) -> None:
     assert (app / "Contents" / "Resources" / info["CFBundleIconFile"]).read_bytes()[:4] == b"icns"
 
 
-def test_the_entitlements_let_it_hear_and_load_libraries_of_others() -> None:
+def test_the_entitlements_let_it_hear_and_load_libraries_of_others():
     granted = plistlib.loads(ENTITLEMENTS.read_bytes())
     assert granted == dict.fromkeys(granted, True)
     assert "com.apple.security.device.audio-input" in granted
     assert "com.apple.security.cs.disable-library-validation" in granted
 
 
-def test_its_program_starts_the_release_in_it(app: Path) -> None:
+def test_its_program_starts_the_release_in_it(app):
     program = app / "Contents" / "MacOS" / "Rubato"
     done = subprocess.run(
         [str(program), "--start-hidden", "a b"], capture_output=True, text=True, check=True
@@ -50,9 +50,7 @@ def test_its_program_starts_the_release_in_it(app: Path) -> None:
     assert done.stdout == f"{program}\nstart|--start-hidden|a b|"
 
 
-def test_the_archive_keeps_what_may_be_run_and_is_the_same_each_time(
-    app: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_archive_keeps_what_may_be_run_and_is_the_same_each_time(app, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     one, two = tmp_path / "one.zip", tmp_path / "two.zip"
     macos.archive(app, one)
@@ -66,7 +64,7 @@ def test_the_archive_keeps_what_may_be_run_and_is_the_same_each_time(
 
 
 @pytest.mark.long
-def test_the_whole_application_is_made(qapp, tmp_path: Path) -> None:
+def test_the_whole_application_is_made(qapp, tmp_path):
     made = macos.make(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [made.name]
     with zipfile.ZipFile(made) as archive:

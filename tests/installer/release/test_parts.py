@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
 from cyclonedx.model.bom import Bom
 
+from installer.commands import SetupError
 from installer.release import parts
+from installer.release.parts import changes, version
 
 PINS = """a.b==1.0 ; os_name == 'nt' \
     --hash=sha256:{a} \
@@ -25,7 +28,7 @@ def pinned(folder: Path) -> list[parts.Part]:
     return parts.parts(folder)
 
 
-def test_every_pin_is_a_part_with_all_its_hashes(tmp_path: Path):
+def test_every_pin_is_a_part_with_all_its_hashes(tmp_path):
     assert pinned(tmp_path) == [
         parts.Part("a.b", "1.0", ("a" * 64, "b" * 64)),
         parts.Part("numpy", "2.0", ("b" * 64,)),
@@ -34,7 +37,7 @@ def test_every_pin_is_a_part_with_all_its_hashes(tmp_path: Path):
     ]
 
 
-def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path: Path):
+def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path):
     told = json.loads(parts.bill("0.1.0", pinned(tmp_path)))
     read = Bom.from_json(told)
     assert {str(each.purl) for each in read.components} == {
@@ -50,7 +53,7 @@ def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path: Path):
     assert len(whole["dependsOn"]) == 4
 
 
-def test_the_same_parts_give_the_same_list(tmp_path: Path):
+def test_the_same_parts_give_the_same_list(tmp_path):
     listed = pinned(tmp_path)
     assert parts.bill("0.1.0", listed) == parts.bill("0.1.0", listed)
     assert parts.bill("0.1.0", listed) != parts.bill("0.1.0", listed[1:])
@@ -64,3 +67,32 @@ def test_all_that_is_installed_is_listed_with_its_licence():
     assert "GNU GENERAL PUBLIC LICENSE" in papers
     assert "SIL OPEN FONT LICENSE" in papers.upper()
     assert "\npytest " not in papers, "what only tests need is no part of it"
+
+
+def project(folder: Path, number: str, said: str) -> Path:
+    (folder / "pyproject.toml").write_text(f'[project]\nversion = "{number}"\n')
+    (folder / "CHANGELOG.md").write_text(f"# Changes\n\n{said}")
+    return folder
+
+
+def test_the_newest_version_is_told_and_no_older_one(tmp_path):
+    root = project(tmp_path, "0.2.0", "## 0.2.0 (soon)\n\n- New.\n\n## 0.1.0\n\n- Old.\n")
+    assert (version(root), changes(root)) == ("0.2.0", "- New.")
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("## 0.1.0\n\n- Old.\n", "0.1.0"),
+        ("", "nothing"),
+        ("## 0.2.0\n\n## 0.1.0\n- Old.\n", "says"),
+    ],
+)
+def test_a_release_nobody_wrote_about_is_none(said, word, tmp_path):
+    with pytest.raises(SetupError, match=word):
+        changes(project(tmp_path, "0.2.0", said))
+
+
+def test_our_own_are_in_step():
+    assert version() in (Path(__file__).parents[3] / "CHANGELOG.md").read_text()
+    assert changes()

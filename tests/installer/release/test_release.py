@@ -30,7 +30,7 @@ def fake_builds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("fake_builds")
-def test_a_release_is_whole_and_its_sums_are_right(tmp_path: Path):
+def test_a_release_is_whole_and_its_sums_are_right(tmp_path):
     folder = tmp_path / "release"
     release.release(folder, ["linux", "windows"], [])
     assert {path.name for path in folder.iterdir()} == {
@@ -51,7 +51,7 @@ def test_a_release_is_whole_and_its_sums_are_right(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("fake_builds")
-def test_what_comes_out_differently_is_no_release(tmp_path: Path):
+def test_what_comes_out_differently_is_no_release(tmp_path):
     ENTROPY[:] = ["one", "two"]
     folder = tmp_path / "release"
     folder.mkdir()
@@ -61,7 +61,7 @@ def test_what_comes_out_differently_is_no_release(tmp_path: Path):
     assert [path.name for path in folder.iterdir()] == ["before"]
 
 
-def test_the_same_folder_makes_the_same_archive_whoever_packs_it(tmp_path: Path):
+def test_the_same_folder_makes_the_same_archive_whoever_packs_it(tmp_path):
     made = []
     for name, mode in (("one", 0o644), ("two", 0o600)):
         folder = tmp_path / name / "rubato"
@@ -89,7 +89,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def test_a_wrapper_is_what_is_made_now(checkout: Path) -> None:
+def test_a_wrapper_is_what_is_made_now(checkout):
     (checkout / "dist" / "windows" / "rubato-0.0.1-windows.exe").write_text("older")
     (checkout / "recipe").write_text("echo same > dist/windows/rubato-0.1.0-windows.exe")
     release.wrap("nsis", checkout / "dist" / "release")
@@ -105,9 +105,7 @@ def test_a_wrapper_is_what_is_made_now(checkout: Path) -> None:
         ("true", "--without nsis"),
     ],
 )
-def test_a_wrapper_that_differs_or_fails_is_no_release(
-    checkout: Path, recipe: str, reason: str
-) -> None:
+def test_a_wrapper_that_differs_or_fails_is_no_release(checkout, recipe, reason):
     (checkout / "recipe").write_text(recipe)
     with pytest.raises(SetupError, match=reason):
         release.wrap("nsis", checkout / "dist" / "release")

@@ -23,7 +23,7 @@ import pytest
 
 from installer.commands import say
 from installer.plan import ROOT
-from installer.release.changes import version
+from installer.release.parts import version
 
 OURS = ("app", "engine", "installer", "resources")
 FILES = ("pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md")
@@ -62,7 +62,7 @@ class Copy:
 
 @pytest.mark.long
 @pytest.mark.timeout(3000)
-def test_a_release_is_installed_beside_another_rolled_back_and_installed_again() -> None:
+def test_a_release_is_installed_beside_another_rolled_back_and_installed_again():
     with tempfile.TemporaryDirectory() as folder:  # pytest would keep its gigabytes for three runs
         trial(Copy(Path(folder)))
 
@@ -121,15 +121,15 @@ def cut_off(copy: Copy, release: Path) -> None:
     """While packages are put in: it leaves nothing."""
     words = [str(release / "rubato-setup"), "install", "--json"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(words, env=copy.env, stdin=pipe, stdout=pipe, text=True) as making:
-        assert making.stdin is not None
-        assert making.stdout is not None
-        for line in making.stdout:
+    with subprocess.Popen(words, env=copy.env, stdin=pipe, stdout=pipe, text=True) as installation:
+        assert installation.stdin is not None
+        assert installation.stdout is not None
+        for line in installation.stdout:
             if json.loads(line)["part"] > 0.2:
                 break
-        making.stdin.close()
-        making.stdout.read()
-        assert making.wait() != 0, "it was over too soon"
+        installation.stdin.close()
+        installation.stdout.read()
+        assert installation.wait() != 0, "it was over too soon"
     assert len(list(copy.home.glob("env-*"))) == 1
 
 

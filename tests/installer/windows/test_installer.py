@@ -89,9 +89,7 @@ def menu(wine: Wine) -> list[Path]:
     return list(wine.drive.glob("users/*/AppData/Roaming/**/Programs/Rubato.lnk"))
 
 
-def test_it_installs_starts_a_command_upgrades_and_removes_itself(
-    installer: Path, wine: Wine
-) -> None:
+def test_it_installs_starts_a_command_upgrades_and_removes_itself(installer, wine):
     place = wine.drive / FOLDER / "Rubato"
     there = rf"C:\{FOLDER}\Rubato"
     # /D= would do the same, but takes no quotes, and Wine puts some round a blank
@@ -127,7 +125,7 @@ def test_it_installs_starts_a_command_upgrades_and_removes_itself(
     assert sorted(each.name for each in place.iterdir()) == ["own.txt"]
 
 
-def test_what_the_person_made_goes_only_when_asked_for(installer: Path, wine: Wine) -> None:
+def test_what_the_person_made_goes_only_when_asked_for(installer, wine):
     assert wine(str(installer), "/S").returncode == 0
     place = local(wine) / "Programs" / "Rubato"
     own = local(wine) / "rubato"

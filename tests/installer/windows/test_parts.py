@@ -16,19 +16,19 @@ from installer.windows import parts
 LAUNCH = Path(windows.__file__).with_name("launch.py")
 
 
-def test_a_launcher_is_its_stub_the_python_beside_it_and_a_program() -> None:
+def test_a_launcher_is_its_stub_the_python_beside_it_and_a_program():
     made = parts.launcher(b"MZ stub", r"..\python\python.exe", "print(1)")
     head, _, rest = made.partition(b"\r\n")
     assert head == b'MZ stub#!"<launcher_dir>\\..\\python\\python.exe"'
     assert zipfile.ZipFile(BytesIO(rest)).read("__main__.py") == b"print(1)"
 
 
-def test_the_same_release_has_the_same_launchers() -> None:
+def test_the_same_release_has_the_same_launchers():
     first, second = (parts.launcher(b"MZ", "p.exe", "pass") for _ in range(2))
     assert first == second
 
 
-def test_a_folder_that_is_no_embeddable_python_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_embeddable_python_is_refused(tmp_path):
     given = tmp_path / "given"
     given.mkdir()
     (given / "python.exe").touch()
@@ -37,7 +37,7 @@ def test_a_folder_that_is_no_embeddable_python_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["Rubato.exe", "bin/rubato.exe"])
-def test_both_programs_run_the_bootstrapper_of_the_release(tmp_path: Path, name: str) -> None:
+def test_both_programs_run_the_bootstrapper_of_the_release(tmp_path, name):
     home = tmp_path / "Rübe Ordner"
     bootstrapper = home / "release" / "bootstrapper"
     bootstrapper.mkdir(parents=True)
@@ -57,25 +57,21 @@ def test_both_programs_run_the_bootstrapper_of_the_release(tmp_path: Path, name:
     assert done.stdout.strip() == ascii(expected), done.stderr
 
 
-def test_what_is_laid_down_has_two_launchers(tmp_path: Path) -> None:
+def test_what_is_laid_down_has_two_launchers(tmp_path):
     windows.put_launchers(tmp_path, b"window", b"terminal")
     assert (tmp_path / "Rubato.exe").read_bytes().startswith(b"window")
     assert b"pythonw.exe" in (tmp_path / "Rubato.exe").read_bytes()
     assert b"..\\python\\python.exe" in (tmp_path / "bin" / "rubato.exe").read_bytes()
 
 
-def test_without_makensis_it_is_said_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_makensis_it_is_said_how_to_get_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert windows.main([str(tmp_path / "out")]) == 1
     assert "apt-get install nsis" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_makensis_which_runs_elsewhere_gets_whole_paths(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_makensis_which_runs_elsewhere_gets_whole_paths(tmp_path, monkeypatch):
     told = tmp_path / "told"
     fake = tmp_path / "makensis"
     fake.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >"{told}"\n')

@@ -17,10 +17,10 @@ from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
 from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
-from engine.tts.casting import Stretch, adopt, choose, remake, voice_names
 from engine.tts.mixing import mixed
 from engine.tts.registry import BUILT_IN
-from engine.tts.roster import Roster, of_model
+from engine.tts.voice_catalogue import VoiceCatalogue, of_model
+from engine.tts.voice_lookup import Stretch, adopt, choose, remake, voice_names
 
 
 class LoadedVoice:
@@ -102,7 +102,7 @@ class LoadedVoice:
             self._warm = self._voice
             self._tell_note()
 
-    def roster(self) -> Roster | None:
+    def catalogue(self) -> VoiceCatalogue | None:
         """The voices of the synthesiser in use; None = there is none. From any thread."""
         model = self._model.now
         return None if model is None else of_model(model)

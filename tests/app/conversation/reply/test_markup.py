@@ -43,7 +43,7 @@ def styled(paragraph: Paragraph, style: Style) -> list[str]:
     return [paragraph.text[run.start : run.end] for run in paragraph.runs if run.style == style]
 
 
-def test_marks_become_looks() -> None:
+def test_marks_become_looks():
     heading, needs, whisk, add, salt, pans, code, enjoy = read(RECIPE)
     assert (heading.text, heading.shape, heading.level) == (
         "Pancakes for four",
@@ -62,7 +62,7 @@ def test_marks_become_looks() -> None:
     assert enjoy.text == "<b>Enjoy</b> a pie (pie.png)"  # nothing is obeyed, nothing loaded
 
 
-def test_what_bears_no_marks_loads_no_parser(monkeypatch) -> None:
+def test_what_bears_no_marks_loads_no_parser(monkeypatch):
     monkeypatch.setitem(sys.modules, "markdown_it", None)  # an import of it would fail
     assert texts("It is ten.\n\nOr so: 5 + 3 - 1,\nthat's 7.") == [
         "It is ten.",
@@ -70,7 +70,7 @@ def test_what_bears_no_marks_loads_no_parser(monkeypatch) -> None:
     ]
 
 
-def test_nor_does_a_long_text(monkeypatch) -> None:
+def test_nor_does_a_long_text(monkeypatch):
     monkeypatch.setitem(sys.modules, "markdown_it", None)
     shown = texts("It is ten, as I said. " * 200 + "\n\n  So \n it is. ")
     assert "".join(shown[:-1]).split() == ("It is ten, as I said. " * 200).split()
@@ -78,7 +78,7 @@ def test_nor_does_a_long_text(monkeypatch) -> None:
     assert shown[-1] == "So\nit is."
 
 
-def test_a_table_becomes_cells() -> None:
+def test_a_table_becomes_cells():
     before, *cells, end, after = read(
         "Two:\n\n| Name | *Price* |\n|:---|---:|\n| a \\| b | 5 |\n| c\n\nSo."
     )
@@ -93,11 +93,11 @@ def test_a_table_becomes_cells() -> None:
 @pytest.mark.parametrize(
     "table", ["a | b\n--|--\n1 | 2", "|a|b|\n|-|-|\n|1|2|", "a|b\n:-:|-\n1|2|3"]
 )
-def test_a_table_needs_no_outer_bars(table: str) -> None:
+def test_a_table_needs_no_outer_bars(table):
     assert texts(table) == ["a", "b", "1", "2", ""]
 
 
-def test_what_only_has_bars_is_no_table() -> None:
+def test_what_only_has_bars_is_no_table():
     assert texts("a | b\nc | d") == ["a | b\nc | d"]
 
 
@@ -116,9 +116,7 @@ GROWING = (
 
 @pytest.mark.parametrize("words", [1_000, 10_000])
 @pytest.mark.parametrize(("head", "more"), GROWING)
-def test_a_word_is_read_with_little_of_what_stands_before_it(
-    head: str, more: str, words: int, monkeypatch
-) -> None:
+def test_a_word_is_read_with_little_of_what_stands_before_it(head, more, words, monkeypatch):
     markup = Markup()
     source = head + "".join(map(more.format, range(words)))
     for at in range(40):  # each lets the next begin a little later
@@ -136,11 +134,11 @@ def test_a_word_is_read_with_little_of_what_stands_before_it(
     "literal",
     ["2 * 3 * 4", "snake_case_name", "a < b > c", "[x]: https://e.org", "    four spaces", "<br>"],
 )
-def test_what_only_looks_like_marks_is_shown_as_it_is(literal: str) -> None:
+def test_what_only_looks_like_marks_is_shown_as_it_is(literal):
     assert texts(f"_so_ {literal}") == [f"so {literal}"]
 
 
-def test_a_word_is_found_where_it_is_shown_and_back() -> None:
+def test_a_word_is_found_where_it_is_shown_and_back():
     paragraphs = read(RECIPE)
     for word in ("Pancakes", "flour", "Whisk", "250", "twice", "salt", "pans", "eat", "Enjoy"):
         start = RECIPE.index(word)
@@ -150,13 +148,13 @@ def test_a_word_is_found_where_it_is_shown_and_back() -> None:
         assert hits[0][0].source(hits[0][1].start) == start
 
 
-def test_a_word_with_its_marks_is_shown_without_them() -> None:
+def test_a_word_with_its_marks_is_shown_without_them():
     (paragraph,) = read("It is **really** ten.")
     span = paragraph.shown(Span(6, 16))
     assert paragraph.text[span.start : span.end] == "really"
 
 
-def test_more_text_touches_only_the_end() -> None:
+def test_more_text_touches_only_the_end():
     markup = Markup()
     markup.show("# One\n\ntwo *three*\n\nfour")
     before = list(markup.paragraphs)
@@ -205,7 +203,7 @@ PIECES = st.sampled_from(MARKS + OTHERS)
 
 
 @given(st.lists(PIECES, max_size=30))
-def test_places_never_go_back_nor_leave_the_reply(pieces: list[str]) -> None:
+def test_places_never_go_back_nor_leave_the_reply(pieces):
     source = "".join(pieces)
     places = []
     for paragraph in read(source):
@@ -217,7 +215,7 @@ def test_places_never_go_back_nor_leave_the_reply(pieces: list[str]) -> None:
 
 
 @given(st.lists(PIECES, max_size=30))
-def test_however_it_arrives_it_ends_as_if_it_had_come_at_once(pieces: list[str]) -> None:
+def test_however_it_arrives_it_ends_as_if_it_had_come_at_once(pieces):
     markup = Markup()
     source = ""
     for piece in pieces:
@@ -233,7 +231,7 @@ CUT = ("**", "*", "_", "`", "```", "# ", "- ", "> ", "a", "a. b ", "cc dd ee ", 
 
 
 @given(st.lists(st.sampled_from(CUT), max_size=40))
-def test_nor_does_it_matter_where_long_paragraphs_are_cut(pieces: list[str]) -> None:
+def test_nor_does_it_matter_where_long_paragraphs_are_cut(pieces):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.conversation.reply.paragraph.LEAST", 4)
         patch.setattr("app.conversation.reply.paragraph.LONGEST", 12)
@@ -246,6 +244,6 @@ def test_nor_does_it_matter_where_long_paragraphs_are_cut(pieces: list[str]) -> 
 
 
 @given(st.text("abc *_#>-\n", max_size=60))
-def test_no_letter_is_lost(source: str) -> None:
+def test_no_letter_is_lost(source):
     shown = "".join(texts(source))
     assert [c for c in shown if c.isalpha()] == [c for c in source if c.isalpha()]

@@ -52,7 +52,7 @@ def looks(conversation: Conversation) -> list[tuple[str, object]]:
     return found
 
 
-def test_a_table_is_shown_as_a_table(conversation) -> None:
+def test_a_table_is_shown_as_a_table(conversation):
     write(conversation, TABLE)
     (table,) = tables(conversation)
     assert cells(table) == [["Name", "Price"], ["small one", "5"], ["large", "50"]]
@@ -63,7 +63,7 @@ def test_a_table_is_shown_as_a_table(conversation) -> None:
 @pytest.mark.parametrize("text", [TABLE, SQUARES, TABLE + "\n\n" + SQUARES])
 def test_a_table_that_comes_in_pieces_ends_as_if_it_had_come_at_once(
     conversation, qtbot, theme, text
-) -> None:
+):
     chance = random.Random(1)
     at = 0
     while at < len(text):
@@ -78,7 +78,7 @@ def test_a_table_that_comes_in_pieces_ends_as_if_it_had_come_at_once(
     assert list(map(cells, tables(conversation))) == list(map(cells, tables(whole)))
 
 
-def test_a_long_table_has_parts_whose_columns_agree(conversation) -> None:
+def test_a_long_table_has_parts_whose_columns_agree(conversation):
     write(conversation, SQUARES)
     parts = tables(conversation)
     assert [part.rows() for part in parts] == [ROWS, ROWS, ROWS, 41 - 3 * ROWS]
@@ -90,7 +90,7 @@ def constraints(table: QTextTable) -> list:
     return table.format().toTableFormat().columnWidthConstraints()
 
 
-def test_a_word_is_marked_in_its_cell_and_found_there(conversation) -> None:
+def test_a_word_is_marked_in_its_cell_and_found_there(conversation):
     write(conversation, TABLE)
     QApplication.processEvents()
     start = TABLE.index("large")
@@ -107,7 +107,7 @@ def scrolled(conversation: Conversation) -> QPoint:
     return QPoint(0, conversation.verticalScrollBar().value())
 
 
-def test_a_bubble_holds_its_table_at_every_width(conversation) -> None:
+def test_a_bubble_holds_its_table_at_every_width(conversation):
     write(conversation, "See:\n\n" + SQUARES)
     exchange = conversation.transcript.exchanges[0]
     for width in (300, 900, 500):
@@ -123,7 +123,7 @@ def test_a_bubble_holds_its_table_at_every_width(conversation) -> None:
             assert bubble.contains(rect)
 
 
-def test_another_reply_leaves_nothing_of_a_table_behind(conversation) -> None:
+def test_another_reply_leaves_nothing_of_a_table_behind(conversation):
     write(conversation, TABLE)
     for event in spoken_turn(1, "a question", "Only this.", ending=Ending.COMPLETE)[4:]:
         conversation.on_event(event)
@@ -138,7 +138,7 @@ def test_another_reply_leaves_nothing_of_a_table_behind(conversation) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
-def test_one_more_word_touches_only_the_end_of_a_long_reply(conversation, shape) -> None:
+def test_one_more_word_touches_only_the_end_of_a_long_reply(conversation, shape):
     write(conversation, "".join(map(shape, range(5_000))))
     QApplication.processEvents()
     touched: list[int] = []

@@ -17,14 +17,14 @@ from engine.errors import InvalidInput
         ("Ctrl+Shift+PgUp", "Prior", 0x21, "CTRL+SHIFT+Prior"),
     ],
 )
-def test_a_key_has_a_name_in_every_system(text, keysym, number, trigger) -> None:
+def test_a_key_has_a_name_in_every_system(text, keysym, number, trigger):
     chord = parse(text)
     assert (chord.keysym, chord.virtual_key) == (keysym, number)
     assert chord.trigger() == trigger
 
 
 @pytest.mark.parametrize("text", ["A", "Shift+A", "Space", "Up", "Shift+Space", "7"])
-def test_a_key_that_people_type_needs_a_modifier(text: str) -> None:
+def test_a_key_that_people_type_needs_a_modifier(text):
     with pytest.raises(InvalidInput, match="alone"):
         parse(text)
 
@@ -32,10 +32,10 @@ def test_a_key_that_people_type_needs_a_modifier(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Hyper+A", "Ctrl+", "Ctrl+ß", "F25", "F0", "Ctrl++", "+", "x" * 99]
 )
-def test_what_is_no_key_is_refused(text: str) -> None:
+def test_what_is_no_key_is_refused(text):
     with pytest.raises(InvalidInput, match="no key"):
         parse(text)
 
 
-def test_modifiers_have_no_order() -> None:
+def test_modifiers_have_no_order():
     assert parse("Alt+Ctrl+K") == parse("Ctrl+Alt+K") == Chord(frozenset({"Ctrl", "Alt"}), "k", 75)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.presence.desk import Desk
+from app.presence.command_handler import CommandHandler
 from app.presence.keys.chord import Chord, parse
 from app.presence.keys.global_keys import GlobalKeys
 from app.presence.keys.source import Action, KeySource, NoKeys
@@ -40,9 +40,9 @@ def failures() -> list[str]:
 
 @pytest.fixture
 def keys(window, source: FakeKeys, failures) -> GlobalKeys:
-    desk = Desk()
-    desk.serve(window)
-    made = GlobalKeys(desk, lambda: source, window)
+    handler = CommandHandler()
+    handler.serve(window)
+    made = GlobalKeys(handler, lambda: source, window)
     made.failed.connect(lambda message, hint: failures.append(f"{message} {hint}"))
     return made
 
@@ -58,7 +58,7 @@ def test_the_talk_key_talks_while_it_is_held_also_while_hidden(keys, source, win
     assert posted == [PressTalk(), ReleaseTalk()]
 
 
-def test_the_other_keys_act_when_pressed(keys, source, window, posted, qtbot) -> None:
+def test_the_other_keys_act_when_pressed(keys, source, window, posted, qtbot):
     window.stage.rate.show_rate(4.0)
     keys.choose({Action.STOP: "F8", Action.FASTER: "F9", Action.SLOWER: "F10"})
     source.press(Action.STOP)
@@ -74,7 +74,7 @@ def test_the_other_keys_act_when_pressed(keys, source, window, posted, qtbot) ->
     )
 
 
-def test_a_key_that_is_taken_away_while_held_is_let_go(keys, source, posted) -> None:
+def test_a_key_that_is_taken_away_while_held_is_let_go(keys, source, posted):
     keys.choose({Action.TALK: "F9"})
     source.press(Action.TALK)
     keys.choose({Action.TALK: ""})
@@ -82,28 +82,28 @@ def test_a_key_that_is_taken_away_while_held_is_let_go(keys, source, posted) -> 
     assert posted == [PressTalk(), ReleaseTalk()]
 
 
-def test_without_a_key_nothing_is_opened(window) -> None:
+def test_without_a_key_nothing_is_opened(window):
     def never() -> KeySource:
         raise AssertionError("a source was made")
 
-    GlobalKeys(Desk(), never, window).choose(dict.fromkeys(Action, ""))
+    GlobalKeys(CommandHandler(), never, window).choose(dict.fromkeys(Action, ""))
 
 
-def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures) -> None:
+def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures):
     keys.choose({Action.TALK: "A", Action.STOP: "F8"})
     assert list(source.chords) == [Action.STOP]
     assert "'A' alone would be taken" in failures[0]
     assert "Ctrl" in failures[0]
 
 
-def test_why_a_key_is_lost_is_said(keys, source, failures) -> None:
+def test_why_a_key_is_lost_is_said(keys, source, failures):
     keys.choose({Action.TALK: "F9"})
     source.lost.emit("Another program has it.")
     assert failures == ["A global key does not work. Another program has it."]
 
 
-def test_a_system_without_global_keys_names_the_command_line(window, failures) -> None:
-    keys = GlobalKeys(Desk(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
+def test_a_system_without_global_keys_names_the_command_line(window, failures):
+    keys = GlobalKeys(CommandHandler(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
     keys.failed.connect(lambda message, hint: failures.append(hint))
     keys.choose({Action.TALK: "F9"})
     assert failures == ["Bind `rubato talk toggle`."]

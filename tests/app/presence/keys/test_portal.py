@@ -87,7 +87,7 @@ def keys(bus: Bus) -> PortalKeys:
 WANTED = {Action.TALK: parse("Ctrl+Alt+Space"), Action.STOP: parse("F8")}
 
 
-def test_all_keys_are_bound_at_once_after_saying_who_asks(qtbot, portals, keys, hear) -> None:
+def test_all_keys_are_bound_at_once_after_saying_who_asks(qtbot, portals, keys, hear):
     portal = portals()
     told = hear(keys)
     keys.grab(WANTED)
@@ -99,7 +99,7 @@ def test_all_keys_are_bound_at_once_after_saying_who_asks(qtbot, portals, keys, 
     assert calls == ["Register", "CreateSession", "BindShortcuts"]
 
 
-def test_a_key_is_heard_while_it_is_held(qtbot, portals, keys, hear) -> None:
+def test_a_key_is_heard_while_it_is_held(qtbot, portals, keys, hear):
     portal = portals()
     told = hear(keys)
     keys.grab(WANTED)
@@ -111,7 +111,7 @@ def test_a_key_is_heard_while_it_is_held(qtbot, portals, keys, hear) -> None:
     qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
 
 
-def test_a_refusal_is_said_once_and_not_asked_again(qtbot, portals, keys, hear) -> None:
+def test_a_refusal_is_said_once_and_not_asked_again(qtbot, portals, keys, hear):
     portal = portals(answer=CANCELLED)
     told = hear(keys)
     keys.grab(WANTED)
@@ -124,9 +124,7 @@ def test_a_refusal_is_said_once_and_not_asked_again(qtbot, portals, keys, hear) 
     assert told.keys == told.bound == []
 
 
-def test_a_key_changed_in_the_desktop_is_told_and_what_is_held_let_go(
-    qtbot, portals, keys, hear
-) -> None:
+def test_a_key_changed_in_the_desktop_is_told_and_what_is_held_let_go(qtbot, portals, keys, hear):
     portal = portals()
     told = hear(keys)
     keys.grab(WANTED)
@@ -138,7 +136,7 @@ def test_a_key_changed_in_the_desktop_is_told_and_what_is_held_let_go(
     assert told.keys == ["talk down", "talk up"]
 
 
-def test_a_portal_that_restarts_is_asked_anew(qtbot, portals, keys, hear) -> None:
+def test_a_portal_that_restarts_is_asked_anew(qtbot, portals, keys, hear):
     first = portals()
     told = hear(keys)
     keys.grab(WANTED)
@@ -154,9 +152,7 @@ def test_a_portal_that_restarts_is_asked_anew(qtbot, portals, keys, hear) -> Non
     qtbot.waitUntil(lambda: told.keys[2:] == ["stop down"])
 
 
-def test_a_portal_without_global_keys_is_said_with_the_way_round(
-    qtbot, portals, keys, hear
-) -> None:
+def test_a_portal_without_global_keys_is_said_with_the_way_round(qtbot, portals, keys, hear):
     portals(is_old=True)
     told = hear(keys)
     keys.grab(WANTED)
@@ -164,21 +160,21 @@ def test_a_portal_without_global_keys_is_said_with_the_way_round(
     assert "rubato talk toggle" in told.lost[0]
 
 
-def test_no_portal_at_all_is_said(qtbot, keys, hear) -> None:
+def test_no_portal_at_all_is_said(qtbot, keys, hear):
     told = hear(keys)
     keys.grab(WANTED)
     qtbot.waitUntil(lambda: bool(told.lost))
     assert "rubato talk toggle" in told.lost[0]
 
 
-def test_without_a_bus_it_is_said_at_once(qapp, hear) -> None:
+def test_without_a_bus_it_is_said_at_once(qapp, hear):
     keys = PortalKeys(Bus())
     told = hear(keys)
     keys.grab(WANTED)
     assert len(told.lost) == 1
 
 
-def test_other_keys_are_another_session(qtbot, portals, keys, hear) -> None:
+def test_other_keys_are_another_session(qtbot, portals, keys, hear):
     portal = portals()
     told = hear(keys)
     keys.grab(WANTED)

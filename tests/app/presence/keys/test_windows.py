@@ -54,7 +54,7 @@ def deliver(keys: WindowsKeys, number: int, message: int = 0x0312) -> None:
     assert keys._filter.nativeEventFilter(kind, ctypes.addressof(given)) == (False, 0)
 
 
-def test_a_hot_key_is_down_until_the_keyboard_lets_go(qtbot, keys, user32, hear) -> None:
+def test_a_hot_key_is_down_until_the_keyboard_lets_go(qtbot, keys, user32, hear):
     told = hear(keys)
     keys.grab({Action.TALK: parse("Ctrl+Alt+Space")})
     ((number, registered),) = user32.registered.items()
@@ -68,7 +68,7 @@ def test_a_hot_key_is_down_until_the_keyboard_lets_go(qtbot, keys, user32, hear)
     assert not keys._held.isActive()  # nothing is looked at while no key is held
 
 
-def test_other_messages_are_not_ours(keys, hear) -> None:
+def test_other_messages_are_not_ours(keys, hear):
     told = hear(keys)
     keys.grab({Action.TALK: parse("F9")})
     deliver(keys, 1)
@@ -76,7 +76,7 @@ def test_other_messages_are_not_ours(keys, hear) -> None:
     assert told.keys == []
 
 
-def test_a_key_another_program_has_is_said(keys, user32, hear) -> None:
+def test_a_key_another_program_has_is_said(keys, user32, hear):
     told = hear(keys)
     user32.taken = {parse("F9").virtual_key}
     keys.grab({Action.TALK: parse("F9"), Action.STOP: parse("F8")})
@@ -84,7 +84,7 @@ def test_a_key_another_program_has_is_said(keys, user32, hear) -> None:
     assert len(user32.registered) == 1
 
 
-def test_all_keys_are_given_back(keys, user32) -> None:
+def test_all_keys_are_given_back(keys, user32):
     keys.grab({Action.TALK: parse("F9")})
     keys.grab({Action.TALK: parse("F8")})
     assert [key for _, key in user32.registered.values()] == [parse("F8").virtual_key]

@@ -33,7 +33,7 @@ def keys(qapp, desktop: VirtualDesktop) -> Iterator[X11Keys]:
     made.close()
 
 
-def test_a_key_is_heard_while_it_is_held(qtbot, desktop, keys, hear) -> None:
+def test_a_key_is_heard_while_it_is_held(qtbot, desktop, keys, hear):
     told = hear(keys)
     keys.grab({Action.TALK: parse("Ctrl+Alt+Space")})
     desktop.xdotool("keydown", "ctrl", "keydown", "alt", "keydown", "space")
@@ -42,7 +42,7 @@ def test_a_key_is_heard_while_it_is_held(qtbot, desktop, keys, hear) -> None:
     qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
 
 
-def test_modifiers_may_be_let_go_first(qtbot, desktop, keys, hear) -> None:
+def test_modifiers_may_be_let_go_first(qtbot, desktop, keys, hear):
     told = hear(keys)
     keys.grab({Action.TALK: parse("Ctrl+Alt+Space")})
     desktop.xdotool("keydown", "ctrl", "keydown", "alt", "keydown", "space")
@@ -50,7 +50,7 @@ def test_modifiers_may_be_let_go_first(qtbot, desktop, keys, hear) -> None:
     qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
 
 
-def test_a_key_that_repeats_is_down_once(qtbot, desktop, keys, hear) -> None:
+def test_a_key_that_repeats_is_down_once(qtbot, desktop, keys, hear):
     told = hear(keys)
     seen: list[int] = []
     handle = keys._on_event
@@ -70,7 +70,7 @@ def test_a_key_that_repeats_is_down_once(qtbot, desktop, keys, hear) -> None:
 
 
 @pytest.mark.parametrize("lock", ["Caps_Lock", "Num_Lock"])
-def test_locks_make_no_difference(qtbot, desktop, keys, hear, lock: str) -> None:
+def test_locks_make_no_difference(qtbot, desktop, keys, hear, lock):
     told = hear(keys)
     keys.grab({Action.STOP: parse("Ctrl+F8")})
     desktop.xdotool("key", lock)
@@ -81,16 +81,14 @@ def test_locks_make_no_difference(qtbot, desktop, keys, hear, lock: str) -> None
         desktop.xdotool("key", lock)
 
 
-def test_other_keys_are_not_seen(qtbot, desktop, keys, hear) -> None:
+def test_other_keys_are_not_seen(qtbot, desktop, keys, hear):
     told = hear(keys)
     keys.grab({Action.TALK: parse("F9")})
     desktop.xdotool("key", "a", "key", "ctrl+F9", "key", "F10", "key", "F9")
     qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
 
 
-def test_a_key_that_another_program_has_is_refused_and_the_others_work(
-    qtbot, desktop, keys, hear
-) -> None:
+def test_a_key_that_another_program_has_is_refused_and_the_others_work(qtbot, desktop, keys, hear):
     told = hear(keys)
     other = display.Display(desktop.name)
     code = other.keysym_to_keycode(XK.string_to_keysym("F9"))
@@ -107,7 +105,7 @@ def test_a_key_that_another_program_has_is_refused_and_the_others_work(
     qtbot.waitUntil(lambda: told.keys[2:] == ["talk down", "talk up"])
 
 
-def test_a_key_that_is_given_back_is_free_for_others(desktop, keys) -> None:
+def test_a_key_that_is_given_back_is_free_for_others(desktop, keys):
     keys.grab({Action.TALK: parse("F9")})
     keys.grab({})
     second = X11Keys(name=desktop.name)
@@ -118,7 +116,7 @@ def test_a_key_that_is_given_back_is_free_for_others(desktop, keys) -> None:
     second.close()
 
 
-def test_without_a_display_it_says_so(qapp, hear) -> None:
+def test_without_a_display_it_says_so(qapp, hear):
     keys = X11Keys(name="no display")
     told = hear(keys)
     keys.grab({Action.TALK: parse("F9")})
@@ -126,7 +124,7 @@ def test_without_a_display_it_says_so(qapp, hear) -> None:
     keys.close()
 
 
-def test_a_display_that_goes_lets_the_key_go(qtbot, qapp, hear) -> None:
+def test_a_display_that_goes_lets_the_key_go(qtbot, qapp, hear):
     with virtual_desktop() as desktop:
         keys = X11Keys(name=desktop.name)
         told = hear(keys)

@@ -17,7 +17,7 @@ from engine.settings import Settings, SpeechSettings, change
 from engine.tts.base import AudioFrame
 from engine.tts.llmvox.published import place
 from engine.tts.registry import load
-from engine.tts.roster import of_model, of_settings
+from engine.tts.voice_catalogue import of_model, of_settings
 from tests.engine.assets.hub import COMMIT, Hub, serving
 from tests.engine.tts.llmvox.published.checkpoints import pickles, saved
 

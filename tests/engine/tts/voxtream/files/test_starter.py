@@ -17,8 +17,8 @@ from engine.errors import InvalidInput, ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry, voices
 from engine.tts.base import TtsModel, Voice
-from engine.tts.casting import adopt, choose, voice_names
 from engine.tts.pack_files import config_json
+from engine.tts.voice_lookup import adopt, choose, voice_names
 from engine.tts.voxtream.config import STARTER as PROFILE
 from engine.tts.voxtream.files import pack, place
 from engine.tts.voxtream.files.loading import _formant_clip, target

@@ -1,0 +1,90 @@
+"""The window's texts in the person's language, by the standard library's gettext.
+
+Invariant: the English sentence is the key, so a text without a translation is shown in English.
+Values go into named placeholders ({name}), because languages order them differently. No Qt here, so
+that modules without Qt can use it.
+"""
+
+from dataclasses import fields, replace
+from gettext import GNUTranslations, NullTranslations
+from typing import Any, TypeVar
+
+from engine import api
+
+LANGUAGES = api.settings.LANGUAGES  # by code; the English texts are in the code
+_Message = TypeVar("_Message", api.Event, api.ModelEntry, api.VoiceEntry)
+_DECIMAL_COMMA = ("de", "fr")
+
+
+class _InForce:
+    """The language in use; there is one for the whole program."""
+
+    catalogue = NullTranslations()
+    comma = False
+
+
+def tr(text: str, /, **values: object) -> str:
+    """The text in the current language, with these values in its placeholders."""
+    said = _InForce.catalogue.gettext(text) if text else ""
+    return said.format(**values) if values else said
+
+
+def tr_n(one: str, many: str, count: int, /, **values: object) -> str:
+    """The form that fits a number, which stands at {count}."""
+    return _InForce.catalogue.ngettext(one, many, count).format(count=count, **values)
+
+
+def translated(text: str) -> str:
+    """A text of the engine in the current language, and so are its values. What is not
+    Translatable somebody else wrote: it stays as it is.
+    """
+    if not isinstance(text, api.Translatable):
+        return text
+    return tr(text.template, **{name: translated(value) for name, value in text.values.items()})
+
+
+def told(event: api.Event) -> api.Event:
+    """The event with the engine's texts in the current language."""
+    match event:
+        case api.VoicesListed(voices=voices):
+            return replace(event, voices=tuple(map(_told, voices)))
+        case api.ModelsListed(entries=entries):
+            return replace(event, entries=tuple(map(_told, entries)))
+        case _:
+            return _told(event)
+
+
+def _told(message: _Message) -> _Message:
+    texts: dict[str, Any] = {  # Any: replace() wants the type of each field
+        field.name: translated(text)
+        for field in fields(message)
+        if isinstance(text := getattr(message, field.name), api.Translatable)
+    }
+    return replace(message, **texts)
+
+
+def mark(text: str) -> str:
+    """The text itself, marked for translation. It is translated where it is shown, because this
+    line runs before the language is known."""
+    return text
+
+
+def decimal(value: float, places: int) -> str:
+    """A number with this many decimals, written as in the current language."""
+    written = f"{value:.{places}f}"
+    return written.replace(".", ",") if _InForce.comma else written
+
+
+def choose(code: str) -> None:
+    """Use the language with this code from now on; English if it is not in LANGUAGES."""
+    if code == "en" or code not in LANGUAGES:
+        use(NullTranslations())
+        return
+    with api.resource("languages", f"{code}.mo").open("rb") as file:
+        use(GNUTranslations(file), comma=code in _DECIMAL_COMMA)
+
+
+def use(catalogue: NullTranslations, *, comma: bool = False) -> None:
+    """Use this catalogue; `comma`: numbers have a comma before the decimals."""
+    _InForce.catalogue = catalogue
+    _InForce.comma = comma

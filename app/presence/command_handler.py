@@ -1,0 +1,98 @@
+"""Carries out in the window what the command line, the tray and global keys ask for.
+
+Invariant: everything happens as if a button in the window were pressed, so the window shows the
+real state.
+"""
+
+import os
+from collections.abc import Callable
+
+from app.language import tr
+from app.look.page import bring_to_front
+from app.presence.ipc_client import Message, Order, State
+from app.window import Window
+from engine.api import Command, Phase, Speak, StopReply
+
+RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
+
+
+class CommandHandler:
+    """Serves one window, once it is there."""
+
+    def __init__(self) -> None:
+        self._window: Window | None = None  # None = it is still being created
+
+    def serve(self, window: Window) -> None:
+        self._window = window
+
+    def on_message(self, message: Message) -> str:
+        """Do it; return "", or a sentence that says why not. The answer to STATUS is a State."""
+        if message.order is Order.STATUS:
+            return self.state.value
+        if self._window is None:
+            return tr("Rubato is just starting. Try again.")
+        if message.order is Order.SHOW:
+            self.show(message.token)
+        elif message.order is Order.SAY:
+            self._window.post(Speak(message.text))
+        else:
+            self.do(message.order)
+        return ""
+
+    def do(self, order: Order) -> None:
+        """Carry out an order that has no arguments."""
+        window = self._window
+        if window is None:
+            return
+        talk, slider = window.composer.talk, window.stage.rate.slider
+        actions: dict[Order, Callable[[], object]] = {
+            Order.PRESS: lambda: talk.hold(True),
+            Order.RELEASE: lambda: talk.hold(False),
+            Order.TOGGLE: lambda: talk.hold(not talk.is_held),
+            Order.STOP: lambda: window.post(StopReply()),
+            Order.FASTER: lambda: slider.step(RATE_STEP),
+            Order.SLOWER: lambda: slider.step(-RATE_STEP),
+            Order.SHOW: self.show,
+        }
+        if order in actions:
+            actions[order]()
+
+    @property
+    def state(self) -> State:
+        """What the window's stage shows, for other programs."""
+        if self._window is None:
+            return State.STARTING
+        phase, parts = self._window.stage.now, self._window.parts
+        if phase is Phase.IDLE and parts.is_starting:
+            return State.STARTING
+        if phase is Phase.LISTENING and parts.is_deaf:
+            return State.STARTING
+        return State(phase.value)
+
+    @property
+    def is_talking(self) -> bool:
+        """Whether the talk key is held."""
+        return self._window is not None and self._window.composer.talk.is_held
+
+    def post(self, command: Command) -> None:
+        """Post a command as the window would."""
+        if self._window is not None:
+            self._window.post(command)
+
+    def show_or_hide(self) -> None:
+        """The action of a click on the tray icon."""
+        window = self._window
+        if window is not None and window.isVisible() and not window.isMinimized():
+            window.hide()
+        else:
+            self.show()
+
+    def show(self, token: str = "") -> None:
+        """Bring the window to the front; `token` is the desktop's permission to do so."""
+        if self._window is None:
+            return
+        if token:
+            os.environ["XDG_ACTIVATION_TOKEN"] = token  # Qt reads it when it asks for the focus
+        if self._window.isMinimized():
+            self._window.showNormal()
+        bring_to_front(self._window)

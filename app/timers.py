@@ -1,0 +1,239 @@
+"""The running timers, a card for each, the one that rings next on top: what it is, how much time is
+left, and what can be done with it.
+
+Invariant: the engine says which timers there are, and the wall clock how much time is left; a card
+only asks. Without timers the panel is hidden and its clock stands still.
+"""
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QDate, QDateTime, QLocale, QSize, Qt, QTimer
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+
+from app.bridge import Post
+from app.language import tr, tr_n
+from app.look.controls import IconButton, button, pixmap
+from app.look.label import Label, announce
+from app.look.layout import Scrolled, column, page_in, row, wide
+from app.look.page import take_away
+from app.look.plain_text import one_line, tool_tip
+from app.look.theme import Theme
+from engine import api
+
+SHOWN = 3  # cards at once; more are scrolled to
+_TICK_MS = 250  # so that no second is skipped on screen
+_GAP = 6
+
+
+MINUTE_S = 60.0
+_DAY_S = 86400
+_ICON = QSize(20, 20)
+
+
+class TimerCard(QFrame):
+    """One line; `show_left` is called as time passes."""
+
+    def __init__(self, timer: api.TimerSet, post: Post, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._post = post
+        self.timer = timer
+        self.setProperty("kind", "card")
+        self.icon = Label("", self)
+        self.title = Label("", self, strong=True)
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.detail = Label("", self, kind="muted", size=0.9, figures=True)
+        self.left = Label("", self, size=1.15, strong=True, figures=True)
+        which = (timer.number,)
+        self.more = button(tr("+1 min"), self, kind="line", by_tab=True)
+        self.more.clicked.connect(lambda: post(api.ExtendTimers(which, MINUTE_S)))
+        self.pause = IconButton("pause", tr("Pause"), theme, self)
+        self.pause.clicked.connect(
+            lambda: post(api.PauseTimers(which, on=self.timer.paused_s is None))
+        )
+        self.cancel = IconButton("close", tr("Cancel"), theme, self)
+        self.cancel.clicked.connect(lambda: post(api.CancelTimers(which)))
+        labels = (self.icon, wide(self.title), self.detail, self.left)
+        buttons = (self.more, self.pause, self.cancel)
+        row(*labels, *buttons, on=self, margins=(14, 3, 6, 3), spacing=8)
+        theme.changed.connect(self._tint)
+        self._tint()
+
+    def show_timer(self, timer: api.TimerSet, now: float) -> None:
+        """Show the timer's new state; `now` is seconds since 1970."""
+        self.timer = timer
+        name, paused = name_of(timer), timer.paused_s is not None
+        self._elide()
+        self.title.setToolTip(tool_tip(title_of(timer)))
+        self.detail.setText(detail_of(timer))
+        self.detail.setVisible(bool(detail_of(timer)))
+        self.setAccessibleName(name)
+        self.more.setAccessibleName(tr("One minute more: {name}", name=name))
+        counts = timer.kind is api.TimerKind.TIMER
+        self.more.setVisible(counts)
+        self.pause.setVisible(counts)
+        if paused:
+            _show(self.pause, "resume", tr("Go on: {name}", name=name))
+        else:
+            _show(self.pause, "pause", tr("Pause: {name}", name=name))
+        _show(self.cancel, "close", tr("Cancel: {name}", name=name))
+        self._tint()
+        self.show_left(now)
+
+    def show_left(self, now: float) -> None:
+        shown = time_left(self.timer.left_s(now))
+        if shown != self.left.text():
+            self.left.setText(shown)
+            self.left.setAccessibleName(tr("{time} left", time=shown))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._elide)  # after the line has got its width
+
+    def _elide(self) -> None:
+        """Show the title, shortened if there is not enough room."""
+        whole = title_of(self.timer)
+        width = self.title.width() if self.isVisible() else 10_000
+        metrics = self.title.fontMetrics()
+        self.title.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width))
+
+    def _tint(self) -> None:
+        name = "timer" if self.timer.kind is api.TimerKind.TIMER else "alarm"
+        ratio = self.devicePixelRatioF()
+        image = pixmap(name, self._theme.colour("accent"), round(_ICON.width() * ratio))
+        image.setDevicePixelRatio(ratio)
+        self.icon.setPixmap(image)
+
+
+def _show(button: IconButton, icon: str, label: str) -> None:
+    """The label contains a person's words, which a tool tip must not interpret as markup."""
+    button.show_as(icon, label)
+    button.setToolTip(tool_tip(label))
+
+
+def title_of(timer: api.TimerSet) -> str:
+    """ "Pasta", "Timer", "Alarm", "Call your mother"."""
+    label = one_line(timer.label)
+    if timer.kind is api.TimerKind.ALARM:
+        return tr("Alarm")
+    return f"{label[:1].upper()}{label[1:]}" if label else tr("Timer")
+
+
+def name_of(timer: api.TimerSet) -> str:
+    """The same for a screen reader, with the kind of timer."""
+    if timer.kind is api.TimerKind.ALARM:
+        return tr("Alarm, {time}", time=when(timer.due))
+    if timer.kind is api.TimerKind.REMINDER:
+        return tr("Reminder: {task}", task=title_of(timer))
+    return tr("{name} timer", name=title_of(timer)) if timer.label else tr("Timer")
+
+
+def time_left(seconds: float) -> str:
+    """ "4:10", "1:02:05", "2 days 3:00:00": rounded up, so that 0:00 is the end."""
+    whole = -int(-seconds // 1)
+    days, rest = divmod(whole, _DAY_S)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    face = f"{hours}:{minutes:02d}:{rest:02d}" if hours or days else f"{minutes}:{rest:02d}"
+    return f"{tr_n('{count} day', '{count} days', days)} {face}" if days else face
+
+
+def when(due: float) -> str:
+    """The time of day, with the day unless it is today, in the format of the current language."""
+    moment, locale = QDateTime.fromSecsSinceEpoch(int(due)), QLocale()
+    face = locale.toString(moment.time(), QLocale.FormatType.ShortFormat)
+    today = moment.date() == QDate.currentDate()
+    return face if today else f"{locale.toString(moment.date(), 'ddd')} {face}"
+
+
+def detail_of(timer: api.TimerSet) -> str:
+    """Further details: that it is paused, or when it rings."""
+    if timer.paused_s is not None:
+        return tr("paused")
+    if timer.kind is api.TimerKind.TIMER:
+        return ""
+    return when(timer.due)
+
+
+class TimersPanel(Scrolled):
+    """Hidden while no timer runs. `clock`: seconds since 1970."""
+
+    def __init__(
+        self, post: Post, theme: Theme, parent: QWidget, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._inside = page_in()
+        super().__init__(self._inside, parent)
+        self._post = post
+        self._theme = theme
+        self._clock = clock
+        self._shown = SHOWN
+        self._cards: dict[int, TimerCard] = {}  # by the timer's number
+        self._column = column(on=self._inside, spacing=_GAP)
+        self._tick = QTimer(self, interval=_TICK_MS)
+        self._tick.timeout.connect(self._count_down)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Timers"))
+        self.hide()
+
+    @property
+    def cards(self) -> tuple[TimerCard, ...]:
+        """From top to bottom."""
+        return tuple(sorted(self._cards.values(), key=lambda card: _order(card.timer)))
+
+    def on_event(self, event: api.Event) -> None:
+        match event:
+            case api.TimersChanged(timers):
+                self._show_timers(timers)
+            case api.TimerRang(text):
+                announce(self, text)
+
+    def _show_timers(self, timers: tuple[api.TimerSet, ...]) -> None:
+        for number in self._cards.keys() - {timer.number for timer in timers}:
+            take_away(self._cards.pop(number), self._column)
+        now = self._clock()
+        for timer in timers:
+            if timer.number not in self._cards:
+                card = TimerCard(timer, self._post, self._theme, self._inside)
+                self._cards[timer.number] = card
+            self._cards[timer.number].show_timer(timer, now)
+        for at, card in enumerate(self.cards):
+            self._column.insertWidget(at, card)
+            card.show()
+        self._fit()
+        self.setVisible(bool(timers))
+        self._count_down()
+
+    def be_low(self, on: bool) -> None:
+        """In a low window one timer is shown; the others are scrolled to."""
+        self._shown = 1 if on else SHOWN
+        self._fit()
+
+    def _fit(self) -> None:
+        """Fit the height to the cards, or to the number of cards shown at once."""
+        heights = [card.sizeHint().height() for card in self.cards[: self._shown]]
+        self.setFixedHeight(sum(heights) + _GAP * max(0, len(heights) - 1))
+
+    def _count_down(self) -> None:
+        now = self._clock()
+        for card in self._cards.values():
+            card.show_left(now)
+        runs = any(card.timer.paused_s is None for card in self._cards.values())
+        if runs and self.isVisible():
+            self._tick.start()
+        else:
+            self._tick.stop()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._count_down()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+
+def _order(timer: api.TimerSet) -> tuple[bool, float]:
+    """The sort key: paused timers last."""
+    return timer.paused_s is not None, timer.due

@@ -1,1 +1,0 @@
-"""Running timers, alarms and reminders, as cards that count down."""

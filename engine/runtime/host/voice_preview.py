@@ -1,0 +1,223 @@
+"""Previews, recordings and changes of voices, beside the conversation: a preview waits while the
+assistant has something to say, and while a clip is recorded nobody is answered.
+
+Invariant: runs on the conductor's thread and decides nothing about who has the floor. A preview
+never sounds together with a reply, and the voice that speaks is never another in silence.
+"""
+
+from datetime import date
+from typing import Final
+
+from engine.errors import DeviceError, InvalidInput
+from engine.messages.commands import AddVoice, StopReply
+from engine.messages.events import Failed, Notice
+from engine.messages.voices import (
+    ClipRecording,
+    Comparing,
+    DropClip,
+    ListVoices,
+    Mix,
+    PreviewChanged,
+    PreviewState,
+    PreviewVoice,
+    RecordClip,
+    RemoveVoice,
+    StopPreview,
+    VoiceCommand,
+    VoicesListed,
+)
+from engine.messages.words import Ending, Part, Phase
+from engine.runtime.host.port import ConductorPort
+from engine.runtime.host.status import Status
+from engine.runtime.threads import Workers
+from engine.runtime.turn import facts as h
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.background import NoteUse
+from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
+from engine.text.speakable import LEFT_OUT, nothing_to_say
+from engine.text.stream.paced import PacedText
+from engine.text.word import Word
+from engine.tts.voice_store import SENTENCE
+
+LONGEST_TEXT: Final = 1_000  # characters of a preview
+VOICE: Final = "speech.voice"
+
+
+class VoicePreview:
+    """Takes the commands and facts that are about voices."""
+
+    def __init__(self, workers: Workers, status: Status, port: ConductorPort) -> None:
+        self._workers = workers
+        self._status = status
+        self._port = port
+        self._name = ""  # of the voice that is previewed
+        self._mix: Mix | None = None  # that is previewed instead of a voice with a name
+        self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
+        self._reply: Reply | None = None  # the preview that goes on
+        self.recording = False  # a clip
+        self._comparing = False
+        self._paces: dict[str, float] = {}  # by casefolded name
+        self._chosen_anew = False  # the voice's pace applies once it is known who speaks
+        self._removed_chosen = ""  # it was removed while it was the chosen one
+        self._noted = ("", "")  # the voice and day that were noted last
+
+    @property
+    def hearing(self) -> bool:
+        """Whether a preview sounds, or is about to, or a comparison does."""
+        return self._reply is not None or self._comparing
+
+    def phase_is(self, phase: Phase) -> None:
+        """A preview makes room for who has the floor, and begins when nobody has it."""
+        if phase is not Phase.IDLE and self._reply is not None:
+            self._over()
+        elif phase is Phase.IDLE and self._waiting:
+            self._play()
+
+    def voice_chosen(self) -> None:
+        """Another voice was chosen: it brings its pace along."""
+        self._chosen_anew = True
+
+    def take(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
+        """Act on what is about voices. InvalidInput, DeviceError say why it cannot be done."""
+        match message:
+            case PreviewVoice(name, text, mix):
+                self._ask(name, text, mix)
+            case StopPreview():
+                self.stop_preview()
+            case RecordClip() | DropClip():
+                self._record(message)
+            case Comparing(on):
+                self._comparing = on
+                self._port.attend()
+            case h.ClipTaken(clip):
+                self._workers.background.post(AddVoice(clip))
+            case h.VoiceMoved(name, now):
+                self._moved(name, now)
+            case _:
+                if isinstance(message, RemoveVoice) and message.name == self._name:
+                    self.stop_preview()
+                self._workers.background.post(message)
+
+    # ------------------------------------------------------------------------ preview
+
+    def _ask(self, name: str, text: str, mix: Mix | None) -> None:
+        if len(text) > LONGEST_TEXT:
+            raise InvalidInput(
+                "That text has {count} characters; {most} can be heard.",
+                hint="Give a sentence or two.",
+                count=len(text),
+                most=LONGEST_TEXT,
+            )
+        stream = PacedText(pacing=False)
+        words = (*stream.push(text or SENTENCE).words, *stream.end().words)
+        if not words:
+            raise nothing_to_say(left_out=stream.left_out)
+        if self.recording:
+            raise InvalidInput("A clip is being recorded.", hint="End that first.")
+        if stream.left_out:
+            self._port.emit(Notice(LEFT_OUT))
+        self.stop_preview()
+        self._name, self._mix, self._waiting = name, mix, words
+        self._port.emit(PreviewChanged(name, PreviewState.WAITING))
+        self._port.attend()  # which begins it when nobody has the floor
+
+    def _play(self) -> None:
+        words, self._waiting = self._waiting, ()
+        self._reply = Reply(PREVIEW, self._workers.controls, aloud=True)
+        self._port.emit(PreviewChanged(self._name, PreviewState.MAKING))
+        pace = self._paces.get(self._name.casefold())
+        self._workers.speaker.post(Audition(self._reply, self._mix or self._name, words, pace))
+
+    def stop_preview(self) -> None:
+        if self._reply is not None or self._waiting:
+            self._over()
+            self._port.attend()
+
+    def _over(self) -> None:
+        """End the preview, whether it was heard or not."""
+        name, self._name, self._waiting = self._name, "", ()
+        reply, self._reply = self._reply, None
+        if reply is not None:
+            reply.end(Ending.INTERRUPTED_BY_STOP)
+        self._port.emit(PreviewChanged(name, PreviewState.OVER))
+
+    def follow(self, message: object) -> None:
+        """What is told of the turn PREVIEW; of an older one nothing counts any more."""
+        match message:
+            case h.ReplyAudible() if self._reply is not None and self._reply.ending is None:
+                self._port.emit(PreviewChanged(self._name, PreviewState.SPEAKING))
+            case h.ReplyEnded() if self._reply is not None and self._reply.ending is not None:
+                self._over()
+                self._port.attend()
+            case Failed(code, text, hint):
+                self._port.emit(Failed(code, text, hint))
+
+    # ---------------------------------------------------------------------- recording
+
+    def _record(self, command: RecordClip | DropClip) -> None:
+        if isinstance(command, RecordClip) and command.on:
+            if Part.MICROPHONE not in self._status.running:
+                self._port.emit(ClipRecording(False))
+                raise DeviceError(
+                    "There is no microphone.", hint="Connect one, or drop a recording instead."
+                )
+            self.stop_preview()
+            self._port.decide(StopReply())
+            self.recording = True
+            self._port.attend()
+        self._workers.recorder.post(command)
+
+    # ------------------------------------------------------------------------- shelf
+
+    def _moved(self, name: str, now: str) -> None:
+        """A voice was renamed, removed, brought back, taken in or made again."""
+        chosen = self._port.settings().speech.voice
+        if name and name.casefold() == chosen.casefold():
+            if not now:
+                self._removed_chosen = name
+            if now != chosen:
+                self._port.change(VOICE, now)
+            if not now:
+                self._port.emit(
+                    Notice.of("{name} was removed; the default voice speaks now.", name=name)
+                )
+        elif not name and now and now == self._removed_chosen:
+            self._removed_chosen = ""
+            self._port.change(VOICE, now)
+        # the list of choices has changed, and with it perhaps the voice
+        self._workers.speaker.post(SelectVoice(self._port.settings().speech.voice))
+
+    def listed(self, listed: VoicesListed) -> None:
+        """Which voices there are."""
+        self._paces = {v.name.casefold(): v.pace for v in listed.voices if v.pace is not None}
+
+    def adopted(self) -> None:
+        """The clip has become a voice, which keeps it."""
+        self._workers.recorder.post(DropClip())
+        self._workers.background.post(ListVoices())
+
+    def spoke(self) -> None:
+        """The chosen voice is heard: note the day."""
+        spoke = (self._status.voice, date.today().isoformat())
+        if self._noted != spoke:
+            self._noted = spoke
+            self._workers.background.post(NoteUse(*spoke))
+
+    def recorded(self, clip: ClipRecording) -> None:
+        """How far a clip is; whoever speaks is answered again once it has ended."""
+        if self.recording and not clip.on:
+            self.recording = False
+            self._port.attend()
+
+    def failed(self, fault: Failed) -> None:
+        """Without a microphone nothing more comes of a clip."""
+        if self.recording and fault.part is Part.MICROPHONE:
+            self._workers.recorder.post(RecordClip(on=False))
+
+    def known(self, selected: str) -> None:
+        """Note whose voice speaks."""
+        pace = self._paces.get(selected.casefold())
+        if self._chosen_anew and pace is not None:
+            self._port.change("speech.rate", pace)
+        self._chosen_anew = False
+        self._workers.background.post(ListVoices())

@@ -1,0 +1,130 @@
+"""The name of a synthesiser and the voices it brings along, without loading it.
+
+Invariant: read from a few small files; imports no torch and no library of a synthesiser.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from engine import systems
+from engine.errors import ModelError
+from engine.settings import SpeechSettings
+from engine.settings_file import data_folder
+from engine.translatable import Translatable
+from engine.tts import packs, pick, voices
+from engine.tts.base import TtsModel
+from engine.tts.llmvox.published import place as llmvox
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, edition_of
+from engine.tts.voices import ABOUT
+from engine.tts.voxtream.files import place
+
+log = logging.getLogger(__name__)
+
+ESPEAK: Final = "espeak"
+KOKORO: Final = "kokoro"
+VOXTREAM2_OWN: Final = "formant"
+AGAIN: Final = Translatable("Install the program again.")
+_LARGEST_CONFIG: Final = 1_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class VoiceCatalogue:
+    """`voice_model` is the synthesiser's TtsInfo.voice_model, `own` the names of its own voices,
+    the default first; `about` their descriptions by name, where there are any.
+    """
+
+    voice_model: str
+    own: tuple[str, ...]
+    can_clone: bool
+    can_mix: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+def of_model(model: TtsModel) -> VoiceCatalogue:
+    """The catalogue of a loaded synthesiser."""
+    info, own = model.info, model.voices()
+    about = {each.name: each.metadata[ABOUT] for each in own if ABOUT in each.metadata}
+    names = tuple(voice.name for voice in own)
+    return VoiceCatalogue(info.voice_model, names, info.can_clone, info.can_mix, about)
+
+
+def usable(settings: SpeechSettings) -> VoiceCatalogue:
+    """As of_settings(), but where 'auto', or the synthesiser that comes with the program, is not
+    whole, what needs no weights stands in for it. ModelError for another one.
+    """
+    try:
+        return of_settings(settings)
+    except ModelError as error:
+        if settings.engine not in (pick.AUTO, pick.BUILT_IN):
+            raise
+        log.warning("%s Until then %s speaks.", error, ESPEAK)
+        return of_settings(replace(settings, engine=ESPEAK))
+
+
+def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
+    """The catalogue of the synthesiser that these settings would load. ModelError when its files
+    are not whole.
+    """
+    settings = pick.resolve(settings)
+    match settings.engine:
+        case "espeak":
+            from engine.tts.espeak.voices import VOICES
+
+            about = {voice.name: voice.description for voice in VOICES}
+            return VoiceCatalogue(ESPEAK, tuple(about), can_clone=False, about=about)
+        case "starter":
+            return _of_pack(place.pack_folder())
+        case "kokoro":
+            return _kokoro()
+        case llmvox.NAME:
+            if not llmvox.is_fetched():
+                raise llmvox.not_fetched()
+            return VoiceCatalogue(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
+        case name if system := systems.find(name):
+            files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
+            return VoiceCatalogue(system.name, tuple(file.name for file in files), system.can_clone)
+        case edition:
+            return _fetched(edition)
+
+
+def _kokoro() -> VoiceCatalogue:
+    from engine.tts.kokoro import voices as kokoro
+    from engine.tts.kokoro.place import is_fetched
+
+    if not is_fetched():
+        raise ModelError(
+            "{name} is not on this machine.",
+            hint="Fetch it with: {command}",
+            name="Kokoro",
+            command="rubato models get kokoro",
+        )
+    return VoiceCatalogue(KOKORO, kokoro.NAMES, can_clone=True, can_mix=True, about=kokoro.ABOUT)
+
+
+def _of_pack(folder: Path) -> VoiceCatalogue:
+    files = voices.saved_voices(folder / VOICES_FOLDER)
+    try:
+        with (folder / CONFIG_FILE).open("rb") as file:
+            name = json.loads(file.read(_LARGEST_CONFIG))["name"]
+        edition = edition_of(folder)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            "The voice pack {folder} is not whole: {error}.", hint=AGAIN, folder=folder, error=error
+        ) from error
+    if not files:
+        raise ModelError("The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder)
+    return VoiceCatalogue(f"{name} {edition}", tuple(file.name for file in files), can_clone=True)
+
+
+def _fetched(edition: str) -> VoiceCatalogue:
+    if not (data_folder() / "models" / edition / "model.safetensors").is_file():
+        raise ModelError(
+            "The neural voice is not on this machine.",
+            hint="Fetch it with: {command}",
+            command=f"rubato models get {edition}",
+        )
+    return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=True)

@@ -1,0 +1,130 @@
+"""The pointer: which environment is current, which one it replaced, and how often it was started.
+
+Invariant: one small file that is only replaced as a whole; its first line is the name of the
+current environment, so that a launcher in any language can read it.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from installer.bootstrap.paths import PREFIX, Home, locked, write_whole
+from installer.commands import SetupError
+
+ENOUGH_STARTS = 2  # successful starts before the replaced environment is removed
+ENOUGH_FAILURES = 2  # failed starts before the replaced environment becomes current again
+STARTED = "started"  # a file in an environment, with a line for each successful start
+
+
+@dataclass(frozen=True)
+class CurrentVersion:
+    """`current` is the environment in use ("" before the first installation). `previous`, while it
+    is kept, is the one it replaced; `left` is the one that was rolled back; `begun` counts starts
+    of `current` that have not succeeded yet.
+    """
+
+    current: str = ""
+    previous: str = ""
+    left: str = ""
+    begun: int = 0
+
+
+def read(home: Home) -> CurrentVersion:
+    """The current pointer; an unreadable file counts as missing."""
+    try:
+        lines = home.current_file.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return CurrentVersion()
+    facts = dict(line.split(" ", 1) for line in lines[1:] if " " in line)
+    begun = facts.get("begun", "0")
+    return CurrentVersion(
+        _name(lines[0] if lines else ""),
+        _name(facts.get("previous", "")),
+        _name(facts.get("left", "")),
+        int(begun) if begun.isdecimal() else 0,
+    )
+
+
+def _name(text: str) -> str:
+    """The text if it is the name of an environment and not a path to somewhere else."""
+    return text if re.fullmatch(PREFIX + r"[\w.+!-]+", text) else ""
+
+
+@contextmanager
+def changing(home: Home) -> Iterator[None]:
+    """A lock around reading and writing the pointer. It is held only briefly, because a start waits
+    for it, while it would not wait for an installation.
+    """
+    with locked(home, "pointer"):
+        yield
+
+
+def write(home: Home, pointer: CurrentVersion) -> None:
+    lines = [pointer.current]
+    lines += [f"previous {pointer.previous}"] if pointer.previous else []
+    lines += [f"left {pointer.left}"] if pointer.left else []
+    lines += [f"begun {pointer.begun}"] if pointer.begun else []
+    write_whole(home.current_file, "\n".join(lines) + "\n")
+
+
+def switch(home: Home, name: str) -> CurrentVersion:
+    """Make a complete environment current and keep the previous one. SetupError if it is not
+    complete."""
+    if not home.is_whole(name):
+        raise SetupError(f"{name} is not complete, so it was not put in force.")
+    with changing(home):
+        old = read(home)
+        if old.current == name:
+            return old
+        before = (each for each in (old.current, old.previous) if each != name)
+        pointer = CurrentVersion(name, next(filter(home.is_whole, before), ""))
+        write(home, pointer)
+    return pointer
+
+
+def roll_back(home: Home) -> CurrentVersion:
+    """Make the previous environment current again. SetupError when there is none."""
+    with changing(home):
+        old = read(home)
+        if not home.is_whole(old.previous):
+            raise SetupError("There is no earlier version to go back to.")
+        pointer = CurrentVersion(old.previous, left=old.current)
+        write(home, pointer)
+    return pointer
+
+
+def starts(home: Home, name: str) -> int:
+    """How often the program of this environment has started; it notes that itself."""
+    try:
+        return len((home.env(name) / STARTED).read_bytes().splitlines())
+    except OSError:
+        return 0
+
+
+def begin(home: Home) -> CurrentVersion:
+    """Count an attempt to start, until one has succeeded."""
+    with changing(home):
+        found = read(home)
+        if not starts(home, found.current):
+            found = replace(found, begun=found.begun + 1)
+            write(home, found)
+    return found
+
+
+def ended_well(home: Home) -> None:
+    """Reset the counted attempts, because the program ended normally."""
+    if read(home).begun:
+        with changing(home):
+            write(home, replace(read(home), begun=0))
+
+
+def drop_previous(home: Home) -> str:
+    """Stop keeping the previous version once this one has started often enough; return its name, or
+    ""."""
+    with changing(home):
+        found = read(home)
+        if not found.previous or starts(home, found.current) < ENOUGH_STARTS:
+            return ""
+        write(home, replace(found, previous=""))
+    return found.previous

@@ -1,0 +1,283 @@
+"""A new environment: created beside the current one, checked, and only then made current.
+
+Invariant: an environment without its mark is never started. One that an earlier run left without a
+mark is removed and created again, which is fast, because uv caches every complete package. Every
+package is checked against its pinned hash, and Rubato's wheel against that of the payload, so an
+index can refuse a package but never replace it.
+"""
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer import system
+from installer.bootstrap import current_version, uv, windows
+from installer.bootstrap.paths import LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
+from installer.bootstrap.payload import BOOTSTRAPPER, Payload, Variant, fitting
+from installer.bootstrap.progress import Progress
+from installer.commands import Cause, SetupError, advice, cause_of, follow
+
+OLDEST, TOO_NEW = (3, 11), (3, 14)
+_WINDOW = ("pyside6-essentials", "shiboken6")  # needed by the small window of the installation
+
+
+@dataclass(frozen=True)
+class Maker:
+    """A new environment: `name` below `home`, from this payload, with this variant of torch."""
+
+    home: Home
+    name: str
+    payload: Payload
+    variant: Variant
+    wheels: Path | None
+    progress: Progress
+
+    @property
+    def python(self) -> Path:
+        return self.home.python(self.name)
+
+    @property
+    def uv(self) -> uv.Uv:
+        watched = self.progress
+        return uv.Uv(self.payload.uv, self.home, self.wheels, watched.detail, watched.watch)
+
+    @property
+    def torch_size(self) -> str:
+        return "200 MB" if self.variant is Variant.CPU else "2.5 GB"
+
+    def torch_pins(self) -> Path:
+        """The pins of torch. SetupError if this release has none for this machine."""
+        return self.payload.torch(self.variant)
+
+    def check_system(self) -> None:
+        """SetupError, naming what to install, if the system lacks a library."""
+        missing = [need for need in system.WINDOW_AND_SOUND if not system.is_there(need)]
+        if sys.platform.startswith("linux") and missing:
+            raise SetupError(system.by_hand(missing))
+        if lacking := windows.missing_runtime():
+            raise SetupError(lacking)
+
+    def make_environment(self) -> None:
+        if not OLDEST <= sys.version_info < TOO_NEW:
+            raise SetupError(f"Rubato needs Python 3.11, 3.12 or 3.13; this is {sys.version}.")
+        # not the one of an environment we may run in, which disappears with that environment
+        base = getattr(sys, "_base_executable", sys.executable)
+        self.uv.venv(self.home.env(self.name), base)
+        own = self.payload.folder / BOOTSTRAPPER
+        shutil.copytree(own, self.home.env(self.name) / BOOTSTRAPPER)
+
+    def get_window(self) -> None:
+        text = self.payload.packages.read_text(encoding="utf-8")
+        blocks = [block for block in text.split("\n") if block]
+        with tempfile.TemporaryDirectory(dir=self.home.folder, prefix="gone-") as folder:
+            part = Path(folder, "window.txt")
+            part.write_text("\n".join(_of(_WINDOW, blocks)) + "\n", encoding="utf-8")
+            self._pins(part, "Getting what windows are drawn with")
+
+    def open_window(self) -> None:
+        script = self.home.env(self.name) / BOOTSTRAPPER / "installer" / "bootstrap" / "window.py"
+        self.progress.open_window([str(self.python), str(script)], self._quiet())
+
+    def get_packages(self) -> None:
+        self._pins(self.payload.packages, "Getting the packages")
+
+    def get_torch(self, pins: Path) -> None:
+        """Install torch from the first source that has the pinned build: the person's wheels,
+        PyTorch's own index, the package index.
+        """
+        sources = self._torch_sources(pins)
+        for options in sources[:-1]:
+            try:
+                return self._pins(pins, "Getting torch", *options)
+            except SetupError as error:
+                if error.cause is Cause.DISK:
+                    raise
+        return self._pins(pins, "Getting torch", *sources[-1])
+
+    def put_rubato(self) -> None:
+        wheel = str(self.payload.wheel)
+        self._install(wheel, doing="Putting Rubato in")
+
+    def check(self) -> None:
+        """Let the program test itself, in separate folders and without a screen. SetupError."""
+        with tempfile.TemporaryDirectory(dir=self.home.folder, prefix="gone-") as folder:
+            # -P: do not import app from the folder we were started in
+            command = [str(self.python), "-P", "-m", "app.installed", folder]
+            watched = self.progress
+            output = follow(command, self._quiet(folder), watched.detail, watched.watch)
+        self.progress.check()
+        if output is not None:
+            last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
+            raise SetupError(
+                f"The new version does not work on this machine and was not put in force: {last}"
+            )
+
+    def _pins(self, pins: Path, doing: str, *options: str) -> None:
+        hashed = ["--require-hashes", "--only-binary", ":all:", *options]
+        self._install(*hashed, "-r", str(pins), doing=doing)
+
+    def _install(self, *arguments: str, doing: str) -> None:
+        try:
+            self.uv.install(self.python, *arguments, doing=doing)
+        finally:
+            self.progress.check()  # a cancellation ends uv and would look like a failure of uv
+
+    def _torch_sources(self, pins: Path) -> list[list[str]]:
+        if self.wheels is not None or pins.name == "torch.txt":
+            return [[]]
+        folders = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
+        links = [part for item in folders.replace(",", " ").split() for part in ("-f", item)]
+        backend = "cpu" if self.variant is Variant.CPU else "auto"
+        own = [f"--torch-backend={backend}"]
+        return [["--no-index", *links], own] if links else [own]
+
+    def _quiet(self, folder: str | None = None) -> dict[str, str]:
+        """Variables for a program of this environment; with a folder, its files go there and
+        nothing is shown.
+        """
+        env = uv.settings(os.environ, self.home) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
+        if shutil.disk_usage(self.home.folder).free < LEAST_FOR_BYTE_CODE:
+            env["PYTHONDONTWRITEBYTECODE"] = "1"
+        if folder is None:
+            return env
+        own = dict.fromkeys(("RUBATO_CONFIG", "RUBATO_DATA", "XDG_CACHE_HOME"), folder)
+        return env | own | {"QT_QPA_PLATFORM": "offscreen", "CUDA_VISIBLE_DEVICES": "-1"}
+
+
+def _of(names: tuple[str, ...], lines: list[str]) -> list[str]:
+    """The lines of these packages, with the hashes that follow each."""
+    kept, taken = [], False
+    for line in lines:
+        if not line.startswith((" ", "#")):
+            taken = line.partition("==")[0].lower() in names
+        if taken and not line.startswith("#"):
+            kept.append(line)
+    return kept
+
+
+WAITING = "Another installation of Rubato is under way; waiting for it."
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How to install. `variant` None: chosen by the driver. `wheels`: a folder instead of the
+    network."""
+
+    variant: Variant | None = None
+    wheels: Path | None = None
+    window: bool = False
+
+
+def install(
+    home: Home, payload: Payload, choice: Choice | None = None, progress: Progress | None = None
+) -> str:
+    """Make this release the current one and return its environment's name; fast if it already is.
+
+    SetupError with a sentence for the person; then the current environment is unchanged.
+    """
+    choice, progress = choice or Choice(), progress or Progress()
+    try:
+        with opened(home, WAITING):
+            name = whole(home, payload, choice, progress)
+            progress.step("switch", 0.99, "Putting it in force")
+            current_version.switch(home, name)
+            tidy(home)
+            return name
+    except OSError as error:
+        raise SetupError(sentence_on(error)) from error
+
+
+def sentence_on(error: OSError) -> str:
+    # shutil.Error, of a folder that was copied, has only the words
+    if error.errno in (errno.ENOSPC, errno.EDQUOT) or cause_of(str(error)) is Cause.DISK:
+        return advice(Cause.DISK)
+    return f"The installation stopped: {error}. Mend what it says and start again."
+
+
+def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> str:
+    """A complete and checked environment of this release, created if it is missing."""
+    variant = choice.variant or fitting_in(payload)
+    name = base = f"{PREFIX}{payload.version}-{variant.value}"
+    if home.is_whole(name):
+        return name
+    if name == current_version.read(home).current:  # broken, perhaps still running
+        name = base + ".2"
+    if home.is_whole(name):
+        return name
+    home.remove(name)
+    payload = kept(home, payload)
+    check_room(home, variant.room_gb)
+    try:
+        _make(Maker(home, name, payload, variant, choice.wheels, progress), window=choice.window)
+    except BaseException:
+        home.remove(name)
+        raise
+    return name
+
+
+def fitting_in(payload: Payload) -> Variant:
+    """The variant that fits the machine; the CPU one if this release has no other."""
+    found = fitting()
+    return found if payload.has_torch(found) else Variant.CPU
+
+
+def kept(home: Home, payload: Payload) -> Payload:
+    """Check the payload, and save it in the home for repairs without the archive it came in."""
+    payload.check()
+    folder = home.payloads / payload.version
+    if payload.folder.resolve() != folder.resolve():
+        fresh = home.payloads / (payload.version + ".new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        try:
+            shutil.copytree(payload.folder, fresh)
+        except OSError:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+    return Payload(folder, payload.version, payload.files)
+
+
+def _make(maker: Maker, *, window: bool) -> None:
+    """Run the steps in order; the last one writes the mark."""
+    step, torch = maker.progress.step, maker.torch_pins()
+    step("environment", 0.02, "Making a place for Rubato")
+    maker.check_system()
+    maker.make_environment()
+    step("window", 0.04, "Getting what windows are drawn with (80 MB)")
+    maker.get_window()
+    if window:
+        maker.open_window()
+    step("packages", 0.12, "Getting the packages (230 MB)")
+    maker.get_packages()
+    step("torch", 0.5, f"Getting torch ({maker.torch_size})")
+    maker.get_torch(torch)
+    step("rubato", 0.85, "Putting Rubato in")
+    maker.put_rubato()
+    step("check", 0.9, "Trying it: a window off screen and a spoken sentence")
+    maker.check()
+    step("mark", 0.98, "It works")
+    maker.home.mark_whole(maker.name)
+
+
+def tidy(home: Home) -> None:
+    """Remove environments and payloads that no pointer can reach any more."""
+    found = current_version.read(home)
+    reachable = {found.current, found.previous}
+    for name in home.environments():
+        if name not in reachable:
+            home.remove(name)
+    versions = {version_of(name) for name in reachable}
+    folders = home.payloads.iterdir() if home.payloads.is_dir() else ()
+    for folder in folders:
+        if folder.name not in versions:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def version_of(name: str) -> str:
+    """The version in an environment's name: '0.1.0' for 'env-0.1.0-cpu.2'."""
+    return name.removeprefix(PREFIX).rpartition("-")[0]

@@ -1,0 +1,181 @@
+"""Where the program is installed for one person: environments, their cache, the pointer and the
+launcher.
+
+Invariant: everything that Rubato installs for a person is below one folder, except the menu entry
+and the link in the search path. Voices, models and settings are elsewhere and never touched here.
+"""
+
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.bootstrap import windows
+from installer.commands import Cause, SetupError
+
+VARIABLE = "RUBATO_PROGRAM"
+NAME = "rubato-program"
+PREFIX = "env-"
+# Bytes that are free on the disk. With less, Python is told to keep no byte code: on a full disk it
+# cuts a file short, and the program would not start again.
+LEAST_FOR_BYTE_CODE = 64_000_000
+_GONE = "gone-"  # prefix given before removal, so that a half-removed one is never used
+_MADE = "made"  # written last: the environment is complete and was checked
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folder of the program, and the places in it."""
+
+    folder: Path
+
+    @property
+    def current_file(self) -> Path:
+        return self.folder / "current"
+
+    @property
+    def cache(self) -> Path:
+        return self.folder / "cache"
+
+    @property
+    def pythons(self) -> Path:
+        """Interpreters that uv fetched because the machine has no suitable one."""
+        return self.folder / "python"
+
+    @property
+    def payloads(self) -> Path:
+        """Saved payloads, for repairs without the archive they came in: payload/VERSION."""
+        return self.folder / "payload"
+
+    def env(self, name: str) -> Path:
+        return self.folder / name
+
+    def python(self, name: str) -> Path:
+        """The interpreter of an environment."""
+        return python_in(self.env(name))
+
+    def is_whole(self, name: str) -> bool:
+        """Whether the environment is complete and its interpreter still exists."""
+        return (self.env(name) / _MADE).is_file() and self.python(name).exists()
+
+    def mark_whole(self, name: str) -> None:
+        write_whole(self.env(name) / _MADE, "")
+
+    def environments(self) -> list[str]:
+        """All environments, complete or not."""
+        found = self.folder.glob(PREFIX + "*") if self.folder.is_dir() else ()
+        return sorted(path.name for path in found if path.is_dir())
+
+    def remove(self, name: str) -> None:
+        """Remove an environment. Files that Windows holds open are removed by a later sweep()."""
+        gone = self.folder / (_GONE + name)
+        _remove_tree(gone)
+        try:
+            self.env(name).rename(gone)
+        except FileNotFoundError:
+            return
+        except OSError:
+            (self.env(name) / _MADE).unlink(missing_ok=True)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Remove what an earlier run did not remove completely."""
+        for path in self.folder.glob(_GONE + "*"):
+            _remove_tree(path)
+
+
+def _remove_tree(path: Path) -> None:
+    shutil.rmtree(windows.verbatim(path), ignore_errors=True)
+
+
+def python_in(env: Path) -> Path:
+    return env / "Scripts" / "python.exe" if os.name == "nt" else env / "bin" / "python"
+
+
+def default_folder() -> Path:
+    """$RUBATO_PROGRAM, else the platform's folder for the data of a person's programs."""
+    if chosen := os.environ.get(VARIABLE):
+        return Path(chosen).absolute()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / NAME
+    data = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(data) if Path(data).is_absolute() else Path.home() / ".local" / "share") / NAME
+
+
+@contextmanager
+def opened(home: Home, waiting: str = "") -> Iterator[None]:
+    """The home, created if it is missing and locked for this installation. A second one waits here
+    and prints `waiting`. SetupError if nothing can be written.
+    """
+    with locked(home, "installing", waiting):
+        home.sweep()
+        yield
+
+
+@contextmanager
+def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
+    """A lock with this name, held by one process at a time; it is released even if the process is
+    killed."""
+    try:
+        home.folder.mkdir(parents=True, exist_ok=True)
+        file = (home.folder / f"{name}.lock").open("a+b")
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise SetupError(
+            f"Rubato's folder {home.folder} cannot be written ({error.strerror}). Set "
+            f"{VARIABLE} to a folder on a disk that can, with 3 GB free, and start again."
+        ) from error
+    with file:
+        lock(file.fileno(), waiting)
+        yield
+
+
+def lock(file: int, waiting: str) -> None:
+    """Lock the file until it is closed or the process ends, for whatever reason."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        while True:
+            try:
+                return msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # tries for 10 s
+            except OSError:
+                if waiting:
+                    print(waiting, flush=True)
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if waiting:
+            print(waiting, flush=True)
+        fcntl.flock(file, fcntl.LOCK_EX)
+    return None
+
+
+def check_room(home: Home, needed_gb: float) -> None:
+    """SetupError if the disk has less free space than that."""
+    free_gb = shutil.disk_usage(home.folder).free / 1e9
+    if free_gb < needed_gb:
+        raise SetupError(
+            f"The disk of {home.folder} has {free_gb:.1f} GB free; {needed_gb:.1f} GB are needed. "
+            f"Make room, or set {VARIABLE} to a folder on another disk, and start again.",
+            Cause.DISK,
+        )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a small file so that, whatever happens, it has either the old or the new text."""
+    fresh = path.with_name(path.name + ".new")
+    with fresh.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

@@ -1,0 +1,203 @@
+"""Teaching the wake phrase from the settings: a process of its own, and what its end changes."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from app.settings.dialog import SettingsDialog
+from app.settings.other_rows import Lesson
+from engine.api import ChangeSetting, Event, Failed, Notice, SettingChanged
+from engine.asr.wake.choice import head_file
+
+PHRASE = "hey rubato"
+OTHER = "good evening zaphod"
+# A `rubato wake --json -- PHRASE` that learns at once, is refused, is killed, or learns for ever.
+LEARNS = """
+import json, os, pathlib, sys
+assert sys.argv[1:4] == ["wake", "--json", "--"]
+file = pathlib.Path(os.environ["RUBATO_DATA"], "wake", sys.argv[4] + ".safetensors")
+file.parent.mkdir(exist_ok=True)
+file.touch()
+print(json.dumps({"phrase": sys.argv[4], "file": str(file)}))
+"""
+REFUSED = """
+print('{"phrase": "", "texts": ["It cannot be fetched.", "Look at the network."]}')
+raise SystemExit(1)
+"""
+KILLED = "import os; os.abort()"
+ENDLESS = """
+import sys, time
+print('{"part": 0.25}', file=sys.stderr, flush=True)
+time.sleep(600)
+"""
+Make = Callable[[str], Lesson]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def make(window, theme) -> Iterator[Make]:
+    made: list[Lesson] = []
+
+    def make(script: str) -> Lesson:
+        made.append(Lesson(PHRASE, theme, window, [sys.executable, "-c", script]))
+        made[-1].show()
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.end()
+
+
+def teach(qtbot, lesson: Lesson) -> None:
+    """The whole of a lesson that ends by itself."""
+    with qtbot.waitSignal(lesson._job.ended, timeout=20_000):
+        lesson.act.click()
+
+
+def mark_as_taught(phrase: str) -> None:
+    head_file(phrase).parent.mkdir(exist_ok=True)
+    head_file(phrase).touch()
+
+
+def test_whether_a_phrase_is_taught_is_said(make):
+    lesson = make(LEARNS)
+    assert lesson.act.text() == "&Teach this computer"
+    assert "not taught yet: it is found less often" in lesson.words.text()
+    mark_as_taught(PHRASE)  # in a terminal
+    lesson.hide()
+    lesson.show()
+    assert lesson.act.text() == "&Teach again"
+    assert lesson.words.text() == f"“{PHRASE}” was taught to this computer."
+    lesson.show_phrase(OTHER)
+    assert f"“{OTHER}” is not taught yet" in lesson.words.text()
+
+
+def test_a_lesson_that_ends_well_is_told(qtbot, make):
+    lesson = make(LEARNS)
+    taught: list[str] = []
+    lesson.taught.connect(taught.append)
+    teach(qtbot, lesson)
+    assert taught == [PHRASE]
+    assert lesson.act.text() == "&Teach again"
+    assert lesson.bar.isHidden()
+
+
+def test_how_far_it_is_is_shown_and_it_can_be_cancelled(qtbot, make):
+    lesson = make(ENDLESS)
+    taught: list[str] = []
+    lesson.taught.connect(taught.append)
+    lesson.act.click()
+    assert not lesson.bar.isHidden()
+    assert lesson.words.text() == f"Teaching “{PHRASE}”; you can go on talking."
+    qtbot.waitUntil(lambda: lesson.bar.value() == 250, timeout=20_000)
+    assert lesson.act.text() == "&Cancel"
+    lesson.act.click()
+    assert not lesson._job.is_under_way
+    assert lesson.bar.isHidden()
+    assert lesson.act.text() == "&Teach this computer"
+    assert "not taught yet" in lesson.words.text()
+    assert taught == []
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (REFUSED, "It cannot be fetched.\nLook at the network."),
+        (KILLED, f"Teaching “{PHRASE}” ended too early.\nNothing was changed; try again."),
+    ],
+)
+def test_what_went_wrong_is_said_until_it_is_tried_again(qtbot, make, script, words):
+    lesson = make(script)
+    teach(qtbot, lesson)
+    assert lesson.words.text() == words
+    assert lesson.words.property("kind") == "danger"
+    assert lesson.act.text() == "&Teach this computer"
+    lesson.act.click()
+    assert lesson.words.property("kind") == "muted"
+    lesson.end()
+
+
+def test_the_fault_of_one_phrase_is_not_that_of_the_next(qtbot, make):
+    lesson = make(KILLED)
+    teach(qtbot, lesson)
+    lesson.show_phrase(OTHER)
+    assert f"“{OTHER}” is not taught yet" in lesson.words.text()
+
+
+@pytest.mark.parametrize(
+    ("script", "event"),
+    [
+        (LEARNS, Notice(f"“{PHRASE}” was taught to this computer.")),
+        (REFUSED, Failed("model", "It cannot be fetched.", "Look at the network.")),
+    ],
+)
+def test_who_looks_elsewhere_is_told(qtbot, make, script, event):
+    lesson = make(script)
+    noted: list[Event] = []
+    lesson.noted.connect(noted.append)
+    teach(qtbot, lesson)
+    assert noted == []
+    lesson.hide()
+    teach(qtbot, lesson)
+    assert noted == [event]
+
+
+@pytest.fixture
+def dialog(window) -> SettingsDialog:
+    made = window.open_settings(None)
+    QApplication.processEvents()
+    return made
+
+
+def begin(dialog: SettingsDialog, script: str) -> None:
+    dialog.lesson._job._command = [sys.executable, "-c", script]
+    dialog.lesson.act.click()
+
+
+def test_what_was_taught_is_listened_for_at_once(qtbot, dialog, posted, window):
+    with qtbot.waitSignal(dialog.lesson.taught, timeout=20_000):
+        begin(dialog, LEARNS)
+    assert posted == [ChangeSetting("wake.phrase", PHRASE)]
+    assert window.notice.text() == f"“{PHRASE}” was taught to this computer."
+
+
+def test_a_phrase_that_was_changed_meanwhile_stays(qtbot, dialog, posted):
+    with qtbot.waitSignal(dialog.lesson.taught, timeout=20_000):
+        begin(dialog, LEARNS)
+        dialog.on_event(SettingChanged("wake.phrase", OTHER))
+    assert posted == []
+    assert f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()
+
+
+def test_it_is_about_the_phrase_in_force_not_the_one_being_typed(dialog, posted):
+    pages = [dialog.tabs.widget(index) for index in range(dialog.tabs.count())]
+    dialog.tabs.setCurrentIndex([page.isAncestorOf(dialog.lesson) for page in pages].index(True))
+    line = dialog.editors("wake.phrase")[0].control
+    assert isinstance(line, QLineEdit)
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, OTHER)
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    assert posted == [ChangeSetting("wake.phrase", OTHER)]
+    assert not dialog.lesson._job.is_under_way
+    assert f"“{PHRASE}” is not taught yet" in dialog.lesson.words.text()
+    dialog.on_event(SettingChanged("wake.phrase", OTHER))
+    assert f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()
+
+
+def test_it_goes_on_without_the_page_and_ends_with_the_window(qtbot, dialog, window):
+    begin(dialog, ENDLESS)
+    qtbot.waitUntil(lambda: dialog.lesson.bar.value() == 250, timeout=20_000)
+    dialog.close()
+    assert dialog.lesson._job.is_under_way
+    window.quit()
+    assert not dialog.lesson._job.is_under_way

@@ -1,0 +1,155 @@
+"""A name or a file becomes a voice, or an error that lists what there is."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.tts import voices
+from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.voice_lookup import adopt, choose, voice_names
+from tests.fakes_tts import FakeTts
+
+GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})
+
+
+class CloningTts(FakeTts):
+    def __init__(self, name: str = "fake", edition: str = "", making: str = "1") -> None:
+        super().__init__()
+        info = super().info
+        self._info = replace(info, name=name, edition=edition, making=making, can_clone=True)
+
+    @property
+    def info(self) -> TtsInfo:
+        return self._info
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        about = {"sample_rate": str(sample_rate), "making": self.info.making}
+        return Voice("clip", self.info.voice_model, {"pcm": pcm}, about)
+
+
+def recording(folder: Path) -> Path:
+    path = folder / "me.wav"
+    soundfile.write(path, np.full(4410, 0.25), 44_100)
+    return path
+
+
+def test_nothing_wanted_is_the_default(tmp_path: Path) -> None:
+    assert choose(FakeTts(), "", kept_in=tmp_path).name == "Tone"
+
+
+def test_a_name_is_found_whatever_its_case(tmp_path: Path) -> None:
+    assert choose(FakeTts(), "tONE", kept_in=tmp_path).name == "Tone"
+
+
+def test_a_kept_voice_is_found_and_named(tmp_path: Path) -> None:
+    voices.save(GRANDMA, tmp_path)
+    voices.save(Voice("Stranger", "another"), tmp_path)
+    assert choose(FakeTts(), "grandma", kept_in=tmp_path) == GRANDMA
+    assert voice_names(FakeTts(), kept_in=tmp_path) == ("Tone", "Grandma")
+
+
+def test_a_saved_voice_file_is_loaded(tmp_path: Path) -> None:
+    path = voices.save(GRANDMA, tmp_path / "elsewhere").path
+    assert choose(FakeTts(), str(path), kept_in=tmp_path) == GRANDMA
+
+
+def test_a_saved_voice_of_another_model_is_refused(tmp_path: Path) -> None:
+    path = voices.save(Voice("Stranger", "another"), tmp_path).path
+    with pytest.raises(InvalidInput, match="another"):
+        choose(FakeTts(), str(path), kept_in=tmp_path)
+
+
+def test_a_recording_is_encoded_at_its_own_rate(tmp_path: Path) -> None:
+    voice = choose(CloningTts(), str(recording(tmp_path)), kept_in=tmp_path)
+    assert voice.metadata["sample_rate"] == "44100"
+    assert len(voice.tensors["pcm"]) == 4410
+
+
+def test_a_recording_for_a_voice_that_cannot_clone_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot clone"):
+        choose(FakeTts(), str(recording(tmp_path)), kept_in=tmp_path)
+
+
+def test_a_missing_recording_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableClip):
+        choose(CloningTts(), str(tmp_path / "gone.wav"), kept_in=tmp_path)
+
+
+def test_a_recording_becomes_a_kept_voice(tmp_path: Path) -> None:
+    made = adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    assert made.name == "Grandpa"
+    assert voice_names(CloningTts(), kept_in=tmp_path) == ("Tone", "Grandpa")
+    found = choose(CloningTts(), "Grandpa", kept_in=tmp_path)
+    assert np.array_equal(found.tensors["pcm"], made.tensors["pcm"])
+
+
+def test_a_voice_without_a_name_is_called_as_its_file(tmp_path: Path) -> None:
+    assert adopt(CloningTts(), recording(tmp_path), "", kept_in=tmp_path).name == "me"
+
+
+def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="called TONE already"):
+        adopt(CloningTts(), recording(tmp_path), "TONE", kept_in=tmp_path)
+    assert voices.saved_voices(tmp_path) == ()
+
+
+def test_a_voice_made_in_another_way_is_made_again_and_kept(tmp_path: Path) -> None:
+    adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    newer = CloningTts(making="2")
+    assert choose(newer, "grandpa", kept_in=tmp_path).metadata["making"] == "2"
+    (kept,) = voices.saved_voices(tmp_path)
+    assert voices.load(kept.path).metadata["making"] == "2"
+    assert kept.has_clip
+
+
+def test_a_voice_that_cannot_be_made_again_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+
+    def refuse(path: Path) -> None:
+        raise InvalidInput("It is damaged.")
+
+    monkeypatch.setattr(voices, "load_clip", refuse)
+    assert choose(CloningTts(making="2"), "grandpa", kept_in=tmp_path).metadata["making"] == "1"
+
+
+@pytest.mark.parametrize("other", [("other", ""), ("fake", "2")])
+def test_a_voice_of_another_model_is_made_again_from_its_recording_and_kept(
+    other: tuple[str, str], tmp_path: Path
+) -> None:
+    first, second = CloningTts(), CloningTts(*other)
+    made = adopt(first, recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    assert voice_names(second, kept_in=tmp_path) == ("Tone", "Grandpa")
+    again = choose(second, "grandpa", kept_in=tmp_path)
+    assert (again.name, again.model) == ("Grandpa", second.info.voice_model)
+    assert np.abs(again.tensors["pcm"] - made.tensors["pcm"]).max() < 1e-4
+    models = {saved.model for saved in voices.saved_voices(tmp_path)}
+    assert models == {first.info.voice_model, second.info.voice_model}
+    assert choose(first, "Grandpa", kept_in=tmp_path).model == "fake"  # the first is still there
+
+
+def test_a_voice_whose_recording_was_not_kept_must_be_added_again(tmp_path: Path) -> None:
+    voices.save(GRANDMA, tmp_path)
+    other = CloningTts("other")
+    assert voice_names(other, kept_in=tmp_path) == ("Tone",)
+    with pytest.raises(InvalidInput, match="made for 'fake', not for 'other'") as failure:
+        choose(other, "Grandma", kept_in=tmp_path)
+    assert "Add it again from its recording" in failure.value.hint
+
+
+def test_a_model_that_cannot_clone_offers_no_voice_of_another(tmp_path: Path) -> None:
+    adopt(CloningTts("other"), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    assert voice_names(FakeTts(), kept_in=tmp_path) == ("Tone",)
+    with pytest.raises(InvalidInput, match="made for 'other'"):
+        choose(FakeTts(), "Grandpa", kept_in=tmp_path)
+
+
+def test_an_unknown_name_lists_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as failure:
+        choose(FakeTts(), "Nobody", kept_in=tmp_path)
+    assert "Tone" in failure.value.hint

@@ -1,0 +1,263 @@
+"""Voices are renamed, removed, brought back, exported and imported, and none is ever lost."""
+
+import errno
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from engine.audio.clips.clip import Clip
+from engine.errors import InvalidInput, ModelError
+from engine.tts import voice_notes, voice_store, voices
+from engine.tts.base import Voice
+from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.voice_store import KEPT_DAYS, VoiceStore
+
+ROSTER = VoiceCatalogue("neural", ("Anton", "Clara"), can_clone=True)
+DEAF = VoiceCatalogue("espeak", ("Alan",), can_clone=False)
+GRANDMA = Voice("Grandma", "neural", {"codes": np.arange(6, dtype=np.int16)}, {"making": "3"})
+DAY_S = 86_400
+
+
+def speech(seconds: float = 2.0) -> Clip:
+    """Loud and quiet by turns, as speech is."""
+    time = np.arange(int(seconds * 16_000)) / 16_000
+    loud = np.where((time * 4).astype(int) % 2, 0.3, 0.001)
+    return Clip((np.sin(1_000 * time) * loud).astype(np.float32), 16_000)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> VoiceStore:
+    voices.save(GRANDMA, tmp_path, speech())
+    return VoiceStore(ROSTER, tmp_path)
+
+
+def names(store: VoiceStore) -> list[str]:
+    return [card.name for card in store.entries()]
+
+
+def test_a_row_says_what_a_voice_is_made_of(store: VoiceStore) -> None:
+    store.set_pace("grandma", 3.5)
+    store.spoke("Grandma", "2026-11-22")
+    anton, _, card = store.entries()
+    assert (anton.own, anton.usable, anton.clip_s) == (True, True, None)
+    assert (card.clip_s, card.pace, card.used, card.made_for) == (
+        2.0,
+        3.5,
+        "2026-11-22",
+        ("neural",),
+    )
+    assert card.snr_db is not None
+    assert 40 < card.snr_db < 60
+    assert card.usable
+    assert card.again
+
+
+def test_a_voice_of_another_model_says_why_it_cannot_speak(
+    store: VoiceStore, tmp_path: Path
+) -> None:
+    voices.save(replace(GRANDMA, name="Bare", model="other"), tmp_path)
+    by_name = {card.name: card for card in store.entries()}
+    assert not by_name["Bare"].usable
+    assert "no recording was kept" in by_name["Bare"].why_not
+    (_, _, deaf) = VoiceStore(DEAF, tmp_path).entries()
+    assert not deaf.usable
+    assert "cannot learn voices" in deaf.why_not
+
+
+def test_a_voice_of_two_models_is_one_row_and_renamed_whole(
+    store: VoiceStore, tmp_path: Path
+) -> None:
+    voices.save(replace(GRANDMA, model="older"), tmp_path, speech())
+    store.set_pace("Grandma", 2.0)
+    assert store.rename("grandma", " Oma ") == "Oma"
+    assert names(store) == ["Anton", "Clara", "Oma"]
+    assert {saved.model for saved in voices.saved_voices(tmp_path)} == {"neural", "older"}
+    assert store.pace("Oma") == 2.0
+    assert store.rename("Oma", "OMA") == "OMA"  # its own name in another case is free
+    assert names(store)[-1] == "OMA"
+
+
+@pytest.mark.parametrize("new", ["anton", "", "a\nb", "x" * 81])
+def test_a_name_that_is_taken_or_none_is_refused(store: VoiceStore, new: str) -> None:
+    with pytest.raises(InvalidInput):
+        store.rename("Grandma", new)
+    assert names(store) == ["Anton", "Clara", "Grandma"]
+
+
+def test_what_comes_with_the_synthesiser_stays(store: VoiceStore) -> None:
+    with pytest.raises(InvalidInput, match="comes with"):
+        store.remove("anton")
+    with pytest.raises(InvalidInput, match="no voice called"):
+        store.remove("Nobody")
+
+
+def test_a_rename_that_is_broken_off_loses_nothing(
+    store: VoiceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(voice_store, "_delete", killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.rename("Grandma", "Oma")
+    assert names(store) == ["Anton", "Clara", "Grandma", "Oma"]
+
+
+def test_a_full_disk_leaves_the_voice_as_it_was(
+    store: VoiceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(os, "fsync", full)
+    for change in (
+        lambda: store.rename("Grandma", "Oma"),
+        lambda: store.set_pace("Grandma", 3.0),
+        lambda: store.export("Grandma", tmp_path / "out"),
+    ):
+        with pytest.raises(ModelError, match="No space left"):
+            change()
+    assert sorted(tmp_path.iterdir()) == before
+    assert store.pace("Grandma") is None
+
+
+def test_what_is_removed_comes_back_as_it_was(store: VoiceStore, tmp_path: Path) -> None:
+    before = voices.load(path := voices.saved_voices(tmp_path)[0].path)
+    assert store.remove("grandma") == "Grandma"
+    assert (names(store), store.removed()) == (["Anton", "Clara"], ("Grandma",))
+    assert VoiceStore(ROSTER, tmp_path).removed() == (
+        "Grandma",
+    )  # also after the program was killed
+    assert store.restore("Grandma") == "Grandma"
+    assert (names(store)[-1], store.removed()) == ("Grandma", ())
+    assert voices.load(path).metadata == before.metadata
+
+
+def test_a_name_taken_meanwhile_keeps_the_removed_one_where_it_is(
+    store: VoiceStore, tmp_path: Path
+) -> None:
+    store.remove("Grandma")
+    voices.save(GRANDMA, tmp_path)
+    with pytest.raises(InvalidInput, match="already"):
+        store.restore("Grandma")
+    assert store.removed() == ("Grandma",)
+
+
+def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path: Path) -> None:
+    now = [1_000_000_000.0]
+    store = VoiceStore(ROSTER, tmp_path, now=lambda: now[0])
+    voices.save(GRANDMA, tmp_path)
+    store.remove("Grandma")
+    now[0] += (KEPT_DAYS - 0.1) * DAY_S
+    assert store.removed() == ("Grandma",)
+    now[0] += 0.2 * DAY_S
+    assert store.removed() == ()
+    voices.save(GRANDMA, tmp_path)
+    store.set_pace("Grandma", 5.0)
+    store.remove("Grandma")
+    store.discard("Grandma")
+    assert (store.removed(), store.pace("Grandma")) == ((), None)
+    with pytest.raises(InvalidInput, match="removed lately"):
+        store.discard("Grandma")
+
+
+def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
+    store: VoiceStore, tmp_path: Path
+) -> None:
+    store.set_pace("Grandma", 4.5)
+    path = store.export("grandma", tmp_path / "out" / "gift")
+    assert path.name == "gift" + voices.SUFFIX
+    other = VoiceStore(ROSTER, tmp_path / "elsewhere")
+    assert other.read_in(path, "") == "Grandma"
+    (card,) = [card for card in other.entries() if not card.own]
+    assert (card.clip_s, card.pace, card.usable) == (2.0, 4.5, True)
+    with pytest.raises(InvalidInput, match="already"):
+        other.read_in(path, "")
+    assert other.read_in(path, "Nana") == "Nana"
+
+
+@pytest.mark.parametrize("name", ["../escape", "con", "a/b\\c:d*?"])
+def test_a_name_in_a_file_decides_no_path(tmp_path: Path, name: str) -> None:
+    path = voices.save_as(replace(GRANDMA, name=name), tmp_path / "in.safetensors").path
+    store = VoiceStore(ROSTER, tmp_path / "shelf")
+    assert store.read_in(path, "") == name
+    assert {each.parent for each in (tmp_path / "shelf").rglob("*") if each.is_file()} == {
+        tmp_path / "shelf"
+    }
+
+
+def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    store, folder = VoiceStore(ROSTER, tmp_path / "shelf"), tmp_path / "hostile"
+    folder.mkdir()
+    told = {"rubato.name": "X", "rubato.model": "neural"}
+    whole = voices.save_as(GRANDMA, folder / "cut.safetensors", speech()).path
+    whole.write_bytes(whole.read_bytes()[:-100])
+    (folder / "huge header").write_bytes(b"\xff\xff\xff\x7f\0\0\0\0" + b"x" * 100)
+    (folder / "pickle").write_bytes(b"\x80\x04\x95\x10" + b"\0" * 40)
+    (folder / "empty").write_bytes(b"")
+    save_file({"x": np.zeros(2)}, folder / "nobody")
+    save_file({f"t{n}": np.zeros(1) for n in range(300)}, folder / "many", told)
+    clip = {"rubato.clip": np.zeros((4, 4), np.float32)}
+    save_file(clip, folder / "no recording", {**told, "rubato.clip_rate": "24000"})
+    save_file(clip, folder / "control", {**told, "rubato.name": "X\x1b[2J"})
+    os.mkfifo(folder / "pipe")
+    for path in (*sorted(folder.iterdir()), folder / "gone", folder):
+        with pytest.raises(InvalidInput):
+            store.read_in(path, "")
+    assert store.entries() == VoiceStore(ROSTER, tmp_path / "empty").entries()
+
+
+def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = voices.save_as(GRANDMA, tmp_path / "v.safetensors").path
+    monkeypatch.setattr(voices, "LARGEST_BYTES", 50)
+    with pytest.raises(InvalidInput, match="MB large"):
+        VoiceStore(ROSTER, tmp_path / "shelf").read_in(path, "")
+
+
+@pytest.mark.parametrize("pace", [0.5, 7.5, float("nan")])
+def test_a_pace_beyond_the_slider_is_refused(store: VoiceStore, pace: float) -> None:
+    with pytest.raises(InvalidInput, match="1 to 7"):
+        store.set_pace("Anton", pace)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"voices": [1]}', '{"voices": {"a": 3}}'])
+def test_damaged_notes_are_set_aside_and_new_ones_begun(
+    store: VoiceStore, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / voice_notes.FILE).write_text(content)
+    assert store.pace("Anton") is None
+    store.set_pace("Anton", 3.0)
+    assert store.pace("anton") == 3.0
+    assert (tmp_path / "notes.damaged.json").read_text() == content
+
+
+def test_nonsense_in_notes_counts_as_nothing(store: VoiceStore, tmp_path: Path) -> None:
+    text = '{"voices": {"anton": {"pace": "fast", "used": "\\u001b[2J"}, "clara": {"pace": 99}}}'
+    (tmp_path / voice_notes.FILE).write_text(text)
+    anton, clara, _ = store.entries()
+    assert (anton.pace, anton.used, clara.pace) == (None, "", None)
+
+
+def test_nobody_else_may_read_what_is_kept(store: VoiceStore, tmp_path: Path) -> None:
+    store.set_pace("Grandma", 3.0)
+    files = [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert {each.stat().st_mode & 0o077 for each in files} == {0}
+
+
+def test_every_action_names_the_voice_as_it_is_written(store: VoiceStore, tmp_path: Path) -> None:
+    assert (store.find("GRANDMA"), store.find("anton")) == ("Grandma", "Anton")
+    path = store.export("grandma", tmp_path / "elsewhere" / "out")
+    assert store.rename("grandma", "Oma") == "Oma"
+    assert store.read_in(path, "") == "Grandma"
+    assert store.remove("OMA") == "Oma"
+    assert store.restore("oma") == "Oma"
+    assert store.discard(store.remove("oma")) == "Oma"
+    assert store.removed() == ()
+    assert [card.name for card in store.entries() if not card.own] == ["Grandma"]
+    with pytest.raises(InvalidInput, match="no voice called"):
+        store.find("Oma")

@@ -1,0 +1,223 @@
+"""An installation: whole and in force at its end, or as it was, with a sentence why."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from installer.bootstrap import current_version, installation, paths, payload
+from installer.bootstrap.installation import Choice, install
+from installer.bootstrap.paths import Home
+from installer.bootstrap.payload import Payload, Variant
+from installer.bootstrap.progress import Cancelled, Progress
+from installer.commands import SetupError
+
+Release = Callable[[str], Payload]
+
+
+def told(home: Home, name: str, *words: str) -> str:
+    """What the program of an environment says when it is run."""
+    command = [str(home.python(name)), str(home.env(name) / payload.BOOTSTRAPPER), "start", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout.strip()
+
+
+def in_force(home: Home) -> str:
+    return current_version.read(home).current
+
+
+class Seen:
+    """A view that remembers."""
+
+    def __init__(self) -> None:
+        self.parts: list[float] = []
+        self.titles: list[str] = []
+        self.details: list[str] = []
+
+    def show(self, part: float, title: str, detail: str) -> None:
+        self.parts.append(part)
+        self.titles.append(title)
+        self.details.append(detail)
+
+
+def test_an_installation_ends_with_a_program_that_starts(home, release):
+    name = install(home, release("1.0"))
+    assert name == in_force(home) == "env-1.0-cpu"
+    assert told(home, name, "say", "hello") == "rubato 1.0 say hello"
+
+
+def test_a_second_installation_of_the_same_does_nothing(home, release):
+    install(home, release("1.0"))
+    steps: list[str] = []
+    install(home, release("1.0"), progress=Progress(Seen(), steps.append))
+    assert steps == ["switch"]
+
+
+def test_progress_grows_and_names_what_is_done(home, release):
+    seen = Seen()
+    install(home, release("1.0"), progress=Progress(seen))
+    assert seen.parts == sorted(seen.parts)
+    assert seen.parts[-1] <= 1
+    assert any("torch" in title for title in seen.titles)
+    assert "Downloaded run.txt" in seen.details
+
+
+def test_packages_are_installed_by_their_hashes_and_nothing_is_resolved(home, release):
+    name = install(home, release("1.0"))
+    for notes in home.env(name).rglob("*.txt.installed"):
+        said = notes.read_text()
+        assert "--require-hashes" in said
+        assert "--no-deps" in said
+
+
+def test_without_a_network_all_comes_from_the_folder_that_was_named(home, release, tmp_path):
+    name = install(home, release("1.0"), Choice(wheels=tmp_path))
+    for notes in home.env(name).rglob("*.installed"):
+        assert "--no-index --offline --find-links " + str(tmp_path) in notes.read_text()
+
+
+FAULTS = {
+    "No space left on device (os error 28)": "disk is full",
+    "error sending request for url": "what was downloaded is kept",
+    "Hash mismatch for numpy": "not the one that was pinned",
+}
+
+
+@pytest.mark.parametrize("words", FAULTS)
+@pytest.mark.parametrize("part", ["run.txt", "torch", ".whl"])
+def test_what_goes_wrong_is_said_and_changes_nothing(part, words, home, release, monkeypatch):
+    old = install(home, release("1.0"))
+    fault = home.folder / "fault"
+    fault.write_text(f"{part} {words}\n")
+    monkeypatch.setenv("FAULT_FILE", str(fault))
+    with pytest.raises(SetupError, match=FAULTS[words]):
+        install(home, release("2.0"))
+    assert in_force(home) == old
+    assert home.environments() == [old]
+    assert told(home, old, "x") == "rubato 1.0 x"
+    assert install(home, release("2.0")) == in_force(home)  # the fault is over
+
+
+def test_a_new_version_that_does_not_work_is_never_put_in_force(home, release):
+    old = install(home, release("1.0"))
+    bad = release("2.0")
+    check = bad.folder / f"{bad.wheel.name}.d" / "app" / "installed.py"
+    check.write_text("raise SystemExit('The spoken sentence cannot be heard.')\n")
+    bad = payload.write_list(bad.folder, "2.0")
+    with pytest.raises(SetupError, match=r"not put in force: .* cannot be heard"):
+        install(home, bad)
+    assert in_force(home) == old
+
+
+def test_a_release_that_was_cut_off_is_not_begun(home, release):
+    cut = release("1.0")
+    cut.packages.write_text("")
+    with pytest.raises(SetupError, match=r"pins/run\.txt of the archive was damaged"):
+        install(home, cut)
+    cut.packages.unlink()
+    with pytest.raises(SetupError, match=r"pins/run\.txt of the archive is missing"):
+        install(home, cut)
+    assert home.environments() == []
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "",
+        "[]",
+        '{"version": "1.0"}',
+        '{"version": "../x", "files": {}}',
+        '{"version": "1", "files": {"../../x": "aa"}}',
+    ],
+)
+def test_a_list_that_names_nothing_sensible_is_refused(listed, tmp_path):
+    (tmp_path / payload.LIST).write_text(listed)
+    with pytest.raises(SetupError, match="release"):
+        payload.read(tmp_path)
+
+
+def test_a_release_without_torch_for_this_machine_says_so(home, release):
+    given = release("1.0")
+    (given.folder / "pins" / "torch-linux-cpu.txt").unlink()
+    with pytest.raises(SetupError, match=r"no pinned torch for cpu here \(torch-linux-cpu.txt\)"):
+        install(home, payload.write_list(given.folder, "1.0"), Choice(Variant.CPU))
+    assert install(home, payload.read(given.folder), Choice(Variant.CUDA)) == "env-1.0-cuda"
+
+
+def test_both_builds_of_torch_live_beside_each_other(home, release):
+    install(home, release("1.0"), Choice(Variant.CPU))
+    install(home, release("1.0"), Choice(Variant.CUDA))
+    assert home.environments() == ["env-1.0-cpu", "env-1.0-cuda"]
+    assert in_force(home) == "env-1.0-cuda"
+
+
+def test_a_full_disk_is_seen_before_anything_is_fetched(home, release, monkeypatch):
+    monkeypatch.setattr(paths.shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
+    with pytest.raises(SetupError, match=r"has 1.0 GB free; 3.0 GB are needed"):
+        install(home, release("1.0"))
+
+
+def test_a_home_that_is_no_folder_is_named_with_a_way_out(home, release):
+    home.folder.write_text("a file")
+    with pytest.raises(SetupError, match="Set RUBATO_PROGRAM to a folder"):
+        install(home, release("1.0"))
+
+
+def test_two_at_once_make_one_environment(home, release):
+    given, steps, names = release("1.0"), [], []
+
+    def one() -> None:
+        names.append(install(home, given, progress=Progress(Seen(), steps.append)))
+
+    both = [threading.Thread(target=one) for _ in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    assert names == ["env-1.0-cpu"] * 2
+    assert steps.count("environment") == 1
+
+
+def test_cancelling_ends_it_and_keeps_what_was_in_force(home, release):
+    old = install(home, release("1.0"))
+    progress = Progress(Seen())
+    progress.steps = lambda name: progress.cancel() if name == "torch" else None
+    with pytest.raises(Cancelled):
+        install(home, release("2.0"), progress=progress)
+    assert in_force(home) == old
+    assert home.environments() == [old]
+
+
+def test_an_environment_that_is_broken_and_in_force_is_made_again_beside_it(home, release):
+    first = install(home, release("1.0"))
+    home.python(first).unlink()  # as when the system's Python went with an upgrade
+    again = install(home, release("1.0"))
+    assert again == in_force(home) == first + ".2"
+    assert told(home, again, "x") == "rubato 1.0 x"
+    assert installation.version_of(again) == "1.0"
+
+
+def test_installing_back_and_forth_keeps_one_earlier_version(home, release):
+    for version in ("1.0", "2.0", "3.0"):
+        install(home, release(version))
+    assert home.environments() == ["env-2.0-cpu", "env-3.0-cpu"]
+    assert sorted(each.name for each in home.payloads.iterdir()) == ["2.0", "3.0"]
+
+
+def test_the_kept_payload_installs_again_without_the_archive(home, release):
+    name = install(home, release("1.0"))
+    kept = payload.read(home.payloads / "1.0")
+    home.remove(name)
+    assert told(home, install(home, kept), "x") == "rubato 1.0 x"
+
+
+def test_status_is_json_for_other_programs(home, release):
+    name = install(home, release("1.0"))
+    command = [sys.executable, str(release("1.0").folder / payload.BOOTSTRAPPER), "status"]
+    said = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert said["current"] == name
+    assert said["whole"] is True
