@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from app.command.terminal import own_settings, tell, write, write_failure
@@ -24,6 +25,13 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     serve = commands.add_parser("serve", help="speak for other programs")
     serve.add_argument("--host", metavar="HOST", help="listen on this address only")
     serve.add_argument("--port", type=int, help="instead of that of the settings")
+    serve.add_argument(
+        "--places",
+        metavar="COUNT",
+        type=int,
+        choices=range(9),
+        help="speak for so many at once, not as the settings say; 0: by what bench measured",
+    )
     serve.add_argument("--network", action="store_true", help="let other machines in, by a token")
     serve.add_argument(
         "--wyoming",
@@ -47,6 +55,8 @@ def _serve(options: argparse.Namespace) -> int:
         write(api.own_token())
         return 0
     settings = own_settings()
+    if options.places is not None:
+        settings = replace(settings, serve=replace(settings.serve, places=options.places))
     if options.mcp:
         api.serve_agent(settings)
         return 0

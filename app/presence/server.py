@@ -32,6 +32,7 @@ class Server(QObject):
             "serve.on": settings.serve.on,
             "serve.network": settings.serve.network,
             "serve.port": settings.serve.port,
+            "serve.places": settings.serve.places,
         }
         self.address = self.token = self.fault = ""
         self.clients: Mapping[str, int] = {}
@@ -44,7 +45,8 @@ class Server(QObject):
         self.end()
         if self._chosen["serve.on"]:
             more = ["--network"] if self._chosen["serve.network"] else []
-            self._job.start("serve", "--json", "--port", str(self._chosen["serve.port"]), *more)
+            port, places = (str(self._chosen[key]) for key in ("serve.port", "serve.places"))
+            self._job.start("serve", "--json", "--port", port, "--places", places, *more)
         self.changed.emit()
 
     def choose(self, key: str, value: Value) -> None:

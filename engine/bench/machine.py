@@ -25,6 +25,7 @@ from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
+from engine.tts import speeds
 from engine.tts.base import Pcm, TtsModel
 from engine.tts.registry import NAMES as SYNTHESISERS
 from engine.tts.voxtream.files import pick as picks
@@ -147,8 +148,12 @@ def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
 
 def pick_synthesiser(rows: Sequence[Row]) -> speech.Pick | None:
     """Judge what was measured of Kokoro, and keep whether 'auto' may be it from the next start on;
-    None = it was not measured. SettingsError when it cannot be kept.
+    None = it was not measured. How fast each voice is, is kept too, for those that speak to several
+    at once. SettingsError when it cannot be kept.
     """
+    whole = (row for row in rows if row.part == "synthesiser" and not row.profile)
+    if rtfs := {row.name: row.rtf for row in whole if row.rtf is not None}:
+        speeds.keep(rtfs, data_folder())
     row = next((row for row in rows if row.name == speech.KOKORO), None)
     if row is None or row.rtf is None:
         return None
@@ -172,6 +177,8 @@ def pick_profile(rows: Sequence[Row]) -> Pick | None:
     if any(_was_busy(row) for row in rows if row.profile):
         pick = replace(pick, reason=joined((pick.reason, WHEN_IDLE)))
     picks.keep(pick, data_folder())
+    if pick.profile:
+        speeds.keep(dict.fromkeys(PUBLISHED, rtfs[pick.profile]), data_folder())
     return pick
 
 

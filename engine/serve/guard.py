@@ -1,8 +1,8 @@
 """Who may come in, and how much they may bring: in front of every door that speaks HTTP.
 
 A page in a browser can reach this machine's own addresses, also under a name of its own making (DNS
-rebinding), and CORS does not hold for WebSockets: so Host and Origin are looked at for both.
-Invariant: what is refused here has reached no door. Nothing of a request is logged.
+rebinding), and CORS does not hold for WebSockets: so Host and Origin are checked for both.
+Invariant: a refused request has reached no door. Nothing of a request is logged.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import hmac
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.atomic_write import replace_file
 from engine.errors import SettingsError
+from engine.serve.doors.requests import fault
 from engine.serve.limits import Limits
 from engine.serve.server import HERE
 from engine.typed_values import read_text
@@ -55,31 +56,21 @@ def token(folder: Path) -> str:
     """
     path = folder / TOKEN_FILE
     try:
-        path.chmod(0o600)
-        return read_text(path, _LARGEST_TOKEN).strip() or _new_token(path)
-    except FileNotFoundError:
-        return _new_token(path)
-    except (OSError, ValueError) as error:
-        raise _unkept(path, error) from error
-
-
-def _new_token(path: Path) -> str:
-    made = secrets.token_urlsafe(32)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            path.chmod(0o600)
+            if kept := read_text(path, _LARGEST_TOKEN).strip():
+                return kept
+        made = secrets.token_urlsafe(32)
+        folder.mkdir(parents=True, exist_ok=True)
         replace_file(path, made + "\n")
-    except OSError as error:
-        raise _unkept(path, error) from error
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            "The server's token cannot be kept in {path}: {error}.",
+            hint="Check that there is room, and that you may write there.",
+            path=path,
+            error=error,
+        ) from error
     return made
-
-
-def _unkept(path: Path, error: Exception) -> SettingsError:
-    return SettingsError(
-        "The server's token cannot be kept in {path}: {error}.",
-        hint="Check that there is room, and that you may write there.",
-        path=path,
-        error=error,
-    )
 
 
 class Guard:
@@ -94,17 +85,15 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
-        refusal = self._refusal(scope)
-        if refusal is not None:
+        elif refusal := self._refusal(scope):
             await _refuse(scope, receive, send, refusal)
-            return
-        who = (scope.get("client") or ("",))[0]
-        self._count(who, 1)
-        try:
-            await self._let_in(scope, receive, send)
-        finally:
-            self._count(who, -1)
+        else:
+            who = (scope.get("client") or ("",))[0]
+            self._count(who, 1)
+            try:
+                await self._let_in(scope, receive, send)
+            finally:
+                self._count(who, -1)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         passage = _Passage(receive, send, self._limits)
@@ -119,30 +108,24 @@ class Guard:
         self._inside = +self._inside  # without those that have gone
         self._access.watch(dict(self._inside))
 
-    def _refusal(self, scope: Scope) -> "_Refusal | None":
+    def _refusal(self, scope: Scope) -> HTTPException | None:
         """Why somebody may not come in."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         own_number = (scope.get("server") or ("",))[0]
         if _hostname("//" + host) not in {*self._access.hosts, own_number}:
-            return _Refusal(421, "This server is not called so.", "host")
+            return HTTPException(421, "This server is not called so.")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
-            return _Refusal(403, "Pages of other servers may not use this one.", "origin")
+            return HTTPException(403, "Pages of other servers may not use this one.")
         locked = scope["path"].startswith(self._access.locked)
-        if locked and not _same(_given_token(headers), self._access.token):
-            return _Refusal(401, "The token is missing or wrong.", "invalid_api_key")
+        given, right = _given_token(headers).encode(), self._access.token.encode()
+        if locked and not hmac.compare_digest(given, right):  # takes as long whatever differs
+            return HTTPException(401, "The token is missing or wrong.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._limits.body_bytes:
-            return _too_large(self._limits)
+            return HTTPException(413, _too_large(self._limits))
         return None
-
-
-@dataclass(frozen=True)
-class _Refusal:
-    status: int
-    text: str
-    code: str
 
 
 class _Passage:
@@ -166,7 +149,7 @@ class _Passage:
         self._whole = not message.get("more_body", False)
         if self._bytes > self._limits.body_bytes:
             await _drop_body(self._receive)
-            raise HTTPException(413, _too_large(self._limits).text)
+            raise HTTPException(413, _too_large(self._limits))
         return message
 
     async def send(self, message: Message) -> None:
@@ -177,31 +160,30 @@ class _Passage:
             raise ConnectionAbortedError("a client does not read") from error
 
 
-def _too_large(limits: Limits) -> _Refusal:
-    return _Refusal(413, f"A request has at most {limits.body_bytes} bytes.", "too_large")
+def _too_large(limits: Limits) -> str:
+    return f"A request has at most {limits.body_bytes} bytes."
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: _Refusal) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, why: HTTPException) -> None:
     if scope["type"] == "websocket":  # before it was accepted: the handshake fails with 403
-        await send({"type": "websocket.close", "code": 1008, "reason": refusal.text})
+        await send({"type": "websocket.close", "code": 1008, "reason": why.detail})
         return
     await _drop_body(receive)
-    error = {"message": refusal.text, "type": "invalid_request_error", "param": None}
-    response = JSONResponse({"error": {**error, "code": refusal.code}}, refusal.status)
-    response.headers["connection"] = "close"
-    await response(scope, receive, send)
+    headers = {"connection": "close"}
+    await JSONResponse({"error": fault(why)}, why.status_code, headers)(scope, receive, send)
 
 
 async def _drop_body(receive: Receive) -> None:
-    """Read on for a while: who still sends when the connection closes never sees the answer."""
-    dropped = 0
+    """Read on for a while: a client that still sends when the connection closes never sees the
+    answer.
+    """
+    dropped, more = 0, True
     with suppress(TimeoutError):
         async with asyncio.timeout(_DROP_S):
-            while dropped < _DROP_BYTES:
+            while more and dropped < _DROP_BYTES:
                 message = await receive()
                 dropped += len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return
+                more = message.get("more_body", False)
 
 
 def _hostname(address: str) -> str:
@@ -215,11 +197,5 @@ def _given_token(headers: Headers) -> str:
     kind, _, given = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return given.strip()
-    protocols: Iterable[str] = headers.get("sec-websocket-protocol", "").split(",")
-    keys = (each.strip() for each in protocols)
+    keys = (each.strip() for each in headers.get("sec-websocket-protocol", "").split(","))
     return next((key[len(_SUBPROTOCOL) :] for key in keys if key.startswith(_SUBPROTOCOL)), "")
-
-
-def _same(one: str, other: str) -> bool:
-    """Takes as long whatever differs."""
-    return hmac.compare_digest(one.encode(), other.encode())

@@ -8,20 +8,19 @@ import asyncio
 import ipaddress
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engine.errors import InvalidInput, ModelError
 from engine.runtime.factories import Factories, standard_factories
+from engine.serve.limits import Limits
 from engine.settings import Settings
 from engine.settings_file import data_folder
-
-if TYPE_CHECKING:
-    from engine.serve.service import Service
+from engine.tts import pick, speeds
 
 PORT: Final = 8790
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
@@ -56,6 +55,12 @@ def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
             names=", ".join(missing),
             command=f"pip install 'rubato[{extra}]'",
         )
+
+
+def own_limits(settings: Settings) -> Limits:
+    """With the places that the person set, or that this machine has."""
+    engine = pick.resolve(settings.speech).engine
+    return Limits(slots=settings.serve.places or speeds.places(engine, data_folder()))
 
 
 def own_token() -> str:
@@ -93,14 +98,14 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
     cluster that RAY_ADDRESS names; else as serve().
     """
     check_installed(("ray",), "cluster")
-    from engine.serve.cluster.deployment import Plan, Replicas, start, stop
+    from engine.serve.cluster.deployment import Plan, start, stop
     from engine.serve.cluster.voice_copies import copies
     from engine.serve.guard import Access
 
     access = Access(_names(address), own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")
     with suppress(KeyboardInterrupt):
-        start(Plan(settings, access), address, copies(), Replicas(replicas, replicas, gpus))
+        start(Plan(settings, access, own_limits(settings), gpus), address, copies(), replicas)
         watcher.started(_base(address, address.port), access.token)
         threading.Event().wait()
     stop()
@@ -113,16 +118,13 @@ def serve_agent(settings: Settings, factories: Factories | None = None) -> None:
 
 
 async def _serve_agent(settings: Settings, factories: Factories) -> None:
-    from engine.serve.doors.agents import agents_server
-    from engine.serve.room import Room
+    from engine.serve.doors.agents import agents_server  # here: the extra may be missing
     from engine.serve.service import Service
 
-    service = Service(settings, factories)
-    room = Room(service, factories)
+    service = Service(settings, factories, own_limits(settings))
     try:
         await service.start()
-        await agents_server(service, room).run_stdio_async()
-        await room.stop()
+        await agents_server(service, factories).run_stdio_async()
     finally:
         service.stop()
 
@@ -130,71 +132,43 @@ async def _serve_agent(settings: Settings, factories: Factories) -> None:
 async def _serve(
     settings: Settings, address: Address, watcher: Watcher, factories: Factories
 ) -> None:
-    from engine.serve.application import AGENTS, application
-    from engine.serve.doors.agents import agents_server  # here: the extra may be missing
+    from engine.serve.application import AGENTS, application, http_server
+    from engine.serve.doors.agents import agents_server
+    from engine.serve.doors.wyoming.door import wyoming_server
     from engine.serve.guard import Access
-    from engine.serve.http import http_server
-    from engine.serve.room import Room
     from engine.serve.service import Service
 
     secret = own_token()
-    with _listener(address) as listener:
-        service = Service(settings, factories)
-        try:
-            await service.start()
-            # A loudspeaker and a microphone are not for whoever else has an account here.
-            locked = (AGENTS,) if address.is_here else ("/",)
-            tools = agents_server(service, Room(service, factories))
-            access = Access(_names(address), secret, locked, watcher.clients)
-            app = application(service, access, tools)
-            told = partial(watcher.started, _base(address, listener.getsockname()[1]), secret)
-            server = http_server(app, service.limits, told, watcher.wanted)
-            async with _wyoming(service, factories, address):
-                await server.serve(sockets=[listener])
-        finally:
-            service.stop()
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(_listener(address.host, address.port))
+        service = Service(settings, factories, own_limits(settings))
+        stack.callback(service.stop)
+        await service.start()
+        # A loudspeaker and a microphone are not for whoever else has an account here.
+        locked = (AGENTS,) if address.is_here else ("/",)
+        access = Access(_names(address), secret, locked, watcher.clients)
+        app = application(service, access, agents_server(service, factories))
+        told = partial(watcher.started, _base(address, listener.getsockname()[1]), secret)
+        server = http_server(app, service.limits, told, watcher.wanted)
+        if address.wyoming is not None:
+            home = stack.enter_context(_listener(address.host, address.wyoming))
+            await stack.enter_async_context(wyoming_server(service, factories, home))
+        await server.serve(sockets=[listener])
 
 
-def _listener(address: Address) -> socket.socket:
+def _listener(host: str, port: int) -> socket.socket:
     """InvalidInput when nobody can listen there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(
-            (address.host, address.port),
-            family=socket.AF_INET6 if ":" in address.host else socket.AF_INET,
-        )
+        return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
-        raise _taken(address.host, address.port, error) from error
-
-
-def _taken(host: str, port: int, error: Exception) -> InvalidInput:
-    return InvalidInput(
-        "The address {host}, port {port}, cannot be listened on: {error}.",
-        hint="Choose another one; another program may have it.",
-        host=host,
-        port=port,
-        error=error,
-    )
-
-
-@asynccontextmanager
-async def _wyoming(
-    service: "Service", factories: Factories, address: Address
-) -> AsyncIterator[None]:
-    """Home Assistant's door, where there is to be one."""
-    if address.wyoming is None:
-        yield
-        return
-    from engine.serve.doors.wyoming.door import Door
-
-    door = Door(service, factories)
-    try:
-        await door.open(address.host, address.wyoming)
-    except (OSError, OverflowError) as error:
-        raise _taken(address.host, address.wyoming, error) from error
-    try:
-        yield
-    finally:
-        await door.close()
+        raise InvalidInput(
+            "The address {host}, port {port}, cannot be listened on: {error}.",
+            hint="Choose another one; another program may have it.",
+            host=host,
+            port=port,
+            error=error,
+        ) from error
 
 
 def _base(address: Address, port: int) -> str:

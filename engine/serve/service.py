@@ -1,5 +1,5 @@
-"""The engine as the doors share it: speak() for an utterance of a client, `ears` for what one says,
-`mind` for an answer.
+"""The engine as the doors share it: speech() for an utterance of a client, `ears` for what it
+says, `mind` for an answer.
 
 Invariant: one synthesiser, owned by one thread, speaks for all clients; every utterance has a
 session of its own, and its sound does not depend on its neighbours. Nothing of the window's
@@ -9,41 +9,29 @@ conversation is in this process. Belongs to one event loop.
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from engine.errors import EngineError, InvalidInput
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
-from engine.serve.admission import Admission
 from engine.serve.hearing import Ears
-from engine.serve.limits import Limits
+from engine.serve.limits import Admission, Limits
 from engine.serve.model_thread import ModelThread
-from engine.serve.speech import Clock, Speech, Terms
+from engine.serve.speech import Clock, Opened, Speech, Terms
 from engine.serve.thinking import Mind
 from engine.settings import Settings
-from engine.tts.base import TtsModel, TtsSession, Voice
+from engine.tts.base import TtsModel, Voice
 from engine.tts.voice_lookup import choose, voice_names
 
 log = logging.getLogger(__name__)
 
-
 OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks for a rate
 
 
-@dataclass(frozen=True)
-class Wish:
-    """How a client wants to be spoken to. `voice` empty and `rate` (SPS) None: as the person chose;
-    `text` is how much may be written, in characters (None: as much as one request may hold).
-    """
-
-    voice: str = ""
-    rate: float | None = None
-    text: int | None = None
-
-
 class Service:
-    """Nothing is loaded before start(). What raises EngineErrors here is for the client to know."""
+    """The voice is loaded by start(), all else when it is needed. What raises EngineErrors here is
+    for the client to know. `speeches` are those that are being spoken, by their ids.
+    """
 
     def __init__(
         self,
@@ -51,98 +39,98 @@ class Service:
         factories: Factories,
         limits: Limits | None = None,
         clock: Clock | None = None,
+        *,
+        name: str = "",
     ) -> None:
-        self.limits = limits or Limits()
+        """`name` begins the ids of utterances: several engines tell by it which of them speaks."""
         self.settings = settings
-        self._factories = factories
+        self.limits = limits or Limits()
         self.clock = clock or Clock()
+        self.name = name
         self.ears = Ears(settings.recogniser, factories)
         self.mind = Mind(settings.language_model, factories)
-        self._thread = ModelThread("voice of the server")
-        self._model: TtsModel | None = None  # None = not loaded
+        self.speeches: dict[str, Speech] = {}
+        self.admission = Admission(self.limits, self._give_way)
+        self._thread = ModelThread(
+            "voice of the server", lambda: load_synthesiser(settings.speech, factories)
+        )
         self._own = settings.speech.voice  # the person's choice
         self._chosen: dict[str, Voice] = {}  # voices that were made ready, by their names
-        self._speeches: dict[str, Speech] = {}
-        self.admission = Admission(self.limits, self._give_way)
 
     async def start(self) -> None:
         """Load the synthesiser and the person's voice. ModelError when it cannot be loaded."""
-        await self._thread.call(self._load)
+        await self._thread.call(lambda model: None)
+        try:
+            await self.check_voice("")
+        except EngineError as error:  # of another synthesiser, or its file is gone
+            log.warning("%s Until then the synthesiser's own speaks.", error)
+            self._own = ""
+            await self.check_voice("")
 
     def stop(self) -> bool:
         """End every utterance and release the models; False when a thread hangs."""
-        for speech in self._speeches.values():
+        for speech in self.speeches.values():
             speech.stop()
-        ended = (self._thread.stop(self._release), self.ears.stop(), self.mind.stop())
+        ended = (self._thread.stop(), self.ears.stop(), self.mind.stop())
         return all(ended)
-
-    @property
-    def model(self) -> TtsModel:
-        """To be called on the service's thread only, but for its info. There must be one."""
-        assert self._model is not None, "started"
-        return self._model
 
     @property
     def own_pace(self) -> float:
         """What a speed of 1 is, in SPS."""
         return self.settings.speech.rate or OWN_PACE
 
-    @property
-    def speeches(self) -> tuple[Speech, ...]:
-        """Those that are being spoken."""
-        return tuple(self._speeches.values())
-
-    def speech(self, key: str) -> Speech | None:
-        """One that is being spoken; None = there is none (any more) with this id."""
-        return self._speeches.get(key)
-
     async def voices(self) -> tuple[str, ...]:
-        """Names that Wish.voice understands; the synthesiser's default is the first."""
-        return await self._thread.call(lambda: voice_names(self.model))
+        """Names that speech() understands; the synthesiser's default is the first."""
+        return await self._thread.call(voice_names)
 
     async def check_voice(self, name: str) -> None:
-        """InvalidInput for a voice that there is not."""
-        await self._thread.call(lambda: self._ready(name))
+        """InvalidInput for a voice that does not exist."""
+        await self._thread.call(lambda model: self._ready(model, name))
+
+    def speech(
+        self, voice: str = "", rate: float | None = None, *, longest: int | None = None
+    ) -> Speech:
+        """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `longest` is how
+        much may be written, in characters (None: as much as one request may hold).
+        """
+        own = self.settings.speech
+        most = self.limits.text if longest is None else longest
+        idle_s = self.limits.idle_s
+        terms = Terms(voice, own.rate, own.pacing, most, idle_s, self.clock, self.name)
+        speech = Speech(terms, self._place)
+        speech.rate = rate
+        return speech
 
     @asynccontextmanager
-    async def speak(self, wish: Wish) -> AsyncIterator[Speech]:
-        """An utterance, once there is a place for it, which it keeps until the block ends. Busy
-        when there will be none soon, InvalidInput for a voice that there is not.
-        """
+    async def _place(self, speech: Speech) -> AsyncIterator[Opened]:
         async with self.admission.place():
-            session = await self._thread.call(lambda: self._open(wish.voice), _close)
-            longest = self.limits.text if wish.text is None else wish.text
-            own = self.settings.speech
-            terms = Terms(self.limits, longest, own.pacing, self.clock, own.rate)
-            speech = Speech(self._thread, session, self.model.info.sample_rate, terms)
-            speech.rate = wish.rate
-            self._speeches[speech.id] = speech
+            opened = await self._thread.call(lambda model: self._open(model, speech), _close)
+            self.speeches[speech.id] = speech
             try:
-                yield speech
+                yield opened
             finally:
-                del self._speeches[speech.id]
-                speech.close()
+                del self.speeches[speech.id]
+                self._thread.post(opened.session.close)  # after the step that is being made
+
+    def _give_way(self) -> None:
+        """Somebody waits: end what is kept from sounding by its own client."""
+        for speech in self.speeches.values():
+            if speech.late_s > self.limits.late_s:
+                speech.stop()
 
     # ------------------------------------------------------------- on the model's thread
 
-    def _load(self) -> None:
-        self._model = load_synthesiser(self.settings.speech, self._factories)
-        try:
-            self._ready("")
-        except EngineError as error:  # of another synthesiser, or its file is gone
-            log.warning("%s Until then the synthesiser's own speaks.", error)
-            self._own = ""
-            self._ready("")
+    def _open(self, model: TtsModel, speech: Speech) -> Opened:
+        voice = self._ready(model, speech.terms.voice)
+        session = model.open(voice, seed=self.settings.speech.seed)
+        return Opened(self._thread, session, model.info.sample_rate)
 
-    def _open(self, name: str) -> TtsSession:
-        return self.model.open(self._ready(name), seed=self.settings.speech.seed)
-
-    def _ready(self, name: str) -> Voice:
+    def _ready(self, model: TtsModel, name: str) -> Voice:
         """The voice of this name, made ready; only names: a path would be read."""
         name = name or self._own
         key = name.casefold()
         if key not in self._chosen:
-            names = voice_names(self.model)
+            names = voice_names(model)
             if name and key not in {each.casefold() for each in names}:
                 raise InvalidInput(
                     "There is no voice called '{name}'.",
@@ -150,24 +138,11 @@ class Service:
                     name=name[:80],
                     names=", ".join(names),
                 )
-            voice = choose(self.model, name)
-            self.model.warm(voice)
+            voice = choose(model, name)
+            model.warm(voice)
             self._chosen[key] = voice
         return self._chosen[key]
 
-    def _release(self) -> None:
-        if self._model is not None:
-            self._model.close()
-            self._model = None
 
-    # ------------------------------------------------------------------- on the loop
-
-    def _give_way(self) -> None:
-        """Somebody waits: end what is kept from sounding by its own client."""
-        for speech in self._speeches.values():
-            if speech.late_s > self.limits.late_s:
-                speech.stop()
-
-
-def _close(session: TtsSession) -> None:
-    session.close()
+def _close(opened: Opened) -> None:
+    opened.session.close()

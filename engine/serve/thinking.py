@@ -12,7 +12,6 @@ from typing import Final
 
 from engine.llm.base import (
     ChangeRate,
-    Delta,
     LanguageModel,
     Message,
     Retraction,
@@ -37,11 +36,11 @@ class Mind:
     """Nothing is loaded before it is needed; stop() releases it."""
 
     def __init__(self, settings: LanguageModelSettings, factories: Factories) -> None:
-        self._settings = settings
-        self._factories = factories
-        self._thread = ModelThread("mind of the server")
+        self._thread = ModelThread(
+            "mind of the server",
+            lambda: factories.language_model(settings, lambda phrase, share: None),
+        )
         self._turn = asyncio.Lock()
-        self._model: LanguageModel | None = None  # None = not loaded yet
 
     async def reply(
         self, history: Sequence[Message], rate: float | None = None
@@ -51,42 +50,9 @@ class Mind:
         LanguageModelError, ModelError.
         """
         situation = Situation(rate=rate, volume=1.0, voice="", voices=())
-        async with self._turn:
-            model = await self._thread.call(self._ready)
-            deltas = model.reply(history, lambda: situation)
-            async with aclosing(self._each(deltas)) as each:
-                async for delta in each:
-                    yield delta
-
-    async def complete(
-        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
-    ) -> AsyncGenerator[TextDelta | ToolCall, None]:
-        """The same for a client that has functions of its own, whose calls are for it to carry
-        out; for a model that can_call().
-        """
-        async with self._turn:
-            model = await self._thread.call(self._ready)
-            assert isinstance(model, Completer), "asked before"
-            pieces = model.complete(messages, tools)
-            try:
-                while (piece := await self._thread.call(lambda: next(pieces, None))) is not None:
-                    yield piece if isinstance(piece, ToolCall) else _text(piece)
-            finally:
-                self._thread.post(pieces.close)
-
-    async def can_call(self) -> bool:
-        """Whether the language model can be told of other functions than the skills."""
-        return isinstance(await self._thread.call(self._ready), Completer)
-
-    def stop(self) -> bool:
-        """False when its thread hangs."""
-        return self._thread.stop(self._release)
-
-    async def _each(
-        self, deltas: Generator[Delta, None, None]
-    ) -> AsyncGenerator[TextDelta | ChangeRate, None]:
-        try:
-            while (delta := await self._thread.call(lambda: next(deltas, None))) is not None:
+        each = self._thread.each(lambda model: model.reply(history, lambda: situation))
+        async with self._turn, aclosing(each):
+            async for delta in each:
                 match delta:
                     case TextDelta(private=False) | ChangeRate():
                         yield delta
@@ -97,19 +63,30 @@ class Mind:
                     case _:  # a file read aloud, or something to be done to this computer
                         yield TextDelta(NOT_HERE)
                         return
-        finally:
-            self._thread.post(deltas.close)
 
-    def _ready(self) -> LanguageModel:
-        if self._model is None:
-            self._model = self._factories.language_model(self._settings, lambda phrase, share: None)
-        return self._model
+    async def complete(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
+    ) -> AsyncGenerator[TextDelta | ToolCall, None]:
+        """The same for a client that has functions of its own and carries their calls out; for a
+        model that can_call().
+        """
 
-    def _release(self) -> None:
-        if self._model is not None:
-            self._model.close()
-            self._model = None
+        def begin(model: LanguageModel) -> Generator[Piece, None, None]:
+            assert isinstance(model, Completer), "asked before"
+            return model.complete(messages, tools)
 
+        each = self._thread.each(begin)
+        async with self._turn, aclosing(each):
+            async for piece in each:
+                if isinstance(piece, ToolCall):
+                    yield piece
+                else:
+                    yield TextDelta(piece if isinstance(piece, str) else "")
 
-def _text(piece: Piece) -> TextDelta:
-    return TextDelta(piece if isinstance(piece, str) else "")
+    async def can_call(self) -> bool:
+        """Whether the language model can be told of other functions than the skills."""
+        return await self._thread.call(lambda model: isinstance(model, Completer))
+
+    def stop(self) -> bool:
+        """False when its thread hangs."""
+        return self._thread.stop()

@@ -377,6 +377,7 @@ class ServeSettings:  # engine/serve, in a process of its own
         Help("Whoever knows the token below. It travels unencrypted: in networks you trust only."),
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
+    places: Annotated[int, Range(0, 8), Shown("Spoken at once (0: as measured)", advanced=True)] = 0
 
 
 @dataclass(frozen=True)

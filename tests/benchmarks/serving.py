@@ -20,9 +20,8 @@ from websockets.asyncio.client import connect
 
 import engine  # noqa: F401 - before numpy, as the program does
 from engine.runtime.factories import standard_factories
-from engine.serve.application import application
+from engine.serve.application import application, http_server
 from engine.serve.guard import Access
-from engine.serve.http import http_server
 from engine.serve.limits import SAMPLE_RATE
 from engine.serve.service import Service
 from engine.settings import Settings, SpeechSettings

@@ -102,6 +102,7 @@ OTHERS: dict[str, Value] = {
     "serve.on": True,
     "serve.network": True,
     "serve.port": 8800,
+    "serve.places": 4,
 }
 FORMS = {
     "no file": None,

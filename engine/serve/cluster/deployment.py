@@ -7,7 +7,6 @@ what they share is the plan and the voices.
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,9 +15,9 @@ from ray import serve
 from ray.serve.config import RequestRouterConfig
 from starlette.types import ASGIApp
 
-from engine.runtime.factories import Factories, standard_factories
+from engine.runtime.factories import standard_factories
 from engine.serve.application import application
-from engine.serve.cluster.voice_copies import VoiceCopy, keep
+from engine.serve.cluster.voice_copies import Copies, keep
 from engine.serve.guard import Access
 from engine.serve.limits import Limits
 from engine.serve.server import Address
@@ -28,27 +27,16 @@ from engine.settings import Settings
 NAME: Final = "rubato"
 ROUTER: Final = "engine.serve.cluster.free_slots:FreeSlots"
 DRAIN_S: Final = 600.0  # for the utterances of a replica that is to go
-# Of a replica's places in use before another one is started.
-BUSY: Final = 0.75
-
-
-@dataclass(frozen=True)
-class Replicas:
-    """How many: `most` of them while many speak, `fewest` always. `gpus` for each, or a part."""
-
-    fewest: int = 2
-    most: int = 2
-    gpus: float = 0.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What each replica is made of."""
+    """What each replica is made of; `gpus` for each, or a part of one."""
 
     settings: Settings
     access: Access
     limits: Limits = field(default_factory=Limits)
-    factories: Callable[[], Factories] = standard_factories
+    gpus: float = 0.0
 
 
 # Of a cluster of its own: nobody else can reach it.
@@ -64,11 +52,12 @@ class Engine:
 
     # Ray awaits it.
     async def __init__(  # type: ignore[misc]
-        self, plan: Plan, voices: tuple[VoiceCopy, ...]
+        self, plan: Plan, voices: Copies
     ) -> None:
         keep(voices)
         self._plan = plan
-        self._service = Service(plan.settings, plan.factories(), plan.limits)
+        own = f"{serve.get_replica_context().replica_id.unique_id}."
+        self._service = Service(plan.settings, standard_factories(), plan.limits, name=own)
         await self._service.start()
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
@@ -78,30 +67,25 @@ class Engine:
         self._service.stop()
 
 
-def deployed(plan: Plan, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> Any:
+def deployed(plan: Plan, voices: Copies, replicas: int) -> Any:
     """What Ray Serve runs."""
-    slots, queue = plan.limits.slots, plan.limits.queue
     about = serve.deployment(
         name="Engine",
-        num_replicas="auto",
-        autoscaling_config={
-            "min_replicas": replicas.fewest,
-            "max_replicas": replicas.most,
-            "target_ongoing_requests": max(1.0, BUSY * slots),
-        },
-        max_ongoing_requests=slots + queue,  # a replica refuses on its own, in words
+        num_replicas=replicas,
+        # a replica refuses on its own, in words
+        max_ongoing_requests=plan.limits.slots + plan.limits.queue,
         graceful_shutdown_timeout_s=DRAIN_S,
         request_router_config=RequestRouterConfig(request_router_class=ROUTER),
-        ray_actor_options={"num_cpus": 1, "num_gpus": replicas.gpus},
+        ray_actor_options={"num_cpus": 1, "num_gpus": plan.gpus},
     )
     return about(serve.ingress()(Engine)).bind(plan, voices)
 
 
-def start(plan: Plan, address: Address, voices: tuple[VoiceCopy, ...], replicas: Replicas) -> None:
+def start(plan: Plan, address: Address, voices: Copies, replicas: int) -> None:
     """Start the replicas, on the cluster that RAY_ADDRESS names or else on this machine alone;
-    returns once the fewest are ready. stop() ends them.
+    returns once they are ready. stop() ends them.
     """
-    alone = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": replicas.most, **_ALONE}
+    alone = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": replicas, **_ALONE}
     ray.init(log_to_driver=False, **alone)
     serve.start(http_options={"host": address.host, "port": address.port})
     serve.run(deployed(plan, voices, replicas), name=NAME, route_prefix="/")

@@ -1,38 +1,33 @@
 """Events over a WebSocket: JSON objects with a type, both ways.
 
-Invariant: what is no event is answered with an error, and who sends too many of those is let go; so
-is who says nothing while nothing happens.
+Invariant: a message that is no event is answered with an error, and a client that sends too many of
+those is let go. A client that says nothing stays for as long as it answers pings.
 """
 
-import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeVar
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from engine.errors import EngineError, InvalidInput
-from engine.serve.doors.answers import Fields, fault, parse_fields, text_of
-from engine.serve.limits import Limits
+from engine.errors import EngineError
+from engine.serve.doors.requests import Fields, Wire, checked, fault, read_object
+from engine.serve.service import Service
 
+GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _MOST_FAULTS: Final = 50
-POLICY: Final = 1008  # why a connection is closed, in the protocol's numbers
+_POLICY: Final = 1008  # why a connection is closed, in the protocol's numbers
 _SUBPROTOCOLS: Final = ("realtime", "rubato")
+E = TypeVar("E", bound=Wire)
+Told = TypeVar("Told", contravariant=True)
 
 
 class Events:
-    """A connection that was accepted."""
+    """To a client."""
 
-    def __init__(self, socket: WebSocket, limits: Limits) -> None:
+    def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
-        self._limits = limits
-        self._faults = 0
-
-    async def accept(self) -> None:
-        offered = self._socket.scope.get("subprotocols", [])
-        chosen = next((name for name in _SUBPROTOCOLS if name in offered), None)
-        await self._socket.accept(chosen)
 
     async def tell(self, kind: str, **fields: Any) -> None:
         """Send an event."""
@@ -40,58 +35,54 @@ class Events:
         await self._socket.send_text(json.dumps({"type": kind, "event_id": key, **fields}))
 
     async def send(self, data: bytes) -> None:
-        await self._socket.send_bytes(data)
+        if data:
+            await self._socket.send_bytes(data)
 
-    async def refuse(self, error: Exception, **fields: Any) -> None:
-        """Tell what went wrong."""
-        about = {**fault(error), **fields}
+    async def refuse(self, error: Exception, event_id: str | None = None) -> None:
+        """Tell what went wrong, with the event of the client's that asked for it."""
+        about = {**fault(error), "event_id": event_id}
         await self.tell("error", error=about, message=about["message"])
 
-    async def each(self, busy: Callable[[], bool]) -> AsyncIterator[Fields]:
-        """The client's events, until it goes. While nothing is `busy` it may be silent for as long
-        as the limits allow.
-        """
-        while True:
-            try:
-                async with asyncio.timeout(self._limits.idle_s) as patience:
-                    text = await self._next(patience, busy)
-            except TimeoutError:
-                await self._socket.close(POLICY, "Nothing came for too long.")
+
+class Session(Protocol[Told]):
+    """What a door does with a client."""
+
+    async def begin(self) -> None: ...
+
+    async def take(self, event: Told) -> None:
+        """One of the client's events. InvalidInput for one that cannot be used."""
+        ...
+
+    async def leave(self) -> None:
+        """The client has gone."""
+        ...
+
+
+async def meet(
+    socket: WebSocket, kind: type[E], enter: Callable[[Service, Events], Session[E]]
+) -> None:
+    """Let a session take a client's events, of this `kind`, until either ends it."""
+    offered = socket.scope.get("subprotocols", [])
+    await socket.accept(next((name for name in _SUBPROTOCOLS if name in offered), None))
+    events = Events(socket)
+    session = enter(socket.app.state.service, events)
+    faults = 0
+    try:
+        await session.begin()
+        while faults <= _MOST_FAULTS:
+            message = await socket.receive()
+            if message["type"] != "websocket.receive":
                 return
-            except (WebSocketDisconnect, RuntimeError):  # starlette's, once it is closed
-                return
+            fields: Fields = {}
             try:
-                event = parse_fields(text)
-                text_of(event, "type")
-            except InvalidInput as error:
-                if not await self.note(error):
-                    return
-            else:
-                yield event
-
-    async def note(self, error: EngineError, **fields: Any) -> bool:
-        """Tell that an event could not be used; False when there were too many of those."""
-        self._faults += 1
-        if self._faults > _MOST_FAULTS:
-            await self._socket.close(POLICY, "Too many events were wrong.")
-            return False
-        await self.refuse(error, **fields)
-        return True
-
-    async def close(self) -> None:
-        await self._socket.close()
-
-    async def _next(self, patience: asyncio.Timeout, busy: Callable[[], bool]) -> str | bytes:
-        receiving = asyncio.ensure_future(self._socket.receive())
-        try:
-            while not receiving.done():
-                await asyncio.wait([receiving], timeout=self._limits.idle_s / 4)
-                if busy():
-                    now = asyncio.get_running_loop().time()
-                    patience.reschedule(now + self._limits.idle_s)
-        finally:
-            receiving.cancel()
-        message = receiving.result()
-        if message["type"] != "websocket.receive":
-            raise WebSocketDisconnect
-        return message.get("text") or message.get("bytes") or b""
+                fields = read_object(message.get("text") or message.get("bytes") or b"")
+                await session.take(checked(kind, fields))
+            except EngineError as error:
+                faults += 1
+                key = fields.get("event_id")
+                await events.refuse(error, key if isinstance(key, str) else None)
+        await socket.close(_POLICY, "Too many events were wrong.")
+    except GONE:
+        return
+    finally:
+        await session.leave()

@@ -6,178 +6,125 @@ told as an error, never as a sound that breaks off.
 """
 
 import base64
-import json
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from typing import Final
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Final, Literal
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
 from starlette.types import Send
 
-from engine.errors import EngineError
-from engine.serve.doors.answers import (
+from engine.serve.doors.encoding import MEDIA_TYPES, Encoder, Format
+from engine.serve.doors.requests import (
     BadField,
+    Elsewhere,
     Fields,
+    LeadMs,
     NotFound,
+    Paced,
+    Text,
+    VoiceName,
     check_model,
-    choice_of,
-    fault,
-    number_of,
-    read_fields,
-    text_of,
+    checked,
+    read_object,
+    server_sent,
 )
-from engine.serve.doors.encoding import FORMATS, encoder, media_type
-from engine.serve.service import Service, Wish
+from engine.serve.service import Service
 from engine.serve.speech import Speech, SpeechFrame
-from engine.settings import FASTEST, SLOWEST
 
-SLOWEST_SPEED, FASTEST_SPEED = 0.25, 4.0
-LONGEST_LEAD_MS: Final = 60_000
 # What clients of OpenAI's servers ask for; two of these names retire there.
 MODELS: Final = ("rubato", "gpt-4o-mini-tts", "tts-1", "tts-1-hd")
 
 
-def routes() -> list[Route]:
-    return [
-        Route("/v1/audio/speech", _speak, methods=["POST"]),
-        Route("/v1/audio/speech/{key}", _change, methods=["PATCH"]),
-        Route("/v1/audio/speech/{key}", _stop, methods=["DELETE"]),
-        Route("/v1/audio/speech/{key}", _show, methods=["GET"]),
-        Route("/v1/audio/voices", _voices),
-    ]
+class _Request(Paced):
+    input: Text = ""
+    model: Text = MODELS[0]
+    voice: VoiceName = ""
+    response_format: Format = "mp3"
+    stream_format: Literal["audio", "sse"] = "audio"
+    lead_ms: LeadMs | None = None
 
 
-def rate_of(fields: Fields, own_pace: float) -> float | None:
-    """The rate (SPS) that a request asks for: `rate` as it is, or `speed` times the voice's own;
-    None = its own. BadField for what is no speed or rate.
-    """
-    rate = number_of(fields, "rate", SLOWEST, FASTEST)
-    speed = number_of(fields, "speed", SLOWEST_SPEED, FASTEST_SPEED)
-    if rate is not None or speed in (None, 1.0):
-        return rate
-    return min(max(speed * own_pace, SLOWEST), FASTEST)
-
-
-def voice_of(fields: Fields) -> str:
-    """A voice is given by its name, or as an object with its id."""
-    voice = fields.get("voice")
-    return text_of(voice, "id") if isinstance(voice, dict) else text_of(fields, "voice")
-
-
-async def _speak(request: Request) -> Response:
+async def speak(request: Request) -> Response:
+    """Speak a text."""
     service: Service = request.app.state.service
-    fields = await read_fields(request)
-    check_model(text_of(fields, "model", MODELS[0]), MODELS)
-    text = text_of(fields, "input")
-    if not text.strip():
+    asked = checked(_Request, read_object(await request.body()))
+    check_model(asked.model, MODELS)
+    speech = service.speech(asked.voice, asked.target(service.own_pace))
+    speech.write(asked.input)
+    speech.end()
+    frames = speech.frames(asked.lead_ms)
+    first = await anext(frames, None)
+    if first is None:
         raise BadField("input", "There is nothing to say in this text.")
-    name = choice_of(fields, "response_format", FORMATS, "mp3")
-    events = choice_of(fields, "stream_format", ("audio", "sse"), "audio") == "sse"
-    lead_ms = number_of(fields, "lead_ms", 0, LONGEST_LEAD_MS)
-    wish = Wish(voice_of(fields), rate_of(fields, service.own_pace))
-    async with AsyncExitStack() as stack:
-        speech = await stack.enter_async_context(service.speak(wish))
-        speech.write(text)
-        speech.end()
-        frames = speech.frames(None if lead_ms is None else round(lead_ms))
-        first = await anext(frames, None)
-        if first is None:
-            raise BadField("input", "There is nothing to say in this text.")
-        sound = _encoded(name, _from(first, frames))
-        body = _events(sound, speech, text) if events else sound
-        kept = stack.pop_all()  # until the last frame was sent, or the client has gone
-    media = "text/event-stream" if events else media_type(name)
-    headers = {"X-Speech-Id": speech.id, "Cache-Control": "no-store"}
-    return _Stream(kept, body, media, headers)
+    media = MEDIA_TYPES[asked.response_format]
+    sound = _encoded(asked.response_format, first, frames)
+    if asked.stream_format == "sse":
+        media, sound = "text/event-stream", server_sent(_events(sound, speech))
+    return _Sound(frames, sound, media, {"X-Speech-Id": speech.id, "Cache-Control": "no-store"})
 
 
-class _Stream(StreamingResponse):
+class _Sound(StreamingResponse):
     """Lets go of the utterance however it ends."""
 
     def __init__(
         self,
-        kept: AsyncExitStack,
-        body: AsyncIterator[bytes],
+        frames: AsyncGenerator[SpeechFrame, None],
+        sound: AsyncIterator[bytes],
         media: str,
         headers: dict[str, str],
     ) -> None:
-        super().__init__(body, media_type=media, headers=headers)
-        self._kept = kept
+        super().__init__(sound, media_type=media, headers=headers)
+        self._frames = frames
 
     async def stream_response(self, send: Send) -> None:
-        async with self._kept:
+        async with aclosing(self._frames):
             await super().stream_response(send)
 
 
-async def _from(
-    first: SpeechFrame, frames: AsyncIterator[SpeechFrame]
-) -> AsyncIterator[SpeechFrame]:
-    yield first
+async def _encoded(
+    name: Format, first: SpeechFrame, frames: AsyncIterator[SpeechFrame]
+) -> AsyncIterator[bytes]:
+    made = Encoder(name)
+    yield made.push(first.pcm)
     async for frame in frames:
-        yield frame
-
-
-async def _encoded(name: str, frames: AsyncIterator[SpeechFrame]) -> AsyncIterator[bytes]:
-    made = encoder(name)
-    async for frame in frames:
-        if data := made.push(frame.pcm):
-            yield data
+        yield made.push(frame.pcm)
     yield made.end()
 
 
-async def _events(sound: AsyncIterator[bytes], speech: Speech, text: str) -> AsyncIterator[bytes]:
-    try:
-        async for data in sound:
-            audio = base64.b64encode(data).decode()
-            yield _event({"type": "speech.audio.delta", "audio": audio})
-    except EngineError as error:
-        yield _event({"type": "error", "error": fault(error)})
-        return
-    used, made = len(text.split()), speech.given_ms // 80  # words, and frames of sound
+async def _events(sound: AsyncIterator[bytes], speech: Speech) -> AsyncIterator[Fields]:
+    async for data in sound:
+        if data:
+            yield {"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()}
+    used, made = len(speech.text.split()), speech.given_ms // 80  # words, and frames of sound
     usage = {"input_tokens": used, "output_tokens": made, "total_tokens": used + made}
-    yield _event({"type": "speech.audio.done", "usage": usage})
+    yield {"type": "speech.audio.done", "usage": usage}
 
 
-def _event(value: Fields) -> bytes:
-    return f"data: {json.dumps(value)}\n\n".encode()
-
-
-async def _change(request: Request) -> Response:
-    speech = _running(request)
-    fields = await read_fields(request)
-    if fields.get("rate") is None and fields.get("speed") is None:
-        raise BadField("rate", "Give a rate or a speed.")
-    speech.rate = rate_of(fields, request.app.state.service.own_pace)
-    return _state(speech)
-
-
-async def _stop(request: Request) -> Response:
-    speech = _running(request)
-    speech.stop()
-    return _state(speech)
-
-
-async def _show(request: Request) -> Response:
-    return _state(_running(request))
-
-
-def _running(request: Request) -> Speech:
+async def running(request: Request) -> Response:
+    """Show speech that is running, change its rate, or end it."""
     service: Service = request.app.state.service
-    speech = service.speech(request.path_params["key"])
+    key = request.path_params["key"]
+    speech = service.speeches.get(key)
+    if speech is None and not key.startswith(service.name):
+        raise Elsewhere(
+            "Another engine of this server speaks it, and cannot be reached from here.",
+            hint="Use the WebSocket /v1/audio/speech/stream: it stays with its engine.",
+        )
     if speech is None:
         raise NotFound("No speech with this id is being spoken.")
-    return speech
-
-
-def _state(speech: Speech) -> Response:
-    """Where it is: sound given out, and how many words of it."""
+    if request.method == "PATCH":
+        asked = checked(Paced, read_object(await request.body()))
+        if asked.rate is None and asked.speed is None:
+            raise BadField("rate", "Give a rate or a speed.")
+        speech.rate = asked.target(service.own_pace)
+    elif request.method == "DELETE":
+        speech.stop()
     state = {"id": speech.id, "object": "speech", "rate": speech.rate}
     return JSONResponse({**state, "audio_ms": speech.given_ms, "words": len(speech.words)})
 
 
-async def _voices(request: Request) -> Response:
-    service: Service = request.app.state.service
-    names = await service.voices()
+async def voices(request: Request) -> Response:
+    """List the voices."""
+    names = await request.app.state.service.voices()
     return JSONResponse({"voices": [{"id": name, "name": name} for name in names]})

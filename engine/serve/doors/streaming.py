@@ -7,48 +7,40 @@ the sound it begins.
     out  audio.start, sound as binary messages, word {text, start, end, at_ms}, audio.done,
          session.done, session.updated, error
 
-Invariant: what is written up to input.done is one utterance; another may follow on the connection.
+Invariant: all text up to input.done is one utterance; another may follow on the connection.
 """
 
 import asyncio
-from contextlib import suppress
-from typing import Final
+from contextlib import aclosing, suppress
+from dataclasses import asdict
+from typing import Final, Literal
 
-from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
-from engine.errors import EngineError, InvalidInput
-from engine.serve.doors.answers import Fields, choice_of, number_of, text_of
-from engine.serve.doors.encoding import FORMATS, encoder
-from engine.serve.doors.sockets import Events
-from engine.serve.doors.speaking import LONGEST_LEAD_MS, rate_of, voice_of
+from engine.errors import EngineError
+from engine.serve.doors.encoding import Encoder, Format
+from engine.serve.doors.requests import LeadMs, Paced, Text, VoiceName
+from engine.serve.doors.sockets import GONE, Events, meet
 from engine.serve.limits import LEAD_MS, SAMPLE_RATE
-from engine.serve.service import Service, Wish
-from engine.serve.speech import Speech, SpeechFrame
+from engine.serve.service import Service
+from engine.serve.speech import Speech
 
 _FIRST: Final = {"sentence_index": 0}  # there is one, however many sentences it has
 
 
-def routes() -> list[BaseRoute]:
-    return [WebSocketRoute("/v1/audio/speech/stream", _stream)]
+class _Event(Paced):
+    """One of a client's; which fields count depends on its type."""
+
+    type: Literal["session.config", "session.update", "input.text", "input.done", "input.cancel"]
+    voice: VoiceName = ""
+    response_format: Format | None = None  # None = as before
+    lead_ms: LeadMs = LEAD_MS
+    text: Text = ""
 
 
-async def _stream(socket: WebSocket) -> None:
-    service: Service = socket.app.state.service
-    events = Events(socket, service.limits)
-    await events.accept()
-    client = _Client(service, events)
-    try:
-        async for event in events.each(lambda: client.speaking):
-            try:
-                await client.take(event)
-            except EngineError as error:
-                if not await events.note(error):
-                    return
-    except (WebSocketDisconnect, OSError):
-        return  # it went while it was told something
-    finally:
-        await client.leave()
+async def stream(socket: WebSocket) -> None:
+    """Meet a client."""
+    await meet(socket, _Event, _Client)
 
 
 class _Client:
@@ -57,40 +49,32 @@ class _Client:
     def __init__(self, service: Service, events: Events) -> None:
         self._service = service
         self._events = events
-        self._wish = Wish(text=service.limits.streamed_text)
-        self._format = "pcm"
-        self._lead_ms: int = LEAD_MS
-        self._speech: Speech | None = None  # None = it waits for its place, or nothing was written
-        self._early: list[str] = []  # written before there was a place
-        self._ended = False
-        self._task: asyncio.Task[None] | None = None  # None = nothing is being said
+        self._config = _Event(type="session.config")
+        self._format: Format = "pcm"
+        self._rate: float | None = None
+        self._speech: Speech | None = None  # None = nothing was written yet
+        self._task: asyncio.Task[None] | None = None  # speaks it
 
-    @property
-    def speaking(self) -> bool:
-        return self._task is not None and not self._task.done()
+    async def begin(self) -> None:
+        pass
 
-    async def take(self, event: Fields) -> None:
-        """InvalidInput for an event that cannot be used."""
-        match event.get("type"):
+    async def take(self, event: _Event) -> None:
+        match event.type:
             case "session.config":
-                self._configure(event)
+                self._config = event
+                self._format = event.response_format or self._format
+                self._rate = event.target(self._service.own_pace)
             case "session.update":
-                rate = rate_of(event, self._service.own_pace)
-                self._wish = Wish(self._wish.voice, rate, self._wish.text)
+                self._rate = event.target(self._service.own_pace)
                 if self._speech is not None:
-                    self._speech.rate = rate
-                await self._events.tell("session.updated", rate=rate)
+                    self._speech.rate = self._rate
+                await self._events.tell("session.updated", rate=self._rate)
             case "input.text":
-                self._write(text_of(event, "text"))
+                self._spoken().write(event.text)
             case "input.done":
-                self._write("")
-                self._ended = True
-                if self._speech is not None:
-                    self._speech.end()
+                self._spoken().end()
             case "input.cancel":
                 await self.leave()
-            case kind:
-                raise InvalidInput("There is no event '{kind}'.", kind=str(kind)[:40])
 
     async def leave(self) -> None:
         """Say nothing more."""
@@ -98,60 +82,31 @@ class _Client:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-            self._task = None
 
-    def _configure(self, event: Fields) -> None:
-        self._format = choice_of(event, "response_format", FORMATS, self._format)
-        lead_ms = number_of(event, "lead_ms", 0, LONGEST_LEAD_MS)
-        self._lead_ms = LEAD_MS if lead_ms is None else round(lead_ms)
-        rate = rate_of(event, self._service.own_pace)
-        self._wish = Wish(voice_of(event), rate, self._service.limits.streamed_text)
+    def _spoken(self) -> Speech:
+        """What is being spoken, or will be."""
+        if self._speech is None or self._task is None or self._task.done():
+            longest = self._service.limits.streamed_text
+            self._speech = self._service.speech(self._config.voice, self._rate, longest=longest)
+            self._task = asyncio.ensure_future(self._speak(self._speech))
+        return self._speech
 
-    def _write(self, text: str) -> None:
-        if not self.speaking:
-            self._early, self._ended, self._speech = [], False, None
-            self._task = asyncio.ensure_future(self._speak())
-        if self._ended:
-            raise InvalidInput("The text has ended; wait for audio.done.")
-        if self._speech is not None:
-            self._speech.write(text)
-        elif sum(map(len, self._early)) + len(text) <= self._service.limits.streamed_text:
-            self._early.append(text)
-        else:
-            raise InvalidInput("The text is too long.")
-
-    async def _speak(self) -> None:
+    async def _speak(self, speech: Speech) -> None:
         try:
-            async with self._service.speak(self._wish) as speech:
-                self._speech = speech
-                for text in self._early:
-                    speech.write(text)
-                if self._ended:
-                    speech.end()
-                await self._give(speech)
+            async with aclosing(speech.frames(self._config.lead_ms)) as frames:
+                frame = await anext(frames, None)
+                made = Encoder(self._format)
+                about = {"format": self._format, "sample_rate": SAMPLE_RATE, "id": speech.id}
+                await self._events.tell("audio.start", **_FIRST, sentence_text="", **about)
+                while frame is not None:
+                    await self._events.send(made.push(frame.pcm))
+                    for word in frame.words:
+                        await self._events.tell("word", **asdict(word))
+                    frame = await anext(frames, None)
+                await self._events.send(made.end())
+            await self._events.tell("audio.done", **_FIRST, audio_ms=speech.given_ms)
+            await self._events.tell("session.done", total_sentences=1)
         except EngineError as error:
             await self._events.refuse(error)
-        except (WebSocketDisconnect, RuntimeError, OSError):
-            return  # it has gone; whoever reads from it will see
-        finally:
-            self._speech = None
-
-    async def _give(self, speech: Speech) -> None:
-        made = encoder(self._format)
-        about = {"format": self._format, "sample_rate": SAMPLE_RATE, "id": speech.id}
-        await self._events.tell("audio.start", **_FIRST, sentence_text="", **about)
-        async for frame in speech.frames(self._lead_ms):
-            await self._send(made.push(frame.pcm))
-            await self._tell_words(frame)
-        await self._send(made.end())
-        await self._events.tell("audio.done", **_FIRST, audio_ms=speech.given_ms)
-        await self._events.tell("session.done", total_sentences=1)
-
-    async def _send(self, data: bytes) -> None:
-        if data:
-            await self._events.send(data)
-
-    async def _tell_words(self, frame: SpeechFrame) -> None:
-        for word in frame.words:
-            place = {"start": word.start, "end": word.end, "at_ms": word.at_ms}
-            await self._events.tell("word", text=word.text, **place)
+        except GONE:
+            return  # whoever reads from it will see

@@ -4,77 +4,78 @@ Invariant: the recording is decoded in the same bounded process as one that a pe
 window, from a file that only this request has and that ends with it.
 """
 
-import json
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from starlette.datastructures import FormData, UploadFile
+from pydantic import ConfigDict
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from engine.asr.base import SAMPLE_RATE
-from engine.audio.pcm import Pcm
-from engine.errors import EngineError
 from engine.export.subtitles import stamp
-from engine.serve.doors.answers import BadField, Fields, check_model, choice_of, fault, text_of
-from engine.serve.hearing import Ears, Segment
-from engine.serve.service import Service
+from engine.serve.doors.requests import (
+    BadField,
+    Fields,
+    Text,
+    Wire,
+    check_model,
+    checked,
+    server_sent,
+)
+from engine.serve.hearing import Segment
 
 MODELS: Final = ("rubato", "whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe")
-_FORMATS: Final = ("json", "text", "srt", "verbose_json", "vtt")
 _GRANULARITIES: Final = "timestamp_granularities[]"
 _MOST_FIELDS: Final = 20
+_UNKNOWN: Final = {  # what clients expect of a segment and this recogniser does not say
+    "seek": 0,
+    "tokens": [],
+    "temperature": 0.0,
+    "avg_logprob": 0.0,
+    "compression_ratio": 1.0,
+    "no_speech_prob": 0.0,
+}
 
 
-def routes() -> list[Route]:
-    return [Route("/v1/audio/transcriptions", _transcribe, methods=["POST"])]
+class _Form(Wire):
+    model_config = ConfigDict(arbitrary_types_allowed=True, strict=True)
+
+    file: UploadFile
+    model: Text = MODELS[0]
+    response_format: Literal["json", "text", "srt", "verbose_json", "vtt"] = "json"
+    language: Text = ""
+    stream: Text = ""
 
 
-async def _transcribe(request: Request) -> Response:
-    service: Service = request.app.state.service
-    async with request.form(max_files=1, max_fields=_MOST_FIELDS) as form:
-        fields = {name: value for name, value in form.items() if isinstance(value, str)}
-        check_model(text_of(fields, "model", MODELS[0]), MODELS)
-        name = choice_of(fields, "response_format", _FORMATS, "json")
-        if "word" in form.getlist(_GRANULARITIES):
+async def transcribe(request: Request) -> Response:
+    """Write down what is said in a recording."""
+    ears = request.app.state.service.ears
+    async with request.form(max_files=1, max_fields=_MOST_FIELDS) as sent:
+        if "word" in sent.getlist(_GRANULARITIES):
             raise BadField(_GRANULARITIES, "Segments have times here, words have none.")
-        pcm = await _samples(form, service.ears)
-    language = text_of(fields, "language")
-    segments = service.ears.segments(pcm, language)
-    if text_of(fields, "stream") in ("true", "True", "1"):
-        return StreamingResponse(_events(segments), media_type="text/event-stream")
+        form = checked(_Form, dict(sent))
+        check_model(form.model, MODELS)
+        with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
+            path = Path(folder, "recording")  # whatever the client calls it
+            path.write_bytes(await form.file.read())
+            pcm = await ears.read(path)
+    segments = ears.segments(pcm, form.language)
+    if form.stream in ("true", "True", "1"):
+        return StreamingResponse(server_sent(_events(segments)), media_type="text/event-stream")
     heard = [segment async for segment in segments]
-    return _answer(name, heard, len(pcm) / SAMPLE_RATE)
+    return _answer(form.response_format, heard, len(pcm) / SAMPLE_RATE)
 
 
-async def _samples(form: FormData, ears: Ears) -> Pcm:
-    upload = form.get("file")
-    if not isinstance(upload, UploadFile):
-        raise BadField("file", "Give a recording as 'file'.")
-    with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
-        path = Path(folder, "recording")  # whatever the client calls it
-        path.write_bytes(await upload.read())
-        return await ears.read(path)
-
-
-async def _events(segments: AsyncIterator[Segment]) -> AsyncIterator[bytes]:
+async def _events(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
     text = ""
-    try:
-        async for segment in segments:
-            delta = f" {segment.text}" if text else segment.text
-            text += delta
-            yield _event({"type": "transcript.text.delta", "delta": delta})
-    except EngineError as error:
-        yield _event({"type": "error", "error": fault(error)})
-        return
-    yield _event({"type": "transcript.text.done", "text": text})
-
-
-def _event(value: Fields) -> bytes:
-    return f"data: {json.dumps(value)}\n\n".encode()
+    async for segment in segments:
+        delta = f" {segment.text}" if text else segment.text
+        text += delta
+        yield {"type": "transcript.text.delta", "delta": delta}
+    yield {"type": "transcript.text.done", "text": text}
 
 
 def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
@@ -83,9 +84,10 @@ def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
         case "text":
             return PlainTextResponse(text + "\n")
         case "srt":
-            return PlainTextResponse(_cues(segments, ","))
+            return PlainTextResponse(_cues(segments))
         case "vtt":
-            return PlainTextResponse("WEBVTT\n\n" + _cues(segments, "."), media_type="text/vtt")
+            cues = "WEBVTT\n\n" + _cues(segments, ".")
+            return PlainTextResponse(cues, media_type="text/vtt")
         case "verbose_json":
             return JSONResponse(_verbose(text, segments, seconds))
         case _:
@@ -93,36 +95,27 @@ def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
             return JSONResponse({"text": text, "usage": used})
 
 
-def _cues(segments: Sequence[Segment], point: str) -> str:
+def _cues(segments: Sequence[Segment], point: str = ",") -> str:
+    def time(seconds: float) -> str:
+        return stamp(seconds).replace(",", point)
+
     return "".join(
-        f"{number}\n{_time(each.start_s, point)} --> {_time(each.end_s, point)}\n{each.text}\n\n"
+        f"{number}\n{time(each.start_s)} --> {time(each.end_s)}\n{each.text}\n\n"
         for number, each in enumerate(segments, 1)
     )
 
 
-def _time(seconds: float, point: str) -> str:
-    return stamp(seconds).replace(",", point)
-
-
 def _verbose(text: str, segments: Sequence[Segment], seconds: float) -> dict[str, Any]:
-    return {
-        "task": "transcribe",
-        "language": segments[0].language if segments else "",
-        "duration": round(seconds, 3),
-        "text": text,
-        "segments": [
-            {
-                "id": number,
-                "seek": 0,
-                "start": round(segment.start_s, 3),
-                "end": round(segment.end_s, 3),
-                "text": segment.text,
-                "tokens": [],
-                "temperature": 0.0,
-                "avg_logprob": 0.0,
-                "compression_ratio": 1.0,
-                "no_speech_prob": 0.0,
-            }
-            for number, segment in enumerate(segments)
-        ],
-    }
+    shown = [
+        {
+            **_UNKNOWN,
+            "id": number,
+            "start": round(segment.start_s, 3),
+            "end": round(segment.end_s, 3),
+            "text": segment.text,
+        }
+        for number, segment in enumerate(segments)
+    ]
+    language = segments[0].language if segments else ""
+    about = {"task": "transcribe", "language": language, "duration": round(seconds, 3)}
+    return {**about, "text": text, "segments": shown}

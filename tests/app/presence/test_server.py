@@ -11,11 +11,11 @@ from app.presence.server import Server
 from app.settings.other_rows import ServerRow
 from engine.api import Settings
 
-# A `rubato serve --json --port N` that serves for ever, or cannot.
+# A `rubato serve --json --port N --places N` that serves for ever, or cannot.
 SERVES = """
 import json, sys, time
 assert sys.argv[1:4] == ["serve", "--json", "--port"], sys.argv
-port = sys.argv[4] + ("!" if "--network" in sys.argv else "")
+port = sys.argv[4] + ("!" if "--network" in sys.argv else "") + f"?{sys.argv[6]}"
 print(json.dumps({"address": "http://127.0.0.1:" + port, "token": "secret"}), file=sys.stderr)
 print(json.dumps({"clients": {"127.0.0.1": 2}}), file=sys.stderr, flush=True)
 time.sleep(600)
@@ -47,7 +47,7 @@ def test_it_serves_where_it_is_switched_on_and_tells_who_is_connected(qtbot, mak
     server.begin()
     assert "starts" in server.state
     qtbot.waitUntil(lambda: bool(server.clients), timeout=20_000)
-    assert "http://127.0.0.1:8790/v1" in server.state
+    assert "http://127.0.0.1:8790?0/v1" in server.state
     assert "Connected: 127.0.0.1." in server.state
 
 
@@ -62,7 +62,9 @@ def test_a_change_of_the_settings_is_a_new_server(qtbot, make):
     server.choose("serve.on", True)
     qtbot.waitUntil(lambda: bool(server.clients), timeout=20_000)
     server.choose("serve.network", True)
-    qtbot.waitUntil(lambda: server.address.endswith("8790!"), timeout=20_000)
+    qtbot.waitUntil(lambda: server.address.endswith("8790!?0"), timeout=20_000)
+    server.choose("serve.places", 3)
+    qtbot.waitUntil(lambda: server.address.endswith("8790!?3"), timeout=20_000)
     server.choose("serve.on", False)
     assert server.state == ""
     assert not server.token

@@ -26,6 +26,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts import pick as speech
+from engine.tts import speeds
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
 from tests.engine.assets.fetched import fetched
@@ -192,6 +193,7 @@ def test_a_slow_kokoro_on_a_busy_machine_is_to_be_measured_again(data: Path) -> 
         pick = pick_synthesiser((row,))
         assert pick is not None
         assert pick.reason.endswith(WHEN_IDLE) is advised
+        assert speeds.places("kokoro", data) == (2 if row.rtf == 0.3 else 1)
 
 
 def test_slow_ears_on_a_busy_machine_are_to_be_measured_again() -> None:
@@ -238,6 +240,7 @@ def test_the_pick_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.Mo
     assert pick.profile == "int4"
     assert pick.reason == f"int4 keeps RTF at 0.74; int8 would need 1.30. {WHEN_IDLE}"
     assert find_pick(tmp_path / "data", "cpu") == "int4"
+    assert speeds.places("voxtream2", tmp_path / "data") == 1
 
 
 def test_nothing_is_picked_when_no_profile_was_measured(

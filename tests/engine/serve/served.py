@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -13,19 +13,15 @@ import pytest
 from engine.audio.pcm import Pcm, Resampler
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
-from engine.serve.application import application
+from engine.serve.application import application, http_server
 from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
-from engine.serve.http import http_server
 from engine.serve.limits import SAMPLE_RATE, Limits
-from engine.serve.room import Room
 from engine.serve.service import Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
-
-SOON_S = 120.0  # a loaded machine is slow; a passing test hardly waits
 
 
 @dataclass
@@ -40,25 +36,27 @@ class Served:
 
 @asynccontextmanager
 async def serving(
-    limits: Limits | None = None, access: Access | None = None, parts: FakeParts | None = None
+    limits: Limits | None = None,
+    access: Access | None = None,
+    parts: FakeParts | None = None,
+    name: str = "",
 ) -> AsyncIterator[Served]:
-
     voice = FakeTts()
     factories = (parts or FakeParts()).factories()
     factories = replace(factories, synthesiser=lambda settings, progress: voice)
-    service = Service(Settings(), factories, limits)
+    service = Service(Settings(), factories, limits, name=name)
     await service.start()
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     ready = asyncio.Event()
-    tools = agents_server(service, Room(service, factories))
+    tools = agents_server(service, factories)
     app = application(service, access or Access(), tools)
     server = http_server(app, service.limits, ready.set)
     running = asyncio.ensure_future(server.serve([listener]))
     await ready.wait()
     address = f"http://127.0.0.1:{port}"
     try:
-        async with httpx.AsyncClient(base_url=address, timeout=SOON_S, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=address, timeout=None, trust_env=False) as client:
             yield Served(service, client, port, voice)
     finally:
         server.should_exit = True
@@ -66,30 +64,12 @@ async def serving(
         service.stop()
 
 
-def soon(story: Callable[[], Awaitable[None]]) -> None:
-    """Run a coroutine of a test to its end, on a loop of its own."""
-    asyncio.run(asyncio.wait_for(story(), SOON_S))
-
-
-class House:
-    """A server for all tests of a file, and the loop that it lives on."""
-
-    def __init__(self, runner: asyncio.Runner, served: Served) -> None:
-        self._runner = runner
-        self.served = served
-
-    def run(self, story: Callable[[Served], Awaitable[None]]) -> None:
-        """Let a test meet it."""
-        self._runner.run(asyncio.wait_for(story(self.served), SOON_S))
-
-
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        served = runner.run(stack.enter_async_context(serving()))
-        yield House(runner, served)
-        runner.run(stack.aclose())
+def served(runner: asyncio.Runner) -> Iterator[Served]:
+    """A server for all tests of a file."""
+    stack = AsyncExitStack()
+    yield runner.run(stack.enter_async_context(serving()))
+    runner.run(stack.aclose())
 
 
 @pytest.fixture(scope="module")

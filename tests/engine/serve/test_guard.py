@@ -10,7 +10,7 @@ import pytest
 from engine.serve.guard import TOKEN_FILE, Access, token
 from engine.serve.limits import Limits
 from engine.serve.server import HERE
-from tests.engine.serve.served import House, Served, serving, soon
+from tests.engine.serve.served import Served, serving
 
 VOICES = "/v1/audio/voices"
 
@@ -32,13 +32,10 @@ VOICES = "/v1/audio/voices"
         ({"Origin": "http://localhost:98", "Host": "localhost:99"}, 403),
     ],
 )
-def test_only_who_calls_it_by_its_name_comes_in(
-    house: House, headers: dict[str, str], status: int
+async def test_only_who_calls_it_by_its_name_comes_in(
+    served: Served, headers: dict[str, str], status: int
 ) -> None:
-    async def story(served: Served) -> None:
-        assert (await served.client.get(VOICES, headers=headers)).status_code == status
-
-    house.run(story)
+    assert (await served.client.get(VOICES, headers=headers)).status_code == status
 
 
 @pytest.mark.parametrize(
@@ -53,42 +50,33 @@ def test_only_who_calls_it_by_its_name_comes_in(
         ("", 401),
     ],
 )
-def test_with_a_token_only_who_knows_it_comes_in(given: str, status: int) -> None:
-    async def story() -> None:
-        async with serving(access=Access(HERE, "secret", ("/",))) as served:
-            headers = {"Authorization": given.encode()}
-            answer = await served.client.get(VOICES, headers=headers)
-            assert answer.status_code == status
-            if status == 401:
-                assert answer.json()["error"]["code"] == "invalid_api_key"
-
-    soon(story)
+async def test_with_a_token_only_who_knows_it_comes_in(given: str, status: int) -> None:
+    async with serving(access=Access(HERE, "secret", ("/",))) as served:
+        headers = {"Authorization": given.encode()}
+        answer = await served.client.get(VOICES, headers=headers)
+        assert answer.status_code == status
+        if status == 401:
+            assert answer.json()["error"]["code"] == "invalid_api_key"
 
 
-def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:
+async def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(20):
             yield b"x" * 100
 
-    async def story() -> None:
-        async with serving(Limits(body_bytes=1000)) as served:
-            for content in (b"x" * 2000, pieces()):
-                answer = await served.client.post("/v1/audio/speech", content=content)
-                assert answer.status_code == 413
-
-    soon(story)
+    async with serving(Limits(body_bytes=1000)) as served:
+        for content in (b"x" * 2000, pieces()):
+            answer = await served.client.post("/v1/audio/speech", content=content)
+            assert answer.status_code == 413
 
 
-def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
-    async def story() -> None:
-        async with serving(Limits(body_s=0.05)) as served:
-            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-            head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
-            writer.write(head.encode())
-            assert b" 408 " in await reader.readline()
-            writer.close()
-
-    soon(story)
+async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
+    async with serving(Limits(body_s=0.05)) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+        writer.write(head.encode())
+        assert b" 408 " in await reader.readline()
+        writer.close()
 
 
 def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from engine.serve.limits import Limits
 from tests.engine.serve.doors.test_streaming import connected, tell, until
-from tests.engine.serve.served import House, Served, serving, soon
+from tests.engine.serve.served import Served, serving
 
 LONG = "go " * 1000
 BOMBS = [
@@ -51,31 +51,25 @@ def malformed(number: int) -> str | bytes:
             return json.dumps(chance.choice([[], 3, "x", None, {"type": []}, {"type": {}}]))
 
 
-def test_four_thousand_malformed_messages_harm_nobody(house: House) -> None:
-    async def story(served: Served) -> None:
-        sent = 0
-        while sent < 4000:
-            async with connected(served, close_timeout=0.02) as socket:  # it does not read
-                try:
-                    for _ in range(200):
-                        await socket.send(malformed(sent))
-                        sent += 1
-                except Exception:  # noqa: BLE001 - it was let go, as it should be
-                    continue
-        await alive(served)
-
-    house.run(story)
+async def test_four_thousand_malformed_messages_harm_nobody(served: Served) -> None:
+    sent = 0
+    while sent < 4000:
+        async with connected(served, close_timeout=0.02) as socket:  # it does not read
+            try:
+                for _ in range(200):
+                    await socket.send(malformed(sent))
+                    sent += 1
+            except Exception:  # noqa: BLE001 - it was let go, as it should be
+                continue
+    await alive(served)
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: ascii(bomb[:8]))
-def test_a_text_made_to_be_slow_holds_nobody_up(house: House, bomb: str) -> None:
-    async def story(served: Served) -> None:
-        body = {"input": bomb, "response_format": "pcm"}
-        async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
-            assert answer.status_code in (200, 400)
-            await alive(served)
-
-    house.run(story)
+async def test_a_text_made_to_be_slow_holds_nobody_up(served: Served, bomb: str) -> None:
+    body = {"input": bomb, "response_format": "pcm"}
+    async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
+        assert answer.status_code in (200, 400)
+        await alive(served)
 
 
 @pytest.mark.parametrize(
@@ -89,53 +83,39 @@ def test_a_text_made_to_be_slow_holds_nobody_up(house: House, bomb: str) -> None
     ],
     ids=lambda content: content[:14].decode(),
 )
-def test_json_made_to_break_something_is_refused(house: House, content: bytes) -> None:
-    async def story(served: Served) -> None:
-        answer = await served.client.post("/v1/audio/speech", content=content)
-        assert answer.status_code == 400
+async def test_json_made_to_break_something_is_refused(served: Served, content: bytes) -> None:
+    answer = await served.client.post("/v1/audio/speech", content=content)
+    assert answer.status_code == 400
+    await alive(served)
+
+
+async def test_a_reader_that_does_not_read_is_let_go() -> None:
+    limits = Limits(slots=1, write_s=0.2)
+    async with serving(limits) as served:
+        _, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1)
+        body = json.dumps({"input": LONG, "response_format": "wav"}).encode()
+        head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}"
+        writer.write(head.encode() + b"\r\n\r\n" + body)
+        await alive(served)  # once the only place is free
+        writer.close()
+
+
+async def test_one_client_cannot_keep_all_others_waiting(served: Served) -> None:
+    async with connected(served) as greedy:
+        await tell(greedy, "input.text", text="never ending ")
+        for _ in range(20):  # it speaks only once at a time, however often it asks
+            await tell(greedy, "input.done")
+        await until(greedy, "audio.start")
         await alive(served)
 
-    house.run(story)
 
-
-def test_a_reader_that_does_not_read_is_let_go() -> None:
-    async def story() -> None:
-        limits = Limits(slots=1, write_s=0.2)
-        async with serving(limits) as served:
-            _, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1)
-            body = json.dumps({"input": LONG, "response_format": "wav"}).encode()
-            head = (
-                f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}"
-            )
-            writer.write(head.encode() + b"\r\n\r\n" + body)
-            await alive(served)  # once the only place is free
-            writer.close()
-
-    soon(story)
-
-
-def test_one_client_cannot_keep_all_others_waiting(house: House) -> None:
-    async def story(served: Served) -> None:
-        async with connected(served) as greedy:
-            await tell(greedy, "input.text", text="never ending ")
-            for _ in range(20):  # it speaks only once at a time, however often it asks
-                await tell(greedy, "input.done")
-            await until(greedy, "audio.start")
-            await alive(served)
-
-    house.run(story)
-
-
-def test_a_hundred_connections_come_and_go(house: House) -> None:
-    async def story(served: Served) -> None:
-        for _ in range(10):
-            sockets = [connected(served) for _ in range(10)]
-            opened = [await each.__aenter__() for each in sockets]
-            await asyncio.gather(*(tell(each, "session.update", rate=2) for each in opened))
-            await asyncio.gather(*(until(each, "session.updated") for each in opened))
-            for each in sockets:
-                await each.__aexit__(None, None, None)
-        assert not served.service.speeches
-        await alive(served)
-
-    house.run(story)
+async def test_a_hundred_connections_come_and_go(served: Served) -> None:
+    for _ in range(10):
+        sockets = [connected(served) for _ in range(10)]
+        opened = [await each.__aenter__() for each in sockets]
+        await asyncio.gather(*(tell(each, "session.update", rate=2) for each in opened))
+        await asyncio.gather(*(until(each, "session.updated") for each in opened))
+        for each in sockets:
+            await each.__aexit__(None, None, None)
+    assert not served.service.speeches
+    await alive(served)

@@ -5,50 +5,42 @@ import logging
 
 import pytest
 
-from engine.serve import http
+from engine.serve import application
 from tests.engine.serve.doors.test_streaming import connected, tell, until
-from tests.engine.serve.served import serving, soon
+from tests.engine.serve.served import serving
 
 
-def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "HEAD_S", 0.02)
+async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
 
-    async def story() -> None:
-        async with serving() as served:
-            for sent in (b"", b"GET /v1/models HTTP/1.1\r\nHost: local"):
-                reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
-                writer.write(sent)
-                assert await reader.read() == b""
-                writer.close()
-
-    soon(story)
-
-
-def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "HEAD_S", 0.02)
-
-    async def story() -> None:
-        async with serving() as served, connected(served) as socket:
-            idle, writer = await asyncio.open_connection("127.0.0.1", served.port)
-            assert await idle.read() == b""  # so much time has passed
+    async with serving() as served:
+        for sent in (b"", b"GET /v1/models HTTP/1.1\r\nHost: local"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+            writer.write(sent)
+            assert await reader.read() == b""
             writer.close()
-            await tell(socket, "input.text", text="hello ")
-            await tell(socket, "input.done")
-            await until(socket, "session.done")
-
-    soon(story)
 
 
-def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
-    async def story() -> None:
-        async with serving() as served, connected(served) as socket:
-            await tell(socket, "input.text", text="abracadabra ")
-            await tell(socket, "input.done")
-            await until(socket, "session.done")
-            body = {"input": "abracadabra", "voice": "abracadabra"}
-            await served.client.post("/v1/audio/speech", json=body)
+async def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
 
-    with caplog.at_level(logging.DEBUG):
-        soon(story)
+    async with serving() as served, connected(served) as socket:
+        idle, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        assert await idle.read() == b""  # so much time has passed
+        writer.close()
+        await tell(socket, "input.text", text="hello ")
+        await tell(socket, "input.done")
+        await until(socket, "session.done")
+
+
+async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with serving() as served, connected(served) as socket:
+        await tell(socket, "input.text", text="abracadabra ")
+        await tell(socket, "input.done")
+        await until(socket, "session.done")
+        body = {"input": "abracadabra", "voice": "abracadabra"}
+        await served.client.post("/v1/audio/speech", json=body)
+
     ours = [each for each in caplog.records if not each.name.startswith(("websockets.c", "http"))]
     assert not any("abracadabra" in each.getMessage() for each in ours)

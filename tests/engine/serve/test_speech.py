@@ -1,17 +1,17 @@
 """An utterance of a client: what it is fed, when it gives, and when it ends."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.limits import SAMPLE_RATE
 from engine.serve.model_thread import ModelThread
-from engine.serve.speech import Clock, Speech, SpeechFrame, Terms
-from tests.engine.serve.served import soon
+from engine.serve.speech import Clock, Opened, Speech, SpeechFrame, Terms
 from tests.fakes_tts import OWN_RATE, FakeTts
 from tests.fakes_tts import SAMPLE_RATE as MODEL_RATE
 
@@ -33,61 +33,47 @@ class HandClock:
         return Clock(now=lambda: self.at, wait=self.wait)
 
 
-def story(
-    tell: Callable[[Speech], Awaitable[None]],
-    *,
-    limits: Limits | None = None,
-    clock: Clock | None = None,
-    longest: int = 1_000,
-) -> None:
-    """Run a test on a fresh utterance."""
-    thread, voice = ModelThread("test"), FakeTts()
-    terms = Terms(limits or Limits(), longest, pacing=False, clock=clock or Clock())
+@asynccontextmanager
+async def speaking(
+    *, clock: Clock | None = None, longest: int = 1_000, idle_s: float = 60.0
+) -> AsyncIterator[Speech]:
+    """A fresh utterance."""
+    voice = FakeTts()
+    thread = ModelThread("test", lambda: voice)
+    terms = Terms(pacing=False, longest=longest, idle_s=idle_s, clock=clock or Clock())
 
-    async def run() -> None:
-        session = voice.open(voice.voices()[0], seed=1)
-        speech = Speech(thread, session, MODEL_RATE, terms)
-        try:
-            await tell(speech)
-        finally:
-            speech.close()
+    @asynccontextmanager
+    async def place(speech: Speech) -> AsyncIterator[Opened]:
+        with voice.open(voice.voices()[0], seed=1) as session:
+            yield Opened(thread, session, MODEL_RATE)
 
     try:
-        soon(run)
+        yield Speech(terms, place)
     finally:
-        assert thread.stop(voice.close)
+        assert thread.stop()
 
 
 async def heard(frames: AsyncIterator[SpeechFrame]) -> np.ndarray:
     return np.concatenate([frame.pcm async for frame in frames])
 
 
-def test_text_that_comes_piece_by_piece_sounds_as_the_whole() -> None:
-    async def whole(speech: Speech) -> None:
+async def test_text_that_comes_piece_by_piece_sounds_as_the_whole() -> None:
+    async with speaking() as speech:
         speech.write(TEXT)
         speech.end()
-        sounds.append(await heard(speech.frames()))
-
-    async def in_pieces(speech: Speech) -> None:
-        async def write() -> None:
-            for at in range(0, len(TEXT), 3):
-                speech.write(TEXT[at : at + 3])
-                await asyncio.sleep(0)
-            speech.end()
-
-        writing = asyncio.ensure_future(write())
-        sounds.append(await heard(speech.frames()))
-        await writing
-
-    sounds: list[np.ndarray] = []
-    story(whole)
-    story(in_pieces)
-    assert np.array_equal(*sounds)
-    assert len(sounds[0]) > SAMPLE_RATE
+        whole = await heard(speech.frames())
+    async with speaking() as speech:
+        sounding = asyncio.ensure_future(heard(speech.frames()))
+        for at in range(0, len(TEXT), 3):
+            speech.write(TEXT[at : at + 3])
+            await asyncio.sleep(0)
+        speech.end()
+        assert np.array_equal(whole, await sounding)
+    assert len(whole) > SAMPLE_RATE
 
 
-def test_words_have_their_places_in_the_text_and_in_the_sound() -> None:
-    async def tell(speech: Speech) -> None:
+async def test_words_have_their_places_in_the_text_and_in_the_sound() -> None:
+    async with speaking() as speech:
         speech.write(TEXT)
         speech.end()
         pcm = await heard(speech.frames())
@@ -97,11 +83,9 @@ def test_words_have_their_places_in_the_text_and_in_the_sound() -> None:
         assert abs(len(pcm) * 1000 / SAMPLE_RATE - speech.given_ms) < 100
         assert speech.text_until(1_750) == "Mary had a little lamb,"
 
-    story(tell)
 
-
-def test_a_rate_set_while_it_speaks_holds_from_the_next_step() -> None:
-    async def tell(speech: Speech) -> None:
+async def test_a_rate_set_while_it_speaks_holds_from_the_next_step() -> None:
+    async with speaking() as speech:
         speech.write("go " * 40)
         speech.end()
         async for frame in speech.frames():
@@ -113,26 +97,22 @@ def test_a_rate_set_while_it_speaks_holds_from_the_next_step() -> None:
         assert gaps[-1] == 1000 / 8
         assert gaps[7] == 1000 / 8  # 1,750 ms: at most one word was under way
 
-    story(tell)
 
-
-def test_speech_stays_no_further_ahead_than_its_lead() -> None:
+async def test_speech_stays_no_further_ahead_than_its_lead() -> None:
     hand = HandClock()
 
-    async def tell(speech: Speech) -> None:
+    async with speaking(clock=hand.clock()) as speech:
         speech.write("go " * 40)
         speech.end()
         async for frame in speech.frames(lead_ms=200):
             assert frame.at_ms / 1000 <= hand.at + 0.2 + 0.001
         assert speech.given_ms / 1000 - hand.at < 0.3
 
-    story(tell, clock=hand.clock())
 
-
-def test_a_listener_who_ran_dry_is_not_made_up_for() -> None:
+async def test_a_listener_who_ran_dry_is_not_made_up_for() -> None:
     hand = HandClock()
 
-    async def tell(speech: Speech) -> None:
+    async with speaking(clock=hand.clock()) as speech:
         speech.write("go " * 40)
         speech.end()
         frames = speech.frames(lead_ms=200)
@@ -144,49 +124,33 @@ def test_a_listener_who_ran_dry_is_not_made_up_for() -> None:
                 break
         assert hand.at - before > 0.5
 
-    story(tell, clock=hand.clock())
 
-
-def test_a_pause_holds_everything_and_a_stop_ends_it() -> None:
-    async def tell(speech: Speech) -> None:
+async def test_a_stop_ends_it() -> None:
+    async with speaking() as speech:
         speech.write("go " * 40)
         speech.end()
         frames = speech.frames()
         await anext(frames)
-        speech.pause()
-        following = asyncio.ensure_future(anext(frames, None))
-        await asyncio.wait([following], timeout=0.02)
-        assert not following.done()
-        speech.resume()
-        assert await following is not None
         speech.stop()
         assert await anext(frames, None) is None
 
-    story(tell)
 
-
-def test_a_client_that_writes_nothing_is_let_go() -> None:
-    async def tell(speech: Speech) -> None:
+async def test_a_client_that_writes_nothing_is_let_go() -> None:
+    async with speaking(idle_s=0.01) as speech:
         speech.write("never mind")
         with pytest.raises(TimedOut):
             await heard(speech.frames())
 
-    story(tell, limits=Limits(idle_s=0.01))
 
-
-def test_a_text_may_not_become_too_long() -> None:
-    async def tell(speech: Speech) -> None:
+async def test_a_text_may_not_become_too_long() -> None:
+    async with speaking(longest=10) as speech:
         speech.write("a" * 10)
         with pytest.raises(InvalidInput, match="too long"):
             speech.write("b")
 
-    story(tell, longest=10)
 
-
-def test_nothing_can_be_written_behind_the_end() -> None:
-    async def tell(speech: Speech) -> None:
+async def test_nothing_can_be_written_behind_the_end() -> None:
+    async with speaking() as speech:
         speech.end()
         with pytest.raises(InvalidInput, match="ended"):
             speech.write("more")
-
-    story(tell)

@@ -1,7 +1,7 @@
 """What a client says: its sound, and where in it somebody begins, pauses and ends.
 
 Invariant: positions are counted from the first sample that came; no more of the sound is kept than
-one utterance may have, with what was heard just before it.
+one utterance may have, with a little before it.
 """
 
 from collections import deque
@@ -33,19 +33,14 @@ class ClientMicrophone:
         self._kept: deque[Pcm] = deque()
         self._first = 0  # sample of the first that is kept
         self._end = 0
-        self._began: int | None = None  # sample where somebody began; None = nobody speaks
-
-    @property
-    def length_ms(self) -> int:
-        """What is kept."""
-        return (self._end - self._first) * 1000 // EAR_RATE
+        self._speaking = False
 
     def listen(self, patience: Patience | None) -> None:
         """How the end of an utterance is told; None = not by listening. Slow the first time.
         ModelError.
         """
         if patience is None:
-            self._watch, self._began = None, None
+            self._watch, self._speaking = None, False
         elif self._watch is None:
             self._watch = SpeechWatch(patience)
         else:
@@ -59,17 +54,13 @@ class ClientMicrophone:
         if self._watch is None:
             self._forget(self._end - _MOST)
             return []
-        shown = [
-            each for each in self._watch.push(heard, self._end) if isinstance(each, SpeechEvent)
-        ]
+        seen = self._watch.push(heard, self._end)
+        shown = [event for event in seen if isinstance(event, SpeechEvent)]
         for event in shown:
-            if isinstance(event, SpeechStarted):
-                self._began = event.sample
-                self._watch.follow(event.sample)
-            elif isinstance(event, SpeechEnded):
-                self._began = None
-                self._watch.follow(None)
-        if self._began is None and not any(isinstance(each, SpeechEnded) for each in shown):
+            if isinstance(event, SpeechStarted | SpeechEnded):
+                self._speaking = isinstance(event, SpeechStarted)
+                self._watch.follow(event.sample if self._speaking else None)
+        if not (self._speaking or any(isinstance(event, SpeechEnded) for event in shown)):
             self._forget(self._end - _BEFORE)
         return shown
 
@@ -78,15 +69,15 @@ class ClientMicrophone:
         if self._watch is not None:
             self._watch.judge(InterimTranscript(0, pause, transcript, completeness, 0.0))
 
-    def take(self) -> Pcm:
-        """What was said up to now, which is not kept any more."""
-        pcm = self.heard()
-        self.clear()
-        return pcm
-
     def heard(self) -> Pcm:
         """What is kept [S] at 16 kHz."""
         return np.concatenate([np.zeros(0, np.float32), *self._kept])
+
+    def take(self) -> Pcm:
+        """The same, which is not kept any more."""
+        pcm = self.heard()
+        self.clear()
+        return pcm
 
     def clear(self) -> None:
         self._kept.clear()

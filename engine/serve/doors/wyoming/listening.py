@@ -5,62 +5,89 @@
     client  detect, audio-start, audio-chunk .., (audio-stop)
     server  detection, or not-detected behind audio-stop
 
-Invariant: sound that nobody asked to be listened to is thrown away; of an utterance no more is held
-than LONGEST_S.
+Invariant: sound is thrown away unless the client asked for either; of an utterance no more is held
+than LONGEST_S. Each client has a spotter of its own, and all of them belong to one thread.
 """
 
-from typing import Any, Final, Protocol
+from typing import Annotated, Final, Literal
 
 import numpy as np
+from pydantic import Field
 from wyoming.asr import Transcript, TranscriptChunk, TranscriptStart, TranscriptStop
 from wyoming.event import Event
 from wyoming.wake import Detection, NotDetected
 
 from engine.asr.base import SAMPLE_RATE, KeywordSpotter
 from engine.audio.pcm import Pcm, Resampler
-from engine.errors import InvalidInput
-from engine.serve.doors.answers import number_of, text_of
+from engine.errors import Busy, InvalidInput
+from engine.runtime.factories import Factories
+from engine.serve.doors.requests import Text, Wire, checked
 from engine.serve.doors.wyoming.client import Client
-from engine.serve.doors.wyoming.waking import Wake
+from engine.serve.model_thread import ModelThread
 from engine.serve.service import Service
+from engine.settings import WakeSettings
 
 LONGEST_S: Final = 120.0
-# Bytes of a sample -> its type, and what full scale is.
-_WIDTHS: Final = {2: ("<i2", 2**15), 4: ("<i4", 2**31)}
+MOST: Final = 8  # clients that listen for the phrase at once
 
 
-class Sound:
-    """What a client sends between audio-start and audio-stop, as samples at 16 kHz."""
+class _Chunk(Wire):
+    """What an audio-chunk says of its payload; `timestamp` in ms of the client's."""
 
-    def __init__(self) -> None:
-        self._format = (0, 0, 0)
-        self._resampler = Resampler(SAMPLE_RATE, SAMPLE_RATE)
+    rate: Annotated[int, Field(ge=4_000, le=192_000)] = SAMPLE_RATE
+    width: Literal[2, 4] = 2
+    channels: Annotated[int, Field(ge=1, le=8)] = 1
+    timestamp: int | float | None = None
 
-    def push(self, event: Event) -> Pcm:
-        """Samples [S] that an audio-chunk made ready. InvalidInput for a form of sound that is not
-        understood.
+
+class _Wanted(Wire):
+    """`names`: of phrases; none = the person's own, which is the only one that is ever heard."""
+
+    type: Literal["transcribe", "detect"]
+    language: Text = ""
+    names: list[str] = Field(default_factory=list)
+
+
+class _Nothing:
+    """The spotters are the clients'; their thread has no model."""
+
+    def close(self) -> None: ...
+
+
+class Wake:
+    """The wake phrase, for all clients that listen for it; stop() ends its thread."""
+
+    def __init__(self, settings: WakeSettings, factories: Factories) -> None:
+        self.phrase = settings.phrase
+        self._settings = settings
+        self._factories = factories
+        # Not the ears' thread: a transcript takes seconds.
+        self._thread = ModelThread("wake phrase of the server", _Nothing)
+        self._taken = 0
+
+    async def open(self) -> KeywordSpotter:
+        """What listens for the phrase; release() follows. Busy when too many listen, ModelError
+        where it cannot be listened for.
         """
-        form = _form(event.data)
-        if form != self._format:
-            self._format, self._resampler = form, Resampler(form[0], SAMPLE_RATE)
-        _, width, channels = form
-        kind, scale = _WIDTHS[width]
-        payload = event.payload or b""
-        whole = len(payload) // (width * channels) * width * channels
-        samples = np.frombuffer(payload[:whole], kind).astype(np.float32) / scale
-        return self._resampler.push(samples.reshape(-1, channels).mean(axis=1))
+        if self._taken >= MOST:
+            raise Busy("All {count} places are taken.", count=MOST)
+        self._taken += 1
+        try:
+            return await self._thread.call(lambda nothing: self._factories.spotter(self._settings))
+        except BaseException:
+            self.release()
+            raise
 
-    def end(self) -> Pcm:
-        return self._resampler.end()
+    async def hears(self, spotter: KeywordSpotter, pcm: Pcm) -> bool:
+        """Whether the phrase ended in these samples [S] at 16 kHz."""
+        return await self._thread.call(lambda nothing: spotter.push(pcm)) is not None
 
+    def release(self) -> None:
+        self._taken -= 1
 
-def _form(data: dict[str, Any]) -> tuple[int, int, int]:
-    """Rate (Hz), width (bytes) and channels."""
-    rate = number_of(data, "rate", 4_000, 192_000) or SAMPLE_RATE
-    width = int(number_of(data, "width", 1, 8) or 2)
-    if width not in _WIDTHS:
-        raise InvalidInput("Samples have 2 or 4 bytes here, not {count}.", count=width)
-    return int(rate), width, int(number_of(data, "channels", 1, 8) or 1)
+    def stop(self) -> bool:
+        """False when its thread hangs."""
+        return self._thread.stop()
 
 
 class Listening:
@@ -69,108 +96,78 @@ class Listening:
     def __init__(self, service: Service, wake: Wake, client: Client) -> None:
         self._service = service
         self._wake = wake
-        self._client = client
-        self._sound = Sound()
-        self._task: _Task | None = None  # None = nothing was asked for
+        self._send = client.send
+        self._wanted: _Wanted | None = None  # None = the client asked for nothing
+        self._form = (0, 0, 0)  # of the sound: rate, bytes of a sample, channels
+        self._resampler = Resampler(SAMPLE_RATE, SAMPLE_RATE)
+        self._heard: list[Pcm] = []
+        self._spotter: KeywordSpotter | None = None  # None = it does not listen for the phrase
+        self._detected = False
 
     async def take(self, event: Event) -> None:
         """One of the client's events."""
         match event.type:
-            case "transcribe":
+            case "transcribe" | "detect":
                 self.stop()
-                language = text_of(event.data, "language")
-                self._task = _Transcription(self._service, self._client, language)
-            case "detect":
-                self.stop()
-                self._task = _Detection(self._wake, self._client, event.data.get("names"))
+                self._wanted = checked(_Wanted, {**event.data, "type": event.type})
             case "audio-start":
-                self._sound = Sound()
-            case "audio-chunk" if self._task is not None:
-                timestamp = number_of(event.data, "timestamp", 0, 2**53)
-                await self._task.push(self._sound.push(event), timestamp)
-            case "audio-stop" if self._task is not None:
-                await self._task.push(self._sound.end(), None)
-                await self._task.end()
+                self._form = (0, 0, 0)
+            case "audio-chunk" if self._wanted is not None:
+                chunk = checked(_Chunk, event.data)
+                pcm = self._samples(chunk, event.payload or b"")
+                await self._push(self._wanted, pcm, chunk.timestamp)
+            case "audio-stop" if self._wanted is not None:
+                await self._push(self._wanted, self._resampler.end(), None)
+                await self._end(self._wanted)
                 self.stop()
 
     def stop(self) -> None:
         """Forget what was asked for."""
-        if self._task is not None:
-            self._task.close()
-            self._task = None
-
-
-class _Task(Protocol):
-    """What is done with the sound."""
-
-    async def push(self, pcm: Pcm, timestamp: float | None) -> None:
-        """More of it [S], from `timestamp` (ms of the client's; None = it gave none) on."""
-        ...
-
-    async def end(self) -> None:
-        """There is no more."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class _Transcription:
-    def __init__(self, service: Service, client: Client, language: str) -> None:
-        self._service = service
-        self._client = client
-        self._language = language
-        self._heard: list[Pcm] = []
-        self._samples = 0
-
-    async def push(self, pcm: Pcm, timestamp: float | None) -> None:
-        self._samples += len(pcm)
-        if self._samples > LONGEST_S * SAMPLE_RATE:
-            raise InvalidInput("Only {seconds} seconds are listened to.", seconds=f"{LONGEST_S:g}")
-        self._heard.append(pcm)
-
-    def close(self) -> None:
-        self._heard.clear()
-
-    async def end(self) -> None:
-        ears, send = self._service.ears, self._client.send
-        pcm = np.concatenate([np.zeros(0, np.float32), *self._heard])
-        spoken = self._language or self._service.settings.recogniser.language
-        texts: list[str] = []
-        await send(TranscriptStart(language=spoken))
-        async for segment in ears.segments(pcm, self._language):
-            text = f" {segment.text}" if texts else segment.text
-            texts.append(text)
-            await send(TranscriptChunk(text))
-        await send(Transcript("".join(texts), language=spoken))
-        await send(TranscriptStop())
-
-
-class _Detection:
-    """Listens for the person's own phrase; the names of others are never heard."""
-
-    def __init__(self, wake: Wake, client: Client, names: Any) -> None:
-        self._wake = wake
-        self._client = client
-        self._others = isinstance(names, list) and bool(names) and wake.phrase not in names
-        self._heard = False
-        self._spotter: KeywordSpotter | None = None  # None = no sound came yet, or it is over
-
-    async def push(self, pcm: Pcm, timestamp: float | None) -> None:
-        if self._others or self._heard:
-            return
-        if self._spotter is None:
-            self._spotter = await self._wake.open()
-        self._heard = await self._wake.hears(self._spotter, pcm)
-        if self._heard:
-            self.close()
-            at_ms = None if timestamp is None else int(timestamp)
-            await self._client.send(Detection(self._wake.phrase, at_ms))
-
-    async def end(self) -> None:
-        if not self._heard:
-            await self._client.send(NotDetected())
-
-    def close(self) -> None:
+        self._wanted, self._heard, self._detected = None, [], False
         if self._spotter is not None:
             self._spotter = None
             self._wake.release()
+
+    def _samples(self, chunk: _Chunk, payload: bytes) -> Pcm:
+        """Those that became ready [S] at 16 kHz."""
+        form = (chunk.rate, chunk.width, chunk.channels)
+        if form != self._form:
+            self._form, self._resampler = form, Resampler(chunk.rate, SAMPLE_RATE)
+        step = chunk.width * chunk.channels
+        whole = payload[: len(payload) // step * step]
+        scale = 2 ** (8 * chunk.width - 1)
+        samples = np.frombuffer(whole, f"<i{chunk.width}").astype(np.float32) / scale
+        return self._resampler.push(samples.reshape(-1, chunk.channels).mean(axis=1))
+
+    async def _push(self, wanted: _Wanted, pcm: Pcm, timestamp: float | None) -> None:
+        if wanted.type == "transcribe":
+            if sum(map(len, self._heard)) + len(pcm) > LONGEST_S * SAMPLE_RATE:
+                raise InvalidInput(
+                    "Only {seconds} seconds are listened to.", seconds=f"{LONGEST_S:g}"
+                )
+            self._heard.append(pcm)
+        elif not self._detected and (not wanted.names or self._wake.phrase in wanted.names):
+            if self._spotter is None:
+                self._spotter = await self._wake.open()
+            self._detected = await self._wake.hears(self._spotter, pcm)
+            if self._detected:
+                at_ms = None if timestamp is None else int(timestamp)
+                await self._send(Detection(self._wake.phrase, at_ms))
+
+    async def _end(self, wanted: _Wanted) -> None:
+        if wanted.type == "transcribe":
+            await self._transcribe(wanted.language)
+        elif not self._detected:
+            await self._send(NotDetected())
+
+    async def _transcribe(self, language: str) -> None:
+        spoken = language or self._service.settings.recogniser.language
+        pcm = np.concatenate([np.zeros(0, np.float32), *self._heard])
+        whole = ""
+        await self._send(TranscriptStart(language=spoken))
+        async for segment in self._service.ears.segments(pcm, language):
+            text = f" {segment.text}" if whole else segment.text
+            whole += text
+            await self._send(TranscriptChunk(text))
+        await self._send(Transcript(whole, language=spoken))
+        await self._send(TranscriptStop())

@@ -36,7 +36,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("rubato")
     (folder / "settings.toml").write_text(SETTINGS, encoding="utf-8")
     own = {"RUBATO_CONFIG": str(folder), "RUBATO_DATA": str(folder), "NODE_PATH": MODULES}
-    return {**os.environ, **own, "NO_PROXY": "127.0.0.1", "PYTHONPATH": str(ROOT)}
+    modules = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, **own, "NO_PROXY": "127.0.0.1", "PYTHONPATH": modules}
 
 
 @pytest.fixture(scope="module")

@@ -4,23 +4,29 @@ Its parts are started as the command starts them, each in a process of its own.
 """
 
 import asyncio
+import json
 import os
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("ray", reason="the extra 'cluster' is not installed")
 pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
 
-from engine.serve.cluster.reading import Manner, Reading
+from websockets.asyncio.client import connect
+
 from engine.serve.guard import Access
 from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.server import Address
 from engine.settings import Settings
+from tests.engine.serve.cluster.reading import Manner, Reading
+
+if TYPE_CHECKING:
+    from engine.serve.cluster.deployment import Plan
 
 pytestmark = pytest.mark.long
 
@@ -44,17 +50,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         patch.setenv(name, value)
     patch.setenv("RUBATO_DATA", str(tmp_path_factory.mktemp("data")))
     patch.setenv("PYTHONPATH", os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")]))
-    from engine.serve.cluster.deployment import Plan, Replicas, start, stop  # reads the environment
+    from engine.serve.cluster.deployment import start, stop  # reads the environment
 
     patch.setattr("ray.serve._private.api.HTTP_PROXY_TIMEOUT", 600)
-    settings = Settings()
-    settings = replace(settings, speech=replace(settings.speech, engine="espeak"))
-    limits = Limits(slots=AT_ONCE, queue=AT_ONCE)
     where = Address("127.0.0.1", port)
-    start(Plan(settings, Access(), limits), where, (), Replicas())
+    start(plan(), where, {}, 2)
     yield where
     stop()
     patch.undo()
+
+
+def plan() -> "Plan":
+    from engine.serve.cluster.deployment import Plan
+
+    settings = Settings()
+    settings = replace(settings, speech=replace(settings.speech, engine="espeak"))
+    return Plan(settings, Access(), Limits(slots=AT_ONCE, queue=AT_ONCE))
 
 
 def replicas() -> list[str]:
@@ -102,3 +113,61 @@ def test_a_replica_that_is_killed_costs_no_word_and_repeats_none(address: Addres
         assert samples[number] > SAMPLE_RATE
     assert sum(reading.losses for reading in readings) > 0
     assert any(name not in before for name in replicas())
+
+
+async def speak_on(address: Address, begun: list[bool], leaving: asyncio.Event) -> bool:
+    """Write words until the event is set; whether all was spoken before the server hung up."""
+
+    async def write() -> None:
+        while not leaving.is_set():
+            await socket.send(json.dumps({"type": "input.text", "text": "and on "}))
+            await asyncio.sleep(1.0)
+        await socket.send(json.dumps({"type": "input.done"}))
+
+    at = f"ws://{address.host}:{address.port}/v1/audio/speech/stream"
+    async with connect(at, proxy=None) as socket:
+        writing = asyncio.ensure_future(write())
+        async for message in socket:
+            kind = "" if isinstance(message, bytes) else json.loads(message)["type"]
+            if kind == "audio.start":
+                begun.append(True)
+            if kind == "error":
+                return False
+            if kind == "session.done":
+                await writing
+                return True
+    return False
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_replicas_that_are_to_go_speak_to_the_end_first(address: Address) -> None:
+    from ray import serve
+
+    from engine.serve.cluster.deployment import NAME, deployed
+
+    before, begun = replicas(), list[bool]()
+    one = deployed(plan(), {}, 1)
+
+    def stopping() -> int:
+        states = serve.status().applications[NAME].deployments["Engine"].replica_states
+        return int(states.get("STOPPING", 0))
+
+    async def story() -> None:
+        leaving = asyncio.Event()
+        talks = [asyncio.ensure_future(speak_on(address, begun, leaving)) for _ in before]
+        while len(begun) < len(talks):  # each replica has one, or one of them all
+            await asyncio.sleep(0.1)
+        moving = asyncio.ensure_future(
+            asyncio.to_thread(serve.run, one, name=NAME, route_prefix="/")
+        )
+        while not stopping():
+            await asyncio.sleep(0.2)
+        leaving.set()
+        assert all(await asyncio.gather(*talks))
+        await moving
+        while set(replicas()) & set(before):
+            await asyncio.sleep(0.2)
+
+    asyncio.run(story())
+    assert len(replicas()) == 1

@@ -14,8 +14,8 @@ pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
 from websockets.asyncio.server import ServerConnection, serve
 
 from engine.errors import SynthesisError
-from engine.serve.cluster.reading import Manner, Piece, Reading
-from tests.engine.serve.served import serving, soon
+from tests.engine.serve.cluster.reading import Manner, Piece, Reading
+from tests.engine.serve.served import serving
 
 TEXT = "It costs $5 today, and all the neighbours know that Mary had a little lamb."
 FAST = Manner(rate=5.0, lead_ms=2_000)
@@ -67,53 +67,41 @@ class Relay:
         await server.close()
 
 
-def test_a_lost_connection_costs_no_word_and_repeats_none() -> None:
-    async def story() -> None:
-        async with serving() as served:
-            plain = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT, FAST))
-            relay = Relay(served.port, [0, 5, 1, 9, 3])
-            async with relay.open() as address:
-                reading = Reading(address, TEXT, FAST, wait=no_wait)
-                found = await whole(reading)
-        assert "".join(piece.text for piece in plain) == TEXT
-        assert [piece.text for piece in found] == [piece.text for piece in plain]
-        assert reading.losses == 5
-        assert all(piece.pcm for piece in found)
-
-    soon(story)
+async def test_a_lost_connection_costs_no_word_and_repeats_none() -> None:
+    async with serving() as served:
+        plain = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT, FAST))
+        relay = Relay(served.port, [0, 5, 1, 9, 3])
+        async with relay.open() as address:
+            reading = Reading(address, TEXT, FAST, wait=no_wait)
+            found = await whole(reading)
+    assert "".join(piece.text for piece in plain) == TEXT
+    assert [piece.text for piece in found] == [piece.text for piece in plain]
+    assert reading.losses == 5
+    assert all(piece.pcm for piece in found)
 
 
-def test_the_rate_that_holds_is_said_to_the_next_replica() -> None:
-    async def story() -> None:
-        async with serving() as served:
-            relay = Relay(served.port, [6])
-            async with relay.open() as address:
-                reading = Reading(address, TEXT, FAST, wait=no_wait)
-                pieces = reading.pieces()
-                await anext(pieces)
-                await reading.change_rate(7.0)
-                rest = [piece async for piece in pieces]
-        assert rest
-        rates = [each.get("rate") for each in relay.asked if each["type"] == "session.config"]
-        assert rates == [5.0, 7.0]
-
-    soon(story)
+async def test_the_rate_that_holds_is_said_to_the_next_replica() -> None:
+    async with serving() as served:
+        relay = Relay(served.port, [6])
+        async with relay.open() as address:
+            reading = Reading(address, TEXT, FAST, wait=no_wait)
+            pieces = reading.pieces()
+            await anext(pieces)
+            await reading.change_rate(7.0)
+            rest = [piece async for piece in pieces]
+    assert rest
+    rates = [each.get("rate") for each in relay.asked if each["type"] == "session.config"]
+    assert rates == [5.0, 7.0]
 
 
-def test_words_that_stand_for_the_same_text_stay_together() -> None:
-    async def story() -> None:
-        async with serving() as served:
-            found = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT, FAST))
-        assert [piece.text for piece in found][:4] == ["It ", "costs ", "$5 ", "today, "]
-
-    soon(story)
+async def test_words_that_stand_for_the_same_text_stay_together() -> None:
+    async with serving() as served:
+        found = await whole(Reading(f"ws://127.0.0.1:{served.port}", TEXT, FAST))
+    assert [piece.text for piece in found][:4] == ["It ", "costs ", "$5 ", "today, "]
 
 
-def test_a_server_that_refuses_is_not_asked_again() -> None:
-    async def story() -> None:
-        async with serving() as served:
-            reading = Reading(f"ws://127.0.0.1:{served.port}", TEXT, Manner("nobody"), wait=no_wait)
-            with pytest.raises(SynthesisError, match="nobody"):
-                await whole(reading)
-
-    soon(story)
+async def test_a_server_that_refuses_is_not_asked_again() -> None:
+    async with serving() as served:
+        reading = Reading(f"ws://127.0.0.1:{served.port}", TEXT, Manner("nobody"), wait=no_wait)
+        with pytest.raises(SynthesisError, match="nobody"):
+            await whole(reading)

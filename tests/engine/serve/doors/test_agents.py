@@ -1,7 +1,8 @@
 """The tools for agents, through MCP's own client, and this machine's loudspeaker behind them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import httpx
@@ -12,12 +13,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
-from engine.serve.room import Room
 from engine.serve.server import HERE
 from engine.serve.service import Service
 from engine.serve.speech import Clock
 from engine.settings import Settings
-from tests.engine.serve.served import serving, soon
+from tests.engine.serve.served import serving
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import OWN_RATE, FakeTts
 
@@ -37,7 +37,7 @@ class Desk:
         )
         clock = Clock(now=lambda: self.at, wait=self._wait)
         self.service = Service(Settings(), factories, clock=clock)
-        self.room = Room(self.service, factories)
+        self.server = agents_server(self.service, factories)
 
     async def _wait(self, seconds: float) -> None:
         self.at += seconds
@@ -48,23 +48,24 @@ class Desk:
     def loudspeaker(self) -> HandLoudspeaker:
         return self.parts.loudspeakers[""]
 
+    async def said(self) -> None:
+        await self.until(lambda: self.loudspeaker.closed)
+
     async def until(self, condition: Callable[[], bool]) -> None:
         while not condition():
             await asyncio.sleep(0)
 
 
-def story(tell: Callable[[Desk, Client], Awaitable[None]]) -> None:
-    async def run() -> None:
-        desk = Desk()
-        try:
-            await desk.service.start()
-            async with Client(agents_server(desk.service, desk.room)) as client:
-                await tell(desk, client)
-            await desk.room.stop()
-        finally:
-            desk.service.stop()
-
-    soon(run)
+@asynccontextmanager
+async def meeting() -> AsyncIterator[tuple[Desk, Client]]:
+    desk = Desk()
+    try:
+        await desk.service.start()
+        async with Client(desk.server) as client:
+            yield desk, client
+            await client.call_tool("stop", {})
+    finally:
+        desk.service.stop()
 
 
 async def call(client: Client, name: str, **arguments: object) -> str:
@@ -73,8 +74,8 @@ async def call(client: Client, name: str, **arguments: object) -> str:
     return str(result.content[0].text)  # type: ignore[union-attr]
 
 
-def test_the_tools_are_there_with_their_documentation() -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+async def test_the_tools_are_there_with_their_documentation() -> None:
+    async with meeting() as (_, client):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {
             *("speak", "set_rate", "stop", "pause", "resume", "skip"),
@@ -83,33 +84,27 @@ def test_the_tools_are_there_with_their_documentation() -> None:
         assert all(tool.description for tool in tools.values())
         assert await call(client, "list_voices") == "Tone"
 
-    story(tell)
 
-
-def test_a_text_is_said_aloud_to_its_end() -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+async def test_a_text_is_said_aloud_to_its_end() -> None:
+    async with meeting() as (desk, client):
         await call(client, "speak", text="Go on.", wait=True)
         assert desk.voice.spoken == ["Go", "on."]
         assert desk.loudspeaker.samples_played == pytest.approx(2 / OWN_RATE * RATE, abs=RATE / 50)
         assert desk.loudspeaker.closed
 
-    story(tell)
 
-
-def test_a_rate_holds_within_the_text_that_is_being_said() -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+async def test_a_rate_holds_within_the_text_that_is_being_said() -> None:
+    async with meeting() as (desk, client):
         await call(client, "speak", text="go " * 40)
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE)
         await call(client, "set_rate", rate=7)
-        await desk.room.said()
+        await desk.said()
         seconds = desk.loudspeaker.samples_played / RATE
         assert seconds < 1.6 + 36 / 7
 
-    story(tell)
 
-
-def test_a_pause_holds_the_sound_and_nothing_of_it_is_lost() -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+async def test_a_pause_holds_the_sound_and_nothing_of_it_is_lost() -> None:
+    async with meeting() as (desk, client):
         await call(client, "speak", text="go " * 20)
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE)
         await call(client, "pause")
@@ -117,37 +112,31 @@ def test_a_pause_holds_the_sound_and_nothing_of_it_is_lost() -> None:
         await desk.until(lambda: desk.at > at + 2)
         assert desk.loudspeaker.samples_played == played
         await call(client, "resume")
-        await desk.room.said()
+        await desk.said()
         whole = 20 / OWN_RATE * RATE
         assert desk.loudspeaker.samples_played == pytest.approx(whole, abs=RATE / 20)
 
-    story(tell)
-
 
 @pytest.mark.parametrize(("sentences", "words"), [(1, ["Then"]), (2, ["At"]), (0, ["Go"])])
-def test_it_can_be_skipped_by_sentences(sentences: int, words: list[str]) -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+async def test_it_can_be_skipped_by_sentences(sentences: int, words: list[str]) -> None:
+    async with meeting() as (desk, client):
         await call(client, "speak", text=SENTENCES)
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE // 2)
         before = len(desk.voice.spoken)
         await call(client, "skip", sentences=sentences)
-        await desk.room.said()
+        await desk.said()
         assert desk.voice.spoken[before : before + 1] == words
         assert desk.voice.spoken[-1] == "last."
 
-    story(tell)
 
-
-def test_a_stop_forgets_what_waits() -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+async def test_a_stop_forgets_what_waits() -> None:
+    async with meeting() as (desk, client):
         await call(client, "speak", text="go " * 20)
         await call(client, "speak", text="never")
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE // 2)
         await call(client, "stop")
         assert "never" not in desk.voice.spoken
         assert desk.loudspeaker.closed
-
-    story(tell)
 
 
 @pytest.mark.parametrize(
@@ -161,38 +150,30 @@ def test_a_stop_forgets_what_waits() -> None:
         ("listen_once", {"seconds": 999}, "120"),
     ],
 )
-def test_what_cannot_be_done_is_said_to_the_agent(
+async def test_what_cannot_be_done_is_said_to_the_agent(
     name: str, arguments: dict[str, object], word: str
 ) -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+    async with meeting() as (_, client):
         result = await client.call_tool(name, arguments)
         assert result.is_error
         assert word in result.content[0].text  # type: ignore[union-attr]
 
-    story(tell)
 
-
-def test_nobody_speaks_and_nothing_is_heard() -> None:
-    async def tell(desk: Desk, client: Client) -> None:
+async def test_nobody_speaks_and_nothing_is_heard() -> None:
+    async with meeting() as (desk, client):
         desk.parts.recogniser.text = ""
         assert await call(client, "listen_once", seconds=1) == ""
         assert desk.parts.microphones[""].closed
 
-    story(tell)
 
-
-def test_over_http_the_tools_need_the_token() -> None:
-    async def run() -> None:
-        access = Access(HERE, "secret", ("/mcp",))
-        async with serving(access=access) as served:
-            address = f"http://127.0.0.1:{served.port}/mcp"
-            assert (await served.client.post(address, json={})).status_code == 401
-            assert (await served.client.get("/v1/audio/voices")).status_code == 200
-            headers = {"Authorization": "Bearer secret"}
-            async with (
-                httpx.AsyncClient(headers=headers, trust_env=False) as http,
-                Client(streamable_http_client(address, http_client=http)) as client,
-            ):
-                assert await call(client, "list_voices") == "Tone"
-
-    soon(run)
+async def test_over_http_the_tools_need_the_token() -> None:
+    async with serving(access=Access(HERE, "secret", ("/mcp",))) as served:
+        address = f"http://127.0.0.1:{served.port}/mcp"
+        assert (await served.client.post(address, json={})).status_code == 401
+        assert (await served.client.get("/v1/audio/voices")).status_code == 200
+        headers = {"Authorization": "Bearer secret"}
+        async with (
+            httpx.AsyncClient(headers=headers, trust_env=False) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
+            assert await call(client, "list_voices") == "Tone"

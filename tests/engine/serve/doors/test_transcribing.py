@@ -13,7 +13,7 @@ from engine.audio.vad import SAMPLE_RATE as EAR_RATE
 from engine.audio.vad import Stretch
 from engine.serve.hearing import _parts
 from engine.serve.limits import SAMPLE_RATE
-from tests.engine.serve.served import House, Served
+from tests.engine.serve.served import Served
 
 HEARD = "hello there"  # whatever is said, to the recogniser of these tests
 
@@ -30,47 +30,38 @@ async def send(served: Served, content: bytes, **fields: str) -> Any:
     return await served.client.post("/v1/audio/transcriptions", files=files, data=data)
 
 
-def test_every_shape_holds_the_same_words(house: House, question: Pcm) -> None:
-    async def story(served: Served) -> None:
-        sound = recording(np.concatenate([question, question]))
-        texts = {
-            name: await send(served, sound, response_format=name)
-            for name in ("json", "text", "srt", "vtt", "verbose_json")
-        }
-        both = f"{HEARD} {HEARD}"
-        assert texts["json"].json()["text"] == both
-        assert texts["text"].text == both + "\n"
-        assert texts["srt"].text.startswith("1\n00:00:00,")
-        assert texts["srt"].text.count(HEARD) == 2
-        assert texts["vtt"].text.startswith("WEBVTT\n\n1\n00:00:00.")
-        verbose = texts["verbose_json"].json()
-        first, second = verbose["segments"]
-        assert first["start"] < 0.3 < first["end"] < second["start"] < second["end"]
-        assert second["end"] <= verbose["duration"]
-        assert verbose["language"] == "en"
-
-    house.run(story)
+async def test_every_shape_holds_the_same_words(served: Served, question: Pcm) -> None:
+    sound = recording(np.concatenate([question, question]))
+    texts = {
+        name: await send(served, sound, response_format=name)
+        for name in ("json", "text", "srt", "vtt", "verbose_json")
+    }
+    both = f"{HEARD} {HEARD}"
+    assert texts["json"].json()["text"] == both
+    assert texts["text"].text == both + "\n"
+    assert texts["srt"].text.startswith("1\n00:00:00,")
+    assert texts["srt"].text.count(HEARD) == 2
+    assert texts["vtt"].text.startswith("WEBVTT\n\n1\n00:00:00.")
+    verbose = texts["verbose_json"].json()
+    first, second = verbose["segments"]
+    assert first["start"] < 0.3 < first["end"] < second["start"] < second["end"]
+    assert second["end"] <= verbose["duration"]
+    assert verbose["language"] == "en"
 
 
-def test_the_words_can_be_streamed(house: House, question: Pcm) -> None:
-    async def story(served: Served) -> None:
-        answer = await send(served, recording(question), stream="true")
-        events = [json.loads(each[6:]) for each in answer.text.split("\n\n") if each]
-        assert [event["type"] for event in events] == [
-            "transcript.text.delta",
-            "transcript.text.done",
-        ]
-        assert events[-1]["text"] == HEARD
-
-    house.run(story)
+async def test_the_words_can_be_streamed(served: Served, question: Pcm) -> None:
+    answer = await send(served, recording(question), stream="true")
+    events = [json.loads(each[6:]) for each in answer.text.split("\n\n") if each]
+    assert [event["type"] for event in events] == [
+        "transcript.text.delta",
+        "transcript.text.done",
+    ]
+    assert events[-1]["text"] == HEARD
 
 
-def test_where_nobody_speaks_there_is_no_text(house: House) -> None:
-    async def story(served: Served) -> None:
-        answer = await send(served, recording(np.zeros(SAMPLE_RATE, np.float32)))
-        assert answer.json()["text"] == ""
-
-    house.run(story)
+async def test_where_nobody_speaks_there_is_no_text(served: Served) -> None:
+    answer = await send(served, recording(np.zeros(SAMPLE_RATE, np.float32)))
+    assert answer.json()["text"] == ""
 
 
 @pytest.mark.parametrize(
@@ -83,24 +74,18 @@ def test_where_nobody_speaks_there_is_no_text(house: House) -> None:
         (b"x", {"timestamp_granularities[]": "word"}, 400, "words have none"),
     ],
 )
-def test_what_cannot_be_heard_is_said(
-    house: House, content: bytes, fields: dict[str, str], status: int, word: str
+async def test_what_cannot_be_heard_is_said(
+    served: Served, content: bytes, fields: dict[str, str], status: int, word: str
 ) -> None:
-    async def story(served: Served) -> None:
-        answer = await send(served, content, **fields)
-        assert answer.status_code == status
-        assert word in answer.json()["error"]["message"]
-
-    house.run(story)
+    answer = await send(served, content, **fields)
+    assert answer.status_code == status
+    assert word in answer.json()["error"]["message"]
 
 
-def test_a_request_without_a_recording_is_told_so(house: House) -> None:
-    async def story(served: Served) -> None:
-        answer = await served.client.post("/v1/audio/transcriptions", data={"model": "whisper-1"})
-        assert answer.status_code == 400
-        assert answer.json()["error"]["param"] == "file"
-
-    house.run(story)
+async def test_a_request_without_a_recording_is_told_so(served: Served) -> None:
+    answer = await served.client.post("/v1/audio/transcriptions", data={"model": "whisper-1"})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["param"] == "file"
 
 
 def test_neighbours_are_one_segment_and_what_is_long_is_cut() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -19,8 +19,9 @@ from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.serve.doors.encoding import pcm16
-from engine.serve.limits import SAMPLE_RATE, Limits
-from tests.engine.serve.served import SOON_S, House, Served, serving, soon
+from engine.serve.limits import SAMPLE_RATE
+from tests.engine.serve.conftest import SOON_S
+from tests.engine.serve.served import Served, serving
 from tests.fakes import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
 from tests.fakes_tts import OWN_RATE
 
@@ -92,18 +93,26 @@ class Talk:
         return sum(len(base64.b64decode(each)) for each in deltas) / 2 / SAMPLE_RATE * 1000
 
 
-@pytest.fixture(scope="module")
-def parts() -> FakeParts:
-    return FakeParts(model=CallingModel("Good day ", "to you."))
+ANSWER = ("Good day ", "to you.")
 
 
 @pytest.fixture(scope="module")
-def house(parts: FakeParts) -> Iterator[House]:
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        served = runner.run(stack.enter_async_context(serving(parts=parts)))
-        yield House(runner, served)
-        runner.run(stack.aclose())
+def all_parts() -> FakeParts:
+    return FakeParts(model=CallingModel(*ANSWER))
+
+
+@pytest.fixture
+def parts(all_parts: FakeParts) -> Iterator[FakeParts]:
+    """Those of the server; each test may let the language model say something else."""
+    yield all_parts
+    all_parts.model.deltas = ANSWER
+
+
+@pytest.fixture(scope="module")
+def served(runner: asyncio.Runner, all_parts: FakeParts) -> Iterator[Served]:
+    stack = AsyncExitStack()
+    yield runner.run(stack.enter_async_context(serving(parts=all_parts)))
+    runner.run(stack.aclose())
 
 
 @asynccontextmanager
@@ -118,20 +127,12 @@ async def talking(served: Served, **configuration: Any) -> AsyncIterator[Talk]:
         yield talk
 
 
-def story(house: House, tell: Callable[[Talk], Awaitable[None]], **configuration: Any) -> None:
-    async def run(served: Served) -> None:
-        async with talking(served, **configuration) as talk:
-            await tell(talk)
-
-    house.run(run)
-
-
 def output(**fields: Any) -> dict[str, Any]:
     return {"audio": {"output": {"lead_ms": 60_000, **fields}}}
 
 
-def test_a_spoken_answer_comes_in_the_order_that_clients_know(house: House) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_a_spoken_answer_comes_in_the_order_that_clients_know(served: Served) -> None:
+    async with talking(served, **output()) as talk:
         await talk.ask("hello")
         done = await talk.until("response.done")
         assert done["response"]["status"] == "completed"
@@ -156,22 +157,19 @@ def test_a_spoken_answer_comes_in_the_order_that_clients_know(house: House) -> N
         assert item["content"] == [{"type": "output_audio", "transcript": "Good day to you."}]
         assert talk.sound_ms() == pytest.approx(4 * 1000 / OWN_RATE, abs=100)
 
-    story(house, tell, **output())
 
-
-def test_an_answer_can_be_written_only(house: House) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_an_answer_can_be_written_only(served: Served) -> None:
+    async with talking(served, output_modalities=["text"]) as talk:
         await talk.ask("hello")
         done = await talk.until("response.output_text.done")
         assert done["text"] == "Good day to you."
         await talk.until("response.done")
         assert talk.sound_ms() == 0
 
-    story(house, tell, output_modalities=["text"])
 
-
-def test_what_is_said_is_heard_understood_and_answered(house: House, question: Pcm) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_what_is_said_is_heard_understood_and_answered(served: Served, question: Pcm) -> None:
+    audio = {"input": {"transcription": {"model": "whisper-1"}}}
+    async with talking(served, audio=audio) as talk:
         await talk.hear(question)
         done = await talk.until("response.done")
         assert done["response"]["status"] == "completed"
@@ -188,23 +186,18 @@ def test_what_is_said_is_heard_understood_and_answered(house: House, question: P
             0 <= started["audio_start_ms"] < stopped["audio_end_ms"] <= 1000 * len(question) / 24000
         )
 
-    audio = {"input": {"transcription": {"model": "whisper-1"}}}
-    story(house, tell, audio=audio)
-
 
 @pytest.mark.parametrize("eagerness", ["low", "auto", "high"])
-def test_a_turn_can_end_by_its_words(house: House, question: Pcm, eagerness: str) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_a_turn_can_end_by_its_words(served: Served, question: Pcm, eagerness: str) -> None:
+    turns = {"type": "semantic_vad", "eagerness": eagerness}
+    async with talking(served, audio={"input": {"turn_detection": turns}}) as talk:
         await talk.hear(question)
         await talk.hear(np.zeros(3 * SAMPLE_RATE, np.float32))
         await talk.until("response.done")
 
-    turns = {"type": "semantic_vad", "eagerness": eagerness}
-    story(house, tell, audio={"input": {"turn_detection": turns}})
 
-
-def test_a_client_may_say_itself_when_it_has_spoken(house: House, question: Pcm) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_a_client_may_say_itself_when_it_has_spoken(served: Served, question: Pcm) -> None:
+    async with talking(served, audio={"input": {"turn_detection": None}}) as talk:
         await talk.hear(question)
         await talk.tell("input_audio_buffer.commit")
         await talk.tell("response.create")
@@ -214,28 +207,27 @@ def test_a_client_may_say_itself_when_it_has_spoken(house: House, question: Pcm)
         error = await talk.until("error")
         assert "too little" in error["error"]["message"]
 
-    story(house, tell, audio={"input": {"turn_detection": None}})
 
-
-def test_who_speaks_into_an_answer_ends_it(house: House, parts: FakeParts, question: Pcm) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_who_speaks_into_an_answer_ends_it(
+    served: Served, parts: FakeParts, question: Pcm
+) -> None:
+    async with talking(served) as talk:
         parts.model.deltas = (LONG,)
         await talk.ask("hello")
         await talk.until("response.output_audio.delta")
+        parts.model.deltas = ANSWER  # of the next one
         await talk.hear(question)
         done = await talk.until("response.done")
-        parts.model.deltas = ("Good day to you.",)
         details = done["response"]["status_details"]
         assert (details["type"], details["reason"]) == ("cancelled", "turn_detected")
         assert done["response"]["output"][0]["status"] == "incomplete"
         assert (await talk.until("response.done"))["response"]["status"] == "completed"
 
-    story(house, tell)
-    parts.model.deltas = ("Good day ", "to you.")
 
-
-def test_the_history_holds_the_words_that_were_heard(house: House, parts: FakeParts) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_the_history_holds_the_words_that_were_heard(
+    served: Served, parts: FakeParts
+) -> None:
+    async with talking(served, **output()) as talk:
         parts.model.deltas = ("one two three four five six seven eight.",)
         await talk.ask("count")
         done = await talk.until("response.done")
@@ -254,12 +246,11 @@ def test_the_history_holds_the_words_that_were_heard(house: House, parts: FakePa
         heard = [m for m in parts.model.histories[-1] if m.role is Role.ASSISTANT]
         assert [(m.text, m.interrupted) for m in heard] == [("one two three", True)]
 
-    story(house, tell, **output())
-    parts.model.deltas = ("Good day ", "to you.")
 
-
-def test_a_cancelled_answer_says_so_and_another_can_follow(house: House, parts: FakeParts) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_a_cancelled_answer_says_so_and_another_can_follow(
+    served: Served, parts: FakeParts
+) -> None:
+    async with talking(served) as talk:
         parts.model.deltas = (LONG,)
         await talk.ask("hello")
         await talk.until("response.output_audio.delta")
@@ -273,12 +264,9 @@ def test_a_cancelled_answer_says_so_and_another_can_follow(house: House, parts: 
         error = (await talk.until("error"))["error"]
         assert (error["event_id"], error["code"]) == ("mine", "response_cancel_not_active")
 
-    story(house, tell)
-    parts.model.deltas = ("Good day ", "to you.")
 
-
-def test_a_speed_acts_within_the_answer(house: House, parts: FakeParts) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_a_speed_acts_within_the_answer(served: Served, parts: FakeParts) -> None:
+    async with talking(served) as talk:
         parts.model.deltas = ("go " * 20,)
         await talk.ask("hello")
         await talk.until("response.output_audio.delta")
@@ -288,25 +276,22 @@ def test_a_speed_acts_within_the_answer(house: House, parts: FakeParts) -> None:
         await talk.until("response.done")
         assert talk.sound_ms() < 0.85 * 20 * 1000 / OWN_RATE
 
-    story(house, tell)
-    parts.model.deltas = ("Good day ", "to you.")
 
-
-def test_a_wish_about_the_pace_acts_on_the_clients_speech(house: House, parts: FakeParts) -> None:
-    async def tell(talk: Talk) -> None:
+async def test_a_wish_about_the_pace_acts_on_the_clients_speech(
+    served: Served, parts: FakeParts
+) -> None:
+    async with talking(served, **output()) as talk:
         parts.model.deltas = (ChangeRate(to=7.0), "go " * 10)
         await talk.ask("faster")
         await talk.until("response.done")
         assert talk.sound_ms() == pytest.approx(10 * 1000 / 7, abs=100)
 
-    story(house, tell, **output())
-    parts.model.deltas = ("Good day ", "to you.")
 
-
-def test_functions_of_the_client_are_called_and_their_results_told(
-    house: House, parts: FakeParts
+async def test_functions_of_the_client_are_called_and_their_results_told(
+    served: Served, parts: FakeParts
 ) -> None:
-    async def tell(talk: Talk) -> None:
+    tool = {"type": "function", "name": "weather", "parameters": {"type": "object"}}
+    async with talking(served, tools=[tool], **output()) as talk:
         await talk.ask("what is the weather in Oslo")
         done = await talk.until("response.function_call_arguments.done")
         assert (done["name"], json.loads(done["arguments"])) == ("weather", {"city": "Oslo"})
@@ -320,14 +305,11 @@ def test_functions_of_the_client_are_called_and_their_results_told(
         assert [message["role"] for message in chat[-3:]] == ["user", "assistant", "tool"]
         assert chat[-2]["tool_calls"][0]["id"] == chat[-1]["tool_call_id"]
 
-    tool = {"type": "function", "name": "weather", "parameters": {"type": "object"}}
-    story(house, tell, tools=[tool], **output())
-
 
 @pytest.mark.parametrize(
     ("kind", "fields", "word"),
     [
-        ("what.ever", {}, "what.ever"),
+        ("what.ever", {}, "session.update"),
         ("session.update", {"session": 3}, "session"),
         ("session.update", {"session": {"audio": {"output": {"voice": 3}}}}, "voice"),
         ("session.update", {"session": {"audio": {"output": {"voice": "alloy"}}}}, "alloy"),
@@ -336,9 +318,9 @@ def test_functions_of_the_client_are_called_and_their_results_told(
         (
             "session.update",
             {"session": {"audio": {"input": {"format": {"type": "audio/pcmu"}}}}},
-            "24000",
+            "audio/pcm",
         ),
-        ("session.update", {"session": {"tools": [{"type": "mcp"}]}}, "unctions"),
+        ("session.update", {"session": {"tools": [{"type": "mcp"}]}}, "function"),
         ("input_audio_buffer.append", {"audio": "\u00e9"}, "base64"),
         ("input_audio_buffer.append", {"audio": "AAAA"}, "16 bits"),
         ("conversation.item.create", {"item": {"type": "x"}}, "x"),
@@ -350,10 +332,10 @@ def test_functions_of_the_client_are_called_and_their_results_told(
         ("response.create", {"response": {"audio": {"output": {"voice": "alloy"}}}}, "alloy"),
     ],
 )
-def test_a_wrong_event_is_told_and_the_session_lives(
-    house: House, kind: str, fields: dict[str, Any], word: str
+async def test_a_wrong_event_is_told_and_the_session_lives(
+    served: Served, kind: str, fields: dict[str, Any], word: str
 ) -> None:
-    async def tell(talk: Talk) -> None:
+    async with talking(served, **output()) as talk:
         await talk.tell(kind, event_id="e1", **fields)
         error = await talk.until("error")
         assert word in error["error"]["message"]
@@ -361,42 +343,30 @@ def test_a_wrong_event_is_told_and_the_session_lives(
         await talk.ask("hello")
         assert (await talk.until("response.done"))["response"]["status"] == "completed"
 
-    story(house, tell, **output())
 
-
-def test_a_client_waits_until_it_is_understood_and_is_answered_once(question: Pcm) -> None:
+async def test_a_client_waits_until_it_is_understood_and_is_answered_once(question: Pcm) -> None:
     recogniser = HeldRecogniser()
     parts = FakeParts(model=FakeLanguageModel(LONG), recogniser=recogniser)
     sound = base64.b64encode(pcm16(question)).decode()
-
-    async def tell() -> None:
-        limits = Limits(idle_s=0.4)
-        async with serving(limits, parts=parts) as served, talking(served) as talk:
-            try:
-                await talk.tell("input_audio_buffer.append", audio=sound)
-                with pytest.raises(TimeoutError):  # not that the server has gone
-                    async with asyncio.timeout(1.5 * limits.idle_s):
-                        await talk.until("response.created")
-                await talk.tell("response.create")
-            finally:
-                recogniser.let.set()
-            code = (await talk.until("error"))["error"]["code"]
-            assert code == "conversation_already_has_active_response"
-            assert talk.kinds().count("response.created") == 1
-
-    soon(tell)
+    async with serving(parts=parts) as served, talking(served) as talk:
+        try:
+            await talk.tell("input_audio_buffer.append", audio=sound)
+            await talk.until("input_audio_buffer.committed")
+            await talk.tell("response.create")
+        finally:
+            recogniser.let.set()
+        code = (await talk.until("error"))["error"]["code"]
+        assert code == "conversation_already_has_active_response"
+        assert talk.kinds().count("response.created") == 1
 
 
-def test_a_client_that_vanishes_leaves_nothing_behind(house: House, question: Pcm) -> None:
-    async def run(served: Served) -> None:
-        for say in (False, True):
-            async with talking(served) as talk:
-                await talk.hear(question[: SAMPLE_RATE // 2])
-                if say:
-                    await talk.ask("hello")
-                    await talk.until("response.created")
-                talk.socket.transport.abort()
-        while served.service.speeches:
-            await asyncio.sleep(0.005)
-
-    house.run(run)
+async def test_a_client_that_vanishes_leaves_nothing_behind(served: Served, question: Pcm) -> None:
+    for say in (False, True):
+        async with talking(served) as talk:
+            await talk.hear(question[: SAMPLE_RATE // 2])
+            if say:
+                await talk.ask("hello")
+                await talk.until("response.created")
+            talk.socket.transport.abort()
+    while served.service.speeches:
+        await asyncio.sleep(0.005)

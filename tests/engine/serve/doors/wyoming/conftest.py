@@ -1,9 +1,10 @@
 """The door of Home Assistant on a socket of this machine, with parts that are fakes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import socket
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,40 +22,19 @@ from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 
-from engine.serve.doors.wyoming.door import Door
+from engine.serve.doors.wyoming.door import wyoming_server
 
-SOON_S = 20.0  # a loaded machine is slow; a passing test hardly waits
 TEXT = "Mary had a little lamb."
 SECONDS = 7 / OWN_RATE  # of it
 
 
 @dataclass
 class House:
-    """A door, what is behind it, and the loop that it lives on."""
+    """A door, and what is behind it."""
 
-    runner: asyncio.Runner
-    parts: FakeParts = field(default_factory=FakeParts)
-    voice: FakeTts = field(default_factory=FakeTts)
-    limits: Limits = field(default_factory=Limits)
-    port: int = 0
-
-    def run(self, story: Callable[[], Awaitable[None]]) -> None:
-        self.runner.run(asyncio.wait_for(story(), SOON_S))
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[Service]:
-        factories = replace(
-            self.parts.factories(), synthesiser=lambda settings, progress: self.voice
-        )
-        service = Service(Settings(), factories, self.limits)
-        await service.start()
-        door = Door(service, factories)
-        self.port = await door.open(port=0)
-        try:
-            yield service
-        finally:
-            await door.close()
-            service.stop()
+    service: Service
+    parts: FakeParts
+    port: int
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[AsyncTcpClient]:
@@ -101,10 +81,22 @@ def sound(pcm: np.ndarray, rate: int = 16_000, channels: int = 1) -> list[Any]:
     return [AudioStart(**shape), *chunks, AudioStop()]
 
 
+@asynccontextmanager
+async def opened(limits: Limits | None = None) -> AsyncIterator[House]:
+    parts, voice = FakeParts(), FakeTts()
+    factories = replace(parts.factories(), synthesiser=lambda settings, progress: voice)
+    service = Service(Settings(), factories, limits)
+    await service.start()
+    listener = socket.create_server(("127.0.0.1", 0))
+    try:
+        async with wyoming_server(service, factories, listener):
+            yield House(service, parts, listener.getsockname()[1])
+    finally:
+        service.stop()
+
+
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with asyncio.Runner() as runner:
-        made, stack = House(runner), AsyncExitStack()
-        runner.run(stack.enter_async_context(made.open()))
-        yield made
-        runner.run(stack.aclose())
+def house(runner: asyncio.Runner) -> Iterator[House]:
+    stack = AsyncExitStack()
+    yield runner.run(stack.enter_async_context(opened()))
+    runner.run(stack.aclose())

@@ -11,11 +11,8 @@ from wyoming_bench.tts.client import measure_once
 
 
 @pytest.mark.parametrize("mode", [MODE_STREAMING, MODE_NON_STREAMING])
-def test_it_measures_speech_both_ways(house: House, mode: str) -> None:
-    async def story() -> None:
-        found = await measure_once("127.0.0.1", house.port, mode, TEXT, None, "text", 9.0, 9.0)
-        assert found.ok, found.error
-        assert found.n_audio_cycles == 1
-        assert found.audio_duration_s > 1
-
-    house.run(story)
+async def test_it_measures_speech_both_ways(house: House, mode: str) -> None:
+    found = await measure_once("127.0.0.1", house.port, mode, TEXT, None, "text", 9.0, 9.0)
+    assert found.ok, found.error
+    assert found.n_audio_cycles == 1
+    assert found.audio_duration_s > 1

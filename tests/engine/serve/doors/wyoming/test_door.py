@@ -27,6 +27,7 @@ from tests.engine.serve.doors.wyoming.conftest import (
     SECONDS,
     TEXT,
     House,
+    opened,
     seconds,
     sound,
     types,
@@ -37,80 +38,65 @@ from tests.fakes_tts import OWN_RATE
 # ------------------------------------------------------------------------------ voice
 
 
-def test_it_says_what_it_can_do(house: House) -> None:
-    async def story() -> None:
-        (event,) = await house.ask("info", Describe())
-        info = Info.from_event(event)
-        assert [voice.name for voice in info.tts[0].voices] == ["Tone"]
-        assert info.tts[0].supports_synthesize_streaming
-        assert info.asr[0].models
-        assert info.handle[0].models
-        assert info.wake[0].models[0].phrase == "hey rubato"
-        (pong,) = await house.ask("pong", Ping("here"))
-        assert pong.data["text"] == "here"
-
-    house.run(story)
+async def test_it_says_what_it_can_do(house: House) -> None:
+    (event,) = await house.ask("info", Describe())
+    info = Info.from_event(event)
+    assert [voice.name for voice in info.tts[0].voices] == ["Tone"]
+    assert info.tts[0].supports_synthesize_streaming
+    assert info.asr[0].models
+    assert info.handle[0].models
+    assert info.wake[0].models[0].phrase == "hey rubato"
+    (pong,) = await house.ask("pong", Ping("here"))
+    assert pong.data["text"] == "here"
 
 
-def test_a_text_is_spoken_between_a_header_and_a_stop(house: House) -> None:
-    async def story() -> None:
-        events = await house.ask("audio-stop", Synthesize(TEXT, SynthesizeVoice("Tone")))
-        assert types(events) == ["audio-start", "audio-chunk", "audio-stop"]
-        assert events[0].data["rate"] == SAMPLE_RATE
-        assert seconds(events) == pytest.approx(SECONDS, abs=0.1)
-        assert events[-1].data["timestamp"] == pytest.approx(SECONDS * 1000, abs=100)
-
-    house.run(story)
+async def test_a_text_is_spoken_between_a_header_and_a_stop(house: House) -> None:
+    events = await house.ask("audio-stop", Synthesize(TEXT, SynthesizeVoice("Tone")))
+    assert types(events) == ["audio-start", "audio-chunk", "audio-stop"]
+    assert events[0].data["rate"] == SAMPLE_RATE
+    assert seconds(events) == pytest.approx(SECONDS, abs=0.1)
+    assert events[-1].data["timestamp"] == pytest.approx(SECONDS * 1000, abs=100)
 
 
-def test_a_text_is_spoken_while_it_is_written_and_not_again_where_it_comes_whole(
+async def test_a_text_is_spoken_while_it_is_written_and_not_again_where_it_comes_whole(
     house: House,
 ) -> None:
-    async def story() -> None:
-        async with house.client() as client:
-            await client.write_event(SynthesizeStart(SynthesizeVoice("Tone")).event())
-            await client.write_event(SynthesizeChunk("Mary had a little ").event())
-            early = await until(client, "audio-chunk")
-            assert early[-1].type == "audio-chunk"  # nothing was ended yet
-            for event in (SynthesizeChunk("lamb."), Synthesize(TEXT), SynthesizeStop()):
-                await client.write_event(event.event())
-            events = early + await until(client, "synthesize-stopped")
-        assert types(events) == ["audio-start", "audio-chunk", "audio-stop", "synthesize-stopped"]
-        assert seconds(events) == pytest.approx(SECONDS, abs=0.1)
-
-    house.run(story)
+    async with house.client() as client:
+        await client.write_event(SynthesizeStart(SynthesizeVoice("Tone")).event())
+        await client.write_event(SynthesizeChunk("Mary had a little ").event())
+        early = await until(client, "audio-chunk")
+        assert early[-1].type == "audio-chunk"  # nothing was ended yet
+        for event in (SynthesizeChunk("lamb."), Synthesize(TEXT), SynthesizeStop()):
+            await client.write_event(event.event())
+        events = early + await until(client, "synthesize-stopped")
+    assert types(events) == ["audio-start", "audio-chunk", "audio-stop", "synthesize-stopped"]
+    assert seconds(events) == pytest.approx(SECONDS, abs=0.1)
 
 
-def test_one_connection_speaks_text_after_text(house: House) -> None:
-    async def story() -> None:
-        stream = [SynthesizeStart(), SynthesizeChunk(TEXT), SynthesizeStop()]
-        async with house.client() as client:
-            for event in (*stream, *stream, Synthesize(TEXT)):
-                await client.write_event(event.event())
-            first = await until(client, "synthesize-stopped")
-            second = await until(client, "synthesize-stopped")
-            third = await until(client, "audio-stop")
-        assert seconds(first) == seconds(second) == seconds(third)
-
-    house.run(story)
+async def test_one_connection_speaks_text_after_text(house: House) -> None:
+    stream = [SynthesizeStart(), SynthesizeChunk(TEXT), SynthesizeStop()]
+    async with house.client() as client:
+        for event in (*stream, *stream, Synthesize(TEXT)):
+            await client.write_event(event.event())
+        first = await until(client, "synthesize-stopped")
+        second = await until(client, "synthesize-stopped")
+        third = await until(client, "audio-stop")
+    assert seconds(first) == seconds(second) == seconds(third)
 
 
-def test_the_context_gives_the_rate_at_first_and_while_it_speaks(house: House) -> None:
-    async def story() -> None:
-        own = await house.ask("audio-stop", Synthesize(TEXT))
-        fast = await house.ask("audio-stop", Synthesize(TEXT, context={"rate": 7}))
-        assert seconds(fast) == pytest.approx(seconds(own) * OWN_RATE / 7, abs=0.1)
-        data = {"text": "had a little lamb.", "context": {"rate": 7}}
-        events = await house.ask(
-            "synthesize-stopped",
-            SynthesizeStart(),
-            SynthesizeChunk("Mary "),
-            Event("synthesize-chunk", data),
-            SynthesizeStop(),
-        )
-        assert seconds(events) < seconds(own) * 0.8
-
-    house.run(story)
+async def test_the_context_gives_the_rate_at_first_and_while_it_speaks(house: House) -> None:
+    own = await house.ask("audio-stop", Synthesize(TEXT))
+    fast = await house.ask("audio-stop", Synthesize(TEXT, context={"rate": 7}))
+    assert seconds(fast) == pytest.approx(seconds(own) * OWN_RATE / 7, abs=0.1)
+    data = {"text": "had a little lamb.", "context": {"rate": 7}}
+    events = await house.ask(
+        "synthesize-stopped",
+        SynthesizeStart(),
+        SynthesizeChunk("Mary "),
+        Event("synthesize-chunk", data),
+        SynthesizeStop(),
+    )
+    assert seconds(events) < seconds(own) * 0.8
 
 
 @pytest.mark.parametrize(
@@ -118,7 +104,7 @@ def test_the_context_gives_the_rate_at_first_and_while_it_speaks(house: House) -
     [
         (Synthesize(TEXT, SynthesizeVoice("alloy")), "alloy"),
         (Synthesize(TEXT, SynthesizeVoice("../secret.wav")), "Tone"),
-        (Synthesize(TEXT, text_format="ssml"), "plain text"),
+        (Synthesize(TEXT, text_format="ssml"), "text_format"),
         (Synthesize(TEXT, context={"rate": 99}), "rate"),
         (Synthesize("a " * 5000), "too long"),
         (Event("synthesize", {"text": 3}), "text"),
@@ -126,68 +112,56 @@ def test_the_context_gives_the_rate_at_first_and_while_it_speaks(house: House) -
         (Event("synthesize-start", {"context": 3}), "context"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_ends_the_connection(
+async def test_what_cannot_be_done_is_said_and_ends_the_connection(
     house: House, event: Any, word: str
 ) -> None:
-    async def story() -> None:
-        *_, error = await house.ask("error", event)
-        assert error.type == "error"
-        assert word in error.data["text"]
-        async with house.client() as client:
-            await client.write_event(event if isinstance(event, Event) else event.event())
-            assert (await until(client, "never"))[-1].type == "error"  # then it is closed
-
-    house.run(story)
+    *_, error = await house.ask("error", event)
+    assert error.type == "error"
+    assert word in error.data["text"]
+    async with house.client() as client:
+        await client.write_event(event if isinstance(event, Event) else event.event())
+        assert (await until(client, "never"))[-1].type == "error"  # then it is closed
 
 
 # ------------------------------------------------------------------------- ears and mind
 
 
-def test_an_utterance_is_written_down(house: House) -> None:
-    async def story() -> None:
-        noise = np.random.default_rng(0).normal(0, 0.2, 32_000).astype(np.float32)
-        with_speech = sound(speechlike(noise))
-        events = await house.ask("transcript-stop", Transcribe(language="en"), *with_speech)
-        assert types(events)[0] == "transcript-start"
-        transcripts = [Transcript.from_event(e) for e in events if Transcript.is_type(e.type)]
-        assert [each.language for each in transcripts] == ["en"]
-        silence = sound(np.zeros(16_000, np.float32), rate=48_000, channels=2)
-        events = await house.ask("transcript-stop", Transcribe(), *silence)
-        assert [e.data["text"] for e in events if e.type == "transcript"] == [""]
-
-    house.run(story)
+async def test_an_utterance_is_written_down(house: House) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.2, 32_000).astype(np.float32)
+    with_speech = sound(speechlike(noise))
+    events = await house.ask("transcript-stop", Transcribe(language="en"), *with_speech)
+    assert types(events)[0] == "transcript-start"
+    transcripts = [Transcript.from_event(e) for e in events if Transcript.is_type(e.type)]
+    assert [each.language for each in transcripts] == ["en"]
+    silence = sound(np.zeros(16_000, np.float32), rate=48_000, channels=2)
+    events = await house.ask("transcript-stop", Transcribe(), *silence)
+    assert [e.data["text"] for e in events if e.type == "transcript"] == [""]
 
 
 def speechlike(noise: np.ndarray) -> np.ndarray:
     return noise * np.sin(np.arange(len(noise)) / 16_000 * 2 * np.pi * 3) ** 2
 
 
-def test_the_phrase_is_detected_once_and_its_absence_told(house: House) -> None:
-    async def story() -> None:
-        quiet = np.full(4096, 0.1, np.float32)
-        called = np.concatenate([quiet, np.full(512, 0.95, np.float32), quiet])
-        events = await house.ask("detection", Detect(), *sound(called))
-        assert Detection.from_event(events[-1]).name == "hey rubato"
-        events = await house.ask("not-detected", Detect(), *sound(quiet))
-        assert types(events) == ["not-detected"]
-        events = await house.ask("not-detected", Detect(["ok nabu"]), *sound(called))
-        assert types(events) == ["not-detected"]
-
-    house.run(story)
+async def test_the_phrase_is_detected_once_and_its_absence_told(house: House) -> None:
+    quiet = np.full(4096, 0.1, np.float32)
+    called = np.concatenate([quiet, np.full(512, 0.95, np.float32), quiet])
+    events = await house.ask("detection", Detect(), *sound(called))
+    assert Detection.from_event(events[-1]).name == "hey rubato"
+    events = await house.ask("not-detected", Detect(), *sound(quiet))
+    assert types(events) == ["not-detected"]
+    events = await house.ask("not-detected", Detect(["ok nabu"]), *sound(called))
+    assert types(events) == ["not-detected"]
 
 
-def test_a_transcript_is_answered_and_its_conversation_remembered(house: House) -> None:
-    async def story() -> None:
-        context = {"conversation_id": "01J"}
-        for _ in range(2):
-            events = await house.ask("handled-stop", Transcript("hello", context=context))
-            assert types(events) == ["handled-start", "handled-chunk", "handled", "handled-stop"]
-            assert Handled.from_event(events[-2]).text == "Good day to you."
-        assert [len(each) for each in house.parts.model.histories[-2:]] == [1, 3]
-        await house.ask("handled-stop", Transcript("hello"))
-        assert len(house.parts.model.histories[-1]) == 1
-
-    house.run(story)
+async def test_a_transcript_is_answered_and_its_conversation_remembered(house: House) -> None:
+    context = {"conversation_id": "01J"}
+    for _ in range(2):
+        events = await house.ask("handled-stop", Transcript("hello", context=context))
+        assert types(events) == ["handled-start", "handled-chunk", "handled", "handled-stop"]
+        assert Handled.from_event(events[-2]).text == "Good day to you."
+    assert [len(each) for each in house.parts.model.histories[-2:]] == [1, 3]
+    await house.ask("handled-stop", Transcript("hello"))
+    assert len(house.parts.model.histories[-1]) == 1
 
 
 # ------------------------------------------------------------------------------ hostile
@@ -213,89 +187,60 @@ GARBAGE = [
 
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
-def test_garbage_is_answered_with_an_error_and_the_end(house: House, garbage: bytes) -> None:
-    async def story() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        writer.write(garbage)
-        answer = await reader.read()
-        assert b'"error"' in answer
-        writer.close()
-        assert seconds(await house.ask("audio-stop", Synthesize(TEXT))) > 1
-
-    house.run(story)
+async def test_garbage_is_answered_with_an_error_and_the_end(house: House, garbage: bytes) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    writer.write(garbage)
+    answer = await reader.read()
+    assert b'"error"' in answer
+    writer.close()
+    assert seconds(await house.ask("audio-stop", Synthesize(TEXT))) > 1
 
 
-def test_a_line_without_an_end_is_not_read_on_for_ever(house: House) -> None:
-    async def story() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        with suppress(ConnectionError):  # it is closed while we still write
-            while not reader.at_eof():
-                writer.write(b"x" * 65_536)
-                await writer.drain()
-                await asyncio.sleep(0)
-        writer.close()
-
-    house.run(story)
+async def test_a_line_without_an_end_is_not_read_on_for_ever(house: House) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    with suppress(ConnectionError):  # it is closed while we still write
+        while not reader.at_eof():
+            writer.write(b"x" * 65_536)
+            await writer.drain()
+            await asyncio.sleep(0)
+    writer.close()
 
 
-def test_whoever_hangs_up_in_any_state_gives_everything_back() -> None:
-    with asyncio.Runner() as runner:
-        house = House(runner, limits=Limits(slots=1))
-
-        async def story() -> None:
-            async with house.open() as service:
-                long = "go on and on and on " * 40
-                start, chunk = SynthesizeStart(), SynthesizeChunk(long)
-                states = [[], [start], [start, chunk], [start, chunk, SynthesizeStop()]]
-                states += [[Synthesize(long)], [Detect(), *sound(np.zeros(512))[:2]]]
-                states += [[Transcribe(), *sound(np.zeros(512))[:2]], [Transcript("hello")]]
-                for state in states:
-                    async with house.client() as client:
-                        for event in state:
-                            await client.write_event(event.event())
-                    assert seconds(await house.ask("audio-stop", Synthesize(TEXT))) > 1
-                assert not service.speeches
-
-        house.run(story)
+async def test_whoever_hangs_up_in_any_state_gives_everything_back() -> None:
+    async with opened(Limits(slots=1)) as house:
+        long = "go on and on and on " * 40
+        start, chunk = SynthesizeStart(), SynthesizeChunk(long)
+        states = [[], [start], [start, chunk], [start, chunk, SynthesizeStop()]]
+        states += [[Synthesize(long)], [Detect(), *sound(np.zeros(512))[:2]]]
+        states += [[Transcribe(), *sound(np.zeros(512))[:2]], [Transcript("hello")]]
+        for state in states:
+            async with house.client() as client:
+                for event in state:
+                    await client.write_event(event.event())
+            assert seconds(await house.ask("audio-stop", Synthesize(TEXT))) > 1
+        assert not house.service.speeches
 
 
-def test_whoever_only_listens_is_spoken_to_to_the_end() -> None:
-    with asyncio.Runner() as runner:
-        house = House(runner, limits=Limits(idle_s=0.02))
-
-        async def story() -> None:
-            async with house.open():
-                events = await house.ask("audio-stop", Synthesize("go on " * 150))
-                assert events[-1].type == "audio-stop"
-                assert seconds(events) > 60
-
-        house.run(story)
+async def test_whoever_only_listens_is_spoken_to_to_the_end() -> None:
+    async with opened(Limits(idle_s=0.02)) as house:
+        events = await house.ask("audio-stop", Synthesize("go on " * 15))
+        assert events[-1].type == "audio-stop"
+        assert seconds(events) > 6
 
 
-def test_a_door_closes_while_one_text_waits_for_another() -> None:
-    with asyncio.Runner() as runner:
-        house = House(runner)
-
-        async def story() -> None:
-            async with house.open():
-                client = AsyncTcpClient("127.0.0.1", house.port)
-                await client.connect()
-                for _ in range(3):
-                    await client.write_event(Synthesize("go on " * 600).event())
-                await until(client, "audio-chunk")
-            await client.disconnect()
-
-        house.run(story)
+async def test_a_door_closes_while_one_text_waits_for_another() -> None:
+    async with opened() as house:
+        client = AsyncTcpClient("127.0.0.1", house.port)
+        await client.connect()
+        for _ in range(3):
+            await client.write_event(Synthesize("go on " * 600).event())
+        await until(client, "audio-chunk")
+    await client.disconnect()
 
 
-def test_whoever_writes_nothing_is_let_go() -> None:
-    with asyncio.Runner() as runner:
-        house = House(runner, limits=Limits(idle_s=0.05))
-
-        async def story() -> None:
-            async with house.open():
-                for state in ([], [SynthesizeStart()]):
-                    events = await house.ask("never", *state)
-                    assert events[-1].type == "error"
-
-        house.run(story)
+async def test_a_silent_client_stays_unless_it_keeps_a_place() -> None:
+    async with opened(Limits(idle_s=0.05)) as house, house.client() as silent:
+        events = await house.ask("never", SynthesizeStart())
+        assert events[-1].type == "error"
+        await silent.write_event(Ping("here").event())
+        assert [event.type for event in await until(silent, "pong")] == ["pong"]

@@ -1,0 +1,150 @@
+"""What a client of the Realtime interface has set: as it is told back, and as it is used.
+
+Invariant: a session never changes; an update that fits makes another one, any other makes none.
+Settings that this server does not know are refused where a client would notice (formats, voices),
+and kept without effect where it would not.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from engine.llm.tools.toolbox import ToolSchema
+from engine.runtime.turn.endpointing import Patience
+from engine.serve.doors.requests import (
+    Fields,
+    LeadMs,
+    Paced,
+    Speed,
+    Strict,
+    Text,
+    VoiceName,
+    Wire,
+    checked,
+)
+from engine.serve.limits import LEAD_MS, SAMPLE_RATE
+
+_PATIENCE: Final = {"low": "patient", "medium": "balanced", "auto": "balanced", "high": "quick"}
+_MOST_TOOLS: Final = 64
+Modality = Literal["audio", "text"]
+
+
+class SoundFormat(Wire):
+    """The only one there is."""
+
+    type: Literal["audio/pcm"] = "audio/pcm"
+    rate: Literal[24_000] = SAMPLE_RATE
+
+
+class TurnDetection(Wire):
+    """How the end of a client's turn is told: by silence, or (semantic) by its words."""
+
+    type: Literal["server_vad", "semantic_vad"] = "server_vad"
+    threshold: float = 0.5
+    prefix_padding_ms: int = 300
+    silence_duration_ms: Annotated[int, Field(ge=32, le=10_000)] = 500
+    idle_timeout_ms: int | None = None
+    create_response: bool = True
+    interrupt_response: bool = True
+    eagerness: Literal["low", "medium", "auto", "high"] = "auto"
+
+    @property
+    def semantic(self) -> bool:
+        return self.type == "semantic_vad"
+
+    def patience(self) -> Patience:
+        if self.semantic:
+            return Patience.of(_PATIENCE[self.eagerness])
+        return Patience(self.silence_duration_ms)
+
+
+class Transcription(Wire):
+    """Whether and how a client's words are told to it."""
+
+    language: Text = ""
+
+
+class Heard(Strict):
+    """`transcription` None: words are not told; `turn_detection` None: the client says itself when
+    it has spoken.
+    """
+
+    format: SoundFormat | None = SoundFormat()
+    transcription: Transcription | None = None
+    noise_reduction: Any = None
+    turn_detection: TurnDetection | None = TurnDetection()
+
+
+class Spoken(Paced):
+    """How the client is spoken to."""
+
+    format: SoundFormat = SoundFormat()
+    voice: VoiceName = ""
+    speed: Speed | None = 1.0
+    lead_ms: LeadMs = LEAD_MS
+
+
+class Audio(Wire):
+    """Both ways."""
+
+    input: Heard = Heard()
+    output: Spoken = Spoken()
+
+
+class Tool(Wire):
+    """A function of the client's."""
+
+    type: Literal["function"]
+    name: Text
+    description: Text | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class Session(Wire):
+    """`id` is given by this server; what is Any is told back and has no effect."""
+
+    type: Literal["realtime"] = "realtime"
+    object: Literal["realtime.session"] = "realtime.session"
+    id: str
+    model: str = "rubato"
+    output_modalities: list[Modality] = Field(
+        default_factory=lambda: list[Modality](["audio"]), min_length=1, max_length=2
+    )
+    instructions: Text = ""
+    audio: Audio = Audio()
+    tools: list[Tool] = Field(default_factory=list, max_length=_MOST_TOOLS)
+    tool_choice: Any = "auto"
+    max_output_tokens: Any = "inf"
+    tracing: Any = None
+    truncation: Any = "auto"
+    include: Any = None
+
+    @property
+    def aloud(self) -> bool:
+        """Whether answers are spoken, not only written."""
+        return "audio" in self.output_modalities
+
+    def changed(self, changes: Fields) -> "Session":
+        """With what a session.update or a response.create says. BadField where that cannot be
+        used.
+        """
+        fixed = {name: getattr(self, name) for name in ("id", "object", "type")}
+        return checked(Session, {**_merged(self.model_dump(), changes), **fixed})
+
+    def functions(self) -> tuple[ToolSchema, ...]:
+        """The client's functions, as language models are told of them."""
+        named = [tool.model_dump(exclude={"type"}, exclude_none=True) for tool in self.tools]
+        none = self.tool_choice == "none"
+        return () if none else tuple({"type": "function", "function": each} for each in named)
+
+
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Objects are merged field by field, all else is replaced."""
+    both = {
+        name: _merged(old[name], value)
+        if isinstance(value, dict) and isinstance(old.get(name), dict)
+        else value
+        for name, value in new.items()
+    }
+    return {**old, **both}
