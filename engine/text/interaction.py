@@ -1,32 +1,17 @@
 """The words that steer a conversation: what people say while somebody else speaks, to stop them or
 to show that they listen.
 
-"Go on" is not among them: to a recogniser, many voices' "one moment" sounds like it. Invariant:
-lower-case words and single spaces; no text both halts and nods.
+Invariant: lower-case words and single spaces; no text both halts and nods.
 """
 
 import re
 
+from engine.text import tables
+
 _WORD = re.compile(r"[a-z']+")
 
-HALTS = (
-    *("stop", "stop it", "stop that", "stop now", "stop talking", "stop please", "please stop"),
-    *("no", "no no", "wait", "wait a moment", "wait a minute", "wait a second"),
-    *("hold on", "hang on", "one moment", "one second", "just a moment", "just a second"),
-    *("cancel", "pause", "quiet", "be quiet", "shut up", "enough", "never mind", "nevermind"),
-)
-NODS = (
-    *("mhm", "hm", "um", "um hum", "uhuh", "uh huh", "uh", "huh", "ah", "oh", "eh", "aha"),
-    *("yeah", "yeah yeah", "yes", "yep", "yup", "okay", "okay okay", "all right", "right", "sure"),
-    *("so", "well", "i see", "good", "great", "nice", "fine", "cool", "exactly", "of course"),
-    *("wow", "oh wow", "really", "oh really", "got it", "i know", "true", "oh okay", "go ahead"),
-    *("interesting", "that's right", "perfect"),
-)
-# What lets a speaker go on after a halt.
-GOES_ON = (
-    *("go on", "resume", "continue", "carry on", "keep going", "go ahead"),
-    *("keep reading", "continue reading", "keep talking", "continue talking", "unpause"),
-    *("resume reading", "you can go on"),
+HALTS, NODS, GOES_ON = (
+    tables.phrases("interaction", name) for name in ("halts", "nods", "goes_on")
 )
 # What is said to stop somebody, and is acted on while it is still being said.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))

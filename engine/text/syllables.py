@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 from engine.text.pronunciation.initialisms import spelled
+from engine.text.tables import words
 
 _PART = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _VOWELS = "aeiouyàáâäæèéêëìíîïòóôöøùúûüœ"
@@ -29,26 +30,7 @@ _APART = re.compile(
 )
 _SYLLABIC_END = re.compile(r"[sht]ms?$|(?<=[bdfkpstvz])n't$")
 
-_EXCEPTIONS = {
-    "area": 3, "areas": 3, "idea": 3, "ideas": 3, "every": 2, "everything": 3, "everyone": 3,
-    "real": 1, "really": 2, "business": 2, "different": 3, "science": 2, "poem": 2, "poet": 2,
-    "people": 2, "recipe": 3, "ok": 2, "cafe": 2, "café": 2, "naive": 2, "naïve": 2, "forever": 3,
-    "wednesday": 2, "chocolate": 2, "vegetable": 4, "simile": 3, "euro": 2, "euros": 2,
-    "one": 1, "once": 1, "someone": 2, "anyone": 3, "something": 2, "sometimes": 2, "being": 2,
-    "evening": 2, "interesting": 3, "chaos": 2, "hmm": 1, "mhm": 2, "mr": 2, "mrs": 2, "dr": 2,
-    "eye": 1, "eyes": 1, "goes": 1, "does": 1, "shoes": 1, "friend": 1, "friends": 1, "view": 1,
-    "preview": 2, "seize": 1, "lion": 2, "poetry": 3, "museum": 3, "create": 2, "react": 2,
-    "minute": 2, "minutes": 2, "maybe": 2, "hour": 1, "hours": 1, "movie": 2, "movies": 2,
-    "cookie": 2, "cookies": 2, "opening": 3, "period": 3, "video": 3, "videos": 3, "nuclear": 3,
-    "society": 4, "anxiety": 4, "variety": 4, "diet": 2, "quiet": 2, "client": 2, "giant": 2,
-    "fuel": 2, "duel": 2, "cruel": 2, "fluid": 2, "ruin": 2, "usually": 4, "casually": 4,
-    "continuous": 4, "cooperate": 4, "coincidence": 4, "o'clock": 2, "we're": 1, "you're": 1,
-    "they're": 1, "theatre": 3, "theater": 3, "fire": 1, "dying": 2, "lying": 2, "tying": 2,
-    "million": 2, "billion": 2, "trillion": 2, "opinion": 3, "onion": 2, "union": 2,
-    "familiar": 3, "brilliant": 2, "spaniel": 2, "celsius": 3, "fahrenheit": 3, "question": 2,
-    "argue": 2, "prayer": 1, "region": 2, "religion": 3, "fashion": 2, "cushion": 2, "soldier": 2,
-    "via": 2,
-}  # fmt: skip
+_EXCEPTIONS = {word: number for number in range(1, 5) for word in words("syllables", str(number))}
 
 
 @lru_cache(maxsize=4096)

@@ -1,13 +1,21 @@
-"""Checks of a language model's file that do not load it.
+"""Checks of a language model's file that do not load it, and how far llama.cpp has read one, which
+its Python wrapper does not report.
 
-Invariant: imports no model library.
+Invariant: importing this imports no model library. An exception of the listener never passes
+through llama.cpp; it stops the loading and is kept.
 """
 
 import importlib.util
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from engine.errors import ModelError
+from engine.errors import Cancelled, ModelError
+from engine.llm.base import Progress
 from engine.translatable import Translatable
+
+if TYPE_CHECKING:
+    from llama_cpp import Llama
 
 MAGIC = b"GGUF"
 
@@ -39,3 +47,45 @@ def checked_file(model: str) -> Path:
     if magic != MAGIC:
         raise ModelError("{path} is not a GGUF model file.", hint=hint, path=path)
     return path
+
+
+@dataclass
+class LoadWatch:
+    """Passes on what llama.cpp reports. `cancelled` None = nobody wants to stop it."""
+
+    text: str
+    progress: Progress
+    cancelled: Cancelled | None = None
+
+    def reached(self, fraction: float, _: object) -> bool:
+        """llama.cpp's callback; False ends the loading."""
+        try:
+            self.progress(self.text, round(fraction, 2))
+        except Cancelled as cancelled:
+            self.cancelled = cancelled
+            return False
+        return True
+
+
+def watched_llama(watch: LoadWatch) -> "type[Llama]":
+    """A subclass of llama_cpp.Llama whose constructor reports to this watch while it loads the
+    file.
+
+    The wrapper creates the loading parameters inside its constructor; they get llama.cpp's callback
+    at the moment they are assigned.
+    """
+    import llama_cpp
+
+    callback = llama_cpp.llama_progress_callback(watch.reached)
+
+    class Watched(llama_cpp.Llama):
+        @property
+        def model_params(self) -> Any:
+            return self._watched_params
+
+        @model_params.setter
+        def model_params(self, params: Any) -> None:
+            params.progress_callback = callback
+            self._watched_params = params
+
+    return Watched

@@ -8,7 +8,7 @@ first tried in another process (trial.py), because llama.cpp aborts its process 
 
 import json
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
 from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
 from engine.llm.local import trial
-from engine.llm.local.gguf import checked_file, no_library
-from engine.llm.local.load_watch import LoadWatch, watched_llama
+from engine.llm.local.gguf import LoadWatch, checked_file, no_library, watched_llama
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
@@ -68,7 +67,10 @@ class LlamaModel:
         self._skills = skills
         self._tools: Sequence[ToolSchema] | None = None  # of this completion; None = the skills'
         self._template, self._formatter = _chat_format(llama, name)
-        self._budget = min(llama.n_ctx(), _trained_context(llama) or llama.n_ctx())
+        architecture = llama.metadata.get("general.architecture", "")
+        trained = llama.metadata.get(f"{architecture}.context_length", "")  # may not be there
+        most = int(trained) if trained.isdecimal() else 0
+        self._budget = min(llama.n_ctx(), most or llama.n_ctx())
 
     @property
     def info(self) -> LanguageModelInfo:
@@ -118,7 +120,8 @@ class LlamaModel:
 
     def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:
         reserve = min(REPLY_TOKENS, self._budget // 2)
-        return trimmed(messages, lambda m: len(self._tokens(m)) <= self._budget - reserve)
+        fits = self._budget - reserve
+        return trimmed(messages, lambda m: len(self._tokenized(self._prompt(m))) <= fits)
 
     def _failure(self, error: Exception) -> LanguageModelError:
         return LanguageModelError(
@@ -171,18 +174,13 @@ class LlamaModel:
             for chunk in chunks:
                 yield chunk["choices"][0]["text"]
 
-    def _tokens(self, messages: list[ChatMessage]) -> list[int]:
-        return self._tokenized(self._prompt(messages))
-
     def _tokenized(self, prompt: str) -> list[int]:
         # Most templates write the beginning-of-text token themselves; tokenize() adds it only for
         # models that want one, and twice would spoil the reply.
         bos = _token_text(self._llama, self._llama.token_bos())
         missing = not (bos and prompt.startswith(bos))
-        tokens: list[int] = self._llama.tokenize(
-            whole(prompt).encode(), add_bos=missing, special=True
-        )
-        return tokens
+        encoded = whole(prompt).encode()
+        return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:
         templated = [_with_parsed_calls(message) for message in messages]
@@ -305,27 +303,14 @@ def _template_faults() -> tuple[type[Exception], ...]:
     """The errors that a chat template, a program by the model's maker, can raise."""
     import jinja2  # comes with llama-cpp-python, so it is optional too
 
-    return (
-        jinja2.TemplateError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    )
+    others = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+    return (jinja2.TemplateError, *others)
 
 
 def _token_text(llama: "Llama", token: int) -> str:
     if token < 0:  # the model has none
         return ""
     return bytes(llama.detokenize([token], special=True)).decode(errors="replace")
-
-
-def _trained_context(llama: "Llama") -> int:
-    """Tokens the model was trained for; 0 when the file does not say."""
-    architecture = llama.metadata.get("general.architecture", "")
-    length = llama.metadata.get(f"{architecture}.context_length", "0")
-    return int(length) if length.isdecimal() else 0
 
 
 def _common_prefix(cached: list[int], prompt: list[int]) -> int:
@@ -337,16 +322,11 @@ def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
     """Templates take a call's arguments as an object; the OpenAI format has them as text."""
     if "tool_calls" not in message:
         return message
-    calls = [
-        {**call, "function": {**call["function"], "arguments": _object(call["function"])}}
-        for call in message["tool_calls"]
-    ]
+    calls = []
+    for call in message["tool_calls"]:
+        arguments: object = None
+        with suppress(ValueError):
+            arguments = json.loads(call["function"]["arguments"])
+        arguments = arguments if isinstance(arguments, dict) else {}
+        calls.append({**call, "function": {**call["function"], "arguments": arguments}})
     return {**message, "tool_calls": calls}
-
-
-def _object(function: dict[str, Any]) -> dict[str, Any]:
-    try:
-        arguments = json.loads(function["arguments"])
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO
 
 import engine
 from engine import settings_file
@@ -84,7 +83,10 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
         with suppress(OSError):  # it has ended already: its status says how
             process.stdin.write(json.dumps({"limit_s": limit_s, **asdict(tried)}).encode())
             process.stdin.close()
-        while (status := _status(process)) is None:
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                status = process.wait(POLL_S)
+                break
             seconds = time.monotonic() - begun_at
             progress(f"Trying {path.name} in a process of its own, {seconds:.0f} s", None)
             if seconds > limit_s:
@@ -96,15 +98,20 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
                     seconds=f"{limit_s:.0f}",
                 )
         if status == FAILED:
-            raise _told(process.stdout)
+            reported = json.loads(process.stdout.read(MAX_ANSWER_BYTES))
+            hint = from_json(reported["hint"])
+            raise ModelError(from_json(reported["message"]), hint=hint)
     if status != 0:
+        ending = f"exit status {status}"
+        with suppress(ValueError):
+            ending = signal.Signals(-status).name
         raise ModelError(
             "{name} was not loaded: on trial, in a process of its own, it made llama.cpp "
             "crash ({status}).",
             hint="The file may be damaged, made for another version, or too big for the free "
             "memory: fetch it again, or choose another.",
             name=path.name,
-            status=_ending(status),
+            status=ending,
         )
 
 
@@ -122,26 +129,6 @@ def _child() -> Iterator["subprocess.Popen[bytes]"]:
             yield process
         finally:
             process.kill()
-
-
-def _status(process: "subprocess.Popen[bytes]") -> int | None:
-    """Wait briefly for its exit status; None = it is still working."""
-    try:
-        return process.wait(POLL_S)
-    except subprocess.TimeoutExpired:
-        return None
-
-
-def _told(output: IO[bytes]) -> ModelError:
-    """The error that the child reported."""
-    error = json.loads(output.read(MAX_ANSWER_BYTES))
-    return ModelError(from_json(error["message"]), hint=from_json(error["hint"]))
-
-
-def _ending(status: int) -> str:
-    with suppress(ValueError):
-        return signal.Signals(-status).name
-    return f"exit status {status}"
 
 
 def _passes() -> list[Pass]:

@@ -5,18 +5,19 @@ for ending, the last event of all behind a reply, or the mark of a model's turn 
 Whatever JSON a server sends, a chunk is made of it; what has an unknown form says nothing.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.characters import WholeCharacters
+from engine.characters import WholeCharacters, whole
 from engine.llm.base import ThoughtDelta
 from engine.llm.servers.events import DONE, Event
 from engine.llm.servers.faults import own_words
-from engine.llm.tools.call_parts import CallParts
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import THINK, TagSplitter
+from engine.llm.tools.toolbox import ToolCall
 
 # The standard has no field for what a model thinks: DeepSeek, llama-server and vLLM write the
 # first, Ollama and OpenRouter the second.
@@ -35,6 +36,11 @@ class Chunk:
     finished: bool = False
 
 
+MAX_CALLS = 16
+MAX_ARGUMENTS_CHARS = 20_000
+MAX_NAME_CHARS = 200
+
+
 class Reported(Exception):
     """The server's own words about what went wrong."""
 
@@ -47,7 +53,7 @@ class Completion:
     def __init__(self, *, begins_thinking: bool, most: int) -> None:
         self._splitter = TagSplitter(THINK if begins_thinking else None, assumed=begins_thinking)
         self._text = WholeCharacters()
-        self._parts = CallParts()
+        self._parts = _CallParts()
         self._room = most
         self._finished = False
         self.is_reply = False  # there was anything of a reply
@@ -91,6 +97,56 @@ class Completion:
         else:
             self._room -= len(piece)
             yield from tool_calls(self._splitter.feed(self._text.push(piece[:room])))
+
+
+@dataclass
+class _Growing:
+    index: int
+    id: str
+    name: str = ""
+    arguments: str = ""
+
+
+class _CallParts:
+    """Collects the `tool_calls` of every chunk of one stream. Fragments of one call have one index,
+    except that a new id always begins a new call (Ollama has sent several calls under index 0).
+    """
+
+    def __init__(self) -> None:
+        self._growing: list[_Growing] = []
+
+    def add(self, fragments: Iterable[Mapping[str, Any]]) -> None:
+        """Fragments as in the JSON of the OpenAI chat format."""
+        for fragment in fragments:
+            index, function = fragment.get("index"), fragment.get("function")
+            identifier = _packed(fragment.get("id"))
+            call = self._call(index if isinstance(index, int) else 0, identifier)
+            if call is None or not isinstance(function, Mapping):
+                continue
+            call.name = (call.name + _packed(function.get("name")))[:MAX_NAME_CHARS]
+            arguments = call.arguments + _packed(function.get("arguments"))
+            call.arguments = arguments[:MAX_ARGUMENTS_CHARS]
+
+    def calls(self) -> Iterator[ToolCall]:
+        """The calls, in the order they began."""
+        for number, call in enumerate(self._growing):
+            identifier = whole(call.id) or f"call-{number}"
+            yield ToolCall(identifier, whole(call.name), whole(call.arguments))
+
+    def _call(self, index: int, identifier: str) -> _Growing | None:
+        """The call this fragment continues or begins; None when there are too many."""
+        for call in reversed(self._growing):
+            if call.index == index and (not identifier or identifier == call.id):
+                return call
+        if len(self._growing) >= MAX_CALLS:
+            return None
+        self._growing.append(_Growing(index, identifier))
+        return self._growing[-1]
+
+
+def _packed(value: object) -> str:
+    """A text as it is, null as none, anything else (arguments that were not packed) as JSON."""
+    return value if isinstance(value, str) else json.dumps(value) if value else ""
 
 
 def chunk(event: Mapping[str, Any]) -> Chunk:

@@ -7,6 +7,7 @@ Invariant: an event is given out as soon as its line has come, and what says not
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 Event = Mapping[str, Any]
@@ -58,7 +59,10 @@ class _Reader:
             self._data.append(value)
             yield from self._event(whole=False)
         elif field == "error":
-            yield {"error": _json_or_text(value)}
+            error: object = value
+            with suppress(ValueError):
+                error = json.loads(value)
+            yield {"error": error}
         elif field == "event":
             self._is_error = value.strip() == "error"
         elif line[0] in '{[ }]\t"' or self._loose:
@@ -91,19 +95,9 @@ class _Reader:
                 raise
             return
         self._data.clear()
-        yield from self._found(found)
-
-    def _found(self, found: object) -> Iterator[Event]:
         if isinstance(found, Mapping):
             found = {"error": found, **found} if self._is_error else found
             if not _SAYS.isdisjoint(found):
                 yield found
         elif found is not None:
             raise ValueError("an event is no object")
-
-
-def _json_or_text(value: str) -> object:
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value

@@ -77,7 +77,13 @@ class ServerFaults:
         if code in {401, 403}:
             return self._refused(code, words)
         if 300 <= code < 400:
-            return self._redirected(error.response.headers.get("Location", ""))
+            place = _quoted(error.response.headers.get("Location", ""))
+            return LanguageModelError(
+                "The server at {address} wants the conversation sent to another address: {place}.",
+                hint="Nothing was sent there. Set that address in the settings if you trust it.",
+                address=self._address,
+                place=place or Translatable("it does not say which"),
+            )
         if code == 404:
             return LanguageModelError(
                 "The server at {address} does not know the model '{name}' or this address: "
@@ -116,14 +122,6 @@ class ServerFaults:
             hint=LOOK_THERE,
             address=self._address,
             error=words,
-        )
-
-    def _redirected(self, place: str) -> LanguageModelError:
-        return LanguageModelError(
-            "The server at {address} wants the conversation sent to another address: {place}.",
-            hint="Nothing was sent there. Set that address in the settings if you trust it.",
-            address=self._address,
-            place=_quoted(place) or Translatable("it does not say which"),
         )
 
     def _refused(self, code: int, words: str) -> LanguageModelError:

@@ -28,13 +28,7 @@ from urllib.parse import urlsplit
 
 from engine.characters import whole
 from engine.errors import ModelError
-from engine.llm.base import (
-    Delta,
-    LanguageModelInfo,
-    Message,
-    Situation,
-    StillLoading,
-)
+from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, StillLoading
 from engine.llm.history import ChatMessage, trimmed
 from engine.llm.servers.completion import Completion, Reported
 from engine.llm.servers.events import EVENT_STREAM, Event, events
@@ -140,10 +134,8 @@ class ServerModel:
 
     def _name_model(self) -> Generator[Piece, None, None]:
         """Without a name in the settings, the first model the server lists."""
-        if self._model:
-            return
-        listing = yield from self._answered(self._first_model)
-        self._model = listing
+        if not self._model:
+            self._model = yield from self._answered(self._first_model)
 
     async def _first_model(self) -> str:
         page = await self._client.models.list()
@@ -214,7 +206,9 @@ class ServerModel:
             except openai.APIStatusError as error:
                 if error.status_code != LOADING or time.monotonic() >= deadline:
                     raise
-                wait_s = _wait_s(error.response.headers.get("Retry-After", ""))
+                retry_after = error.response.headers.get("Retry-After", "")
+                seconds = float(retry_after) if retry_after.isdecimal() else RETRY_S
+                wait_s = min(max(seconds, RETRY_S), LONGEST_RETRY_S)
             yield StillLoading()
             yield from self._awaited(asyncio.sleep(wait_s), wait_s + STALL_S)
 
@@ -266,24 +260,12 @@ async def _next(incoming: AsyncIterator[Event]) -> Event | None:
     return await anext(incoming, None)
 
 
-def _wait_s(retry_after: str) -> float:
-    """How long to wait before asking again, in the server's own words if they are sensible."""
-    seconds = float(retry_after) if retry_after.isdecimal() else 0.0
-    return min(max(seconds, RETRY_S), LONGEST_RETRY_S)
-
-
 def _not_chat() -> tuple[type[Exception], ...]:
     """The errors raised when an answer is not that of a chat server."""
     import openai
 
-    return (
-        openai.OpenAIError,
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        RecursionError,
-    )
+    ours = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+    return (openai.OpenAIError, *ours)
 
 
 def _host(address: str) -> str:

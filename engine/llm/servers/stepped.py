@@ -29,11 +29,13 @@ class Steps:
         task = self._loop.create_task(work)
         deadline = self._loop.time() + limit_s
         try:
-            while not self._wait(task):
+            while True:
+                self._loop.run_until_complete(asyncio.wait({task}, timeout=SLICE_S))
+                if task.done():
+                    return task.result()
                 if self._loop.time() >= deadline:
                     raise TimeoutError
                 yield ""
-            return task.result()
         finally:
             if not task.done():
                 task.cancel()
@@ -49,7 +51,3 @@ class Steps:
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
-
-    def _wait(self, task: "asyncio.Task[T]") -> bool:
-        self._loop.run_until_complete(asyncio.wait({task}, timeout=SLICE_S))
-        return task.done()

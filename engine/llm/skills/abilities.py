@@ -9,8 +9,8 @@ Invariant: every example sentence spoken here is understood by a skill (a test s
 import re
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
+from engine.resources import table
 
 EXAMPLES = (
     "what time is it",
@@ -28,21 +28,6 @@ _UNKNOWN = "I can't answer that"
 # Of a hundred sentences heard with less confidence, by either recogniser, some seventy were wrong.
 MISHEARD = 0.5
 _HINT_EVERY = 4  # questions: who asks on and on is told again what works
-# Words that are common in a language, and in no English sentence that a skill leaves.
-_OTHER_LANGUAGES = {
-    "Ohne Sprachmodell verstehe ich nur Englisch.": word_set(
-        "ist wie was der das den einen eine und du ich mir es auf nicht heute bitte danke guten "
-        "hallo wer wo warum sprichst kannst mach spiel musik"
-    ),
-    "Sans modèle de langage, je ne comprends que l'anglais.": word_set(
-        "est est-il quelle quel le la les une je tu il vous dans pour comment pourquoi heure ça "
-        "bonjour bonsoir salut merci beaucoup peux parles parlez-vous français"
-    ),
-    "Sin un modelo de lenguaje solo entiendo inglés.": word_set(
-        "que qué es el los las una por para como cómo cuál dónde hora estás estas está puedes "
-        "hablas hola gracias buenos buenas dias días"
-    ),
-}
 
 
 def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
@@ -75,7 +60,8 @@ def _in_its_language(said: str) -> str:
     words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", said.lower())
     if said.strip() and not re.search(r"[a-z]", said.lower()) and words:
         return "I understand only English, as long as I have no language model."
-    for answer, common in _OTHER_LANGUAGES.items():
-        if sum(word in common for word in words) >= min(len(words), max(2, len(words) / 3)) > 0:
-            return answer
+    for answer, listed in table("skills", "words.toml")["other_languages"].items():
+        common = sum(word in listed.split() for word in words)
+        if common >= min(len(words), max(2, len(words) / 3)) > 0:
+            return str(answer)
     return ""

@@ -8,7 +8,7 @@ import re
 from engine.llm.skills.matching.canonical import digits_for_words
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
-from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
+from engine.llm.skills.matching.quantities import enumeration, figure, number
 
 MAX_DICE = 20  # more would be a list of numbers that nobody listens to
 MAX_SIDES = 1000
@@ -36,9 +36,7 @@ def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
         return None
     said = match["count"] or "1"
     count = int(said) if said.isdigit() else 2 if said in _TWO else 1
-    sided = parse_number(digits_for_words(match["sided"])) if match["sided"] else 6
-    if sided is None:
-        return None
+    sided = number(digits_for_words(match["sided"])) if match["sided"] else 6
     sides = int(match["sides"] or match["with"] or sided)
     if not 1 <= count <= MAX_DICE or not 2 <= sides <= MAX_SIDES:
         return Answer(f"I can roll up to {MAX_DICE} dice with up to {MAX_SIDES} sides.")
@@ -50,10 +48,10 @@ def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
 
 def draw_number(slots: Slots, occasion: Occasion) -> Slots | None:
     """A whole number in a range, both ends included; from 1 to 100 where none is given."""
-    ends = [parse_number(slots.get(name, default)) for name, default in _ENDS.items()]
-    if any(end is None or end != int(end) or abs(end) > LARGEST for end in ends):
+    ends = [number(slots.get(name, default)) for name, default in (("low", "1"), ("high", "100"))]
+    if any(end != int(end) or abs(end) > LARGEST for end in ends):
         return None
-    low, high = sorted(int(end) for end in ends if end is not None)
+    low, high = sorted(map(int, ends))
     return {"number": figure(occasion.draw(low, high))}
 
 
@@ -69,6 +67,3 @@ def _things(said: str) -> list[str]:
 def is_choice(said: str) -> bool:
     things = _things(said)
     return len(things) > 1 and all(map(is_name, things)) and not _ASKS_WHY.search(said)
-
-
-_ENDS = {"low": "1", "high": "100"}

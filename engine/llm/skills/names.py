@@ -15,26 +15,15 @@ from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 MOST_CHARS = 40
 
 _NAME = re.compile(r"^[^\W\d_][\w'\u2019.-]*(?: [^\W\d_][\w'\u2019.-]*)*$")
-# What follows "call me" or "my name is" in sayings.
-_NO_NAME = frozenset(WEEKDAYS) | word_set(
-    "anytime crazy old mad stupid lazy names whatever mud legion hard easy difficult very wrong "
-    "naive paranoid picky silly asap sometimes anyway upon private secret common taken nobody "
-    "unique lucky happy weird insane sorry cheap uber collect unusual"
-)
+_NO_NAME = frozenset(WEEKDAYS) | word_set("no_names")
 
 
 def remember(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The name is said back behind `hello`."""
     name = _name(slots["person"], occasion)
     if name is None:
         return None
-    return Answer(f"Nice to meet you, {name}.", (RememberName(name),), private=True)
-
-
-def call(slots: Slots, occasion: Occasion) -> Answer | None:
-    name = _name(slots["person"], occasion)
-    if name is None:
-        return None
-    return Answer(f"All right, {name}.", (RememberName(name),), private=True)
+    return Answer(f"{slots['hello']}, {name}.", (RememberName(name),), private=True)
 
 
 def tell(_slots: Slots, occasion: Occasion) -> Answer:

@@ -7,7 +7,7 @@ between two.
 
 import re
 from datetime import datetime
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -15,24 +15,15 @@ from engine.llm.base import ChangeRate, Situation
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Intent, Occasion
-from engine.llm.skills.matching.repertoire import repertoire
-from engine.llm.skills.matching.templates import Templates
+from engine.llm.skills.matching.repertoire import Templates, repertoire
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
 ) | {"fastest", "slowest", "set rate", "own pace", "twice as fast", "half as fast"}
 _MOST_CHARS: Final = 80  # a longer sentence asks for something else as well
 _WORD: Final = re.compile(r"[a-z]+")
-# Around the request itself: courtesy, and how recognisers mishear its first half.
-_AROUND: Final = word_set(
-    "please rubato hey ok okay can could would will just now thanks thank thats youre slow fast "
-    "quick for me"
-)
-# Without one of these, nothing was said about the pace yet.
-_ABOUT_PACE: Final = word_set(
-    "slow slower slowly down fast faster quick quicker quickly half double twice hurry speed pace "
-    "rate normal normally syllable syllables"
-)
+_AROUND: Final = word_set("around_pace")
+_ABOUT_PACE: Final = word_set("about_pace")
 
 
 def pace_wish(said: str) -> ChangeRate | None:
@@ -62,13 +53,13 @@ def _intents() -> list[Intent]:
     return [each for each in repertoire().intents if each.name in _NAMES]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _templates() -> Templates[Intent]:
     return repertoire().templates(_intents())
 
 
-@lru_cache(maxsize=1)
+@cache
 def _vocabulary() -> frozenset[str]:
-    sentences = " ".join(" ".join(intent.sentences) for intent in _intents())
-    numbers = " ".join(repertoire().examples["rate"])
-    return frozenset(_WORD.findall(f"{sentences} {numbers}")) | _AROUND
+    sentences = (sentence for intent in _intents() for sentence in intent.sentences)
+    said = " ".join((*sentences, *repertoire().examples["rate"]))
+    return frozenset(_WORD.findall(said)) | _AROUND

@@ -45,16 +45,13 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
     is_file = re.match(r"\.\w+$", path.suffix) or len(path.parts) > 1 or is_name(_plain(name))
     if not is_file and _in_documents(name, occasion.documents) is None:
         return None
-    return Answer(_read(name, occasion.documents), private=True)
-
-
-def _read(name: str, documents: Path) -> str:
     try:
-        return _contents(_locate(name, documents))
+        text = _contents(_locate(name, occasion.documents))
     except _Refused as refused:
-        return str(refused)
+        text = str(refused)
     except (OSError, ValueError):  # ValueError: a name no file system takes
-        return f"I could not open {PurePath(name).name}."
+        text = f"I could not open {PurePath(name).name}."
+    return Answer(text, private=True)
 
 
 def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -76,7 +73,10 @@ def _locate(name: str, documents: Path) -> Path:
     folder."""
     if name.startswith(_NETWORK_PATH):
         raise _Refused("I only read files on this computer.")
-    given = _expanded(name)
+    try:
+        given = Path(name).expanduser()
+    except RuntimeError as error:
+        raise _Refused(f"There is nobody called {PurePath(name).parts[0][1:]} here.") from error
     if given.is_absolute():
         if not given.exists():
             raise _Refused(f"There is no file {given.name} in {given.parent}.")
@@ -89,13 +89,6 @@ def _locate(name: str, documents: Path) -> Path:
     if not found.resolve().is_relative_to(documents.resolve()):
         raise _Refused("That file is outside your documents. Type its full path to hear it.")
     return found
-
-
-def _expanded(name: str) -> Path:
-    try:
-        return Path(name).expanduser()
-    except RuntimeError as error:
-        raise _Refused(f"There is nobody called {PurePath(name).parts[0][1:]} here.") from error
 
 
 def _in_documents(name: str, documents: Path) -> Path | None:
@@ -124,16 +117,12 @@ def _contents(path: Path) -> str:
         raw = file.read(MAX_FILE_BYTES + 1)
     if len(raw) > MAX_FILE_BYTES:
         raise _Refused(f"{path.name} is too long for me. I read up to {MAX_FILE_BYTES // 1000} kB.")
-    text = _decoded(raw, path.name).strip()
+    if b"\0" in raw:
+        raise _Refused(f"{path.name} is not a text file.")
+    try:
+        text = raw.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:  # the encoding of older Windows editors
+        text = raw.decode("cp1252", errors="replace").strip()
     if not text:
         raise _Refused(f"{path.name} is empty.")
     return text
-
-
-def _decoded(raw: bytes, name: str) -> str:
-    if b"\0" in raw:
-        raise _Refused(f"{name} is not a text file.")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", errors="replace")  # the encoding of older Windows editors

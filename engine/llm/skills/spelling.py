@@ -9,6 +9,7 @@ import re
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_change_of_subject, is_word, word_set
 from engine.llm.skills.matching.intent import Occasion, Slots
+from engine.llm.skills.matching.quantities import counted
 from engine.text.unit_table import UNITS
 
 MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
@@ -16,18 +17,15 @@ MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
 _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")
 _ENUMERATED = re.compile(r",?\s+and\s+|,\s*")
-# Of these, alphabets are meant.
-_LANGUAGES = word_set(
-    "english german french spanish italian dutch chinese japanese korean russian greek hebrew "
-    "arabic latin hindi hawaiian turkish polish swedish norwegian danish finnish welsh"
-)
+_LANGUAGES = word_set("languages")
 _UNITS = frozenset(form for unit in UNITS for form in unit.forms)
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
 
 def spell(slots: Slots, _occasion: Occasion) -> Slots:
     words = [word for each in _enumerated(slots["word"]) for word in each.split()]
-    return {"spelled": "; ".join(", ".join(_character(c) for c in word) for word in words)}
+    letters = ((_NAMED.get(letter, letter.upper()) for letter in word) for word in words)
+    return {"spelled": "; ".join(map(", ".join, letters))}
 
 
 def another_word(_before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
@@ -38,10 +36,10 @@ def count_letters(slots: Slots, _occasion: Occasion) -> Slots | None:
     word = _bare(slots["word"])
     if word.lower() in _LANGUAGES:
         return None
-    letters = sum(character.isalpha() for character in word)
+    letters = sum(map(str.isalpha, word))
     if not letters or len(word.split()) > 1:
         return None
-    return {"word": word, "letters": f"{letters} letter{'' if letters == 1 else 's'}"}
+    return {"word": word, "letters": counted(letters, "letter")}
 
 
 def count_letter(slots: Slots, _occasion: Occasion) -> Slots | None:
@@ -54,7 +52,7 @@ def count_letter(slots: Slots, _occasion: Occasion) -> Slots | None:
     if {letter.lower(), word.lower()} <= _UNITS:  # "how many m in km"
         return None
     count = word.casefold().count(letter.casefold())
-    return {"word": word, "letters": f"{count} {letter.upper()}{'' if count == 1 else 's'}"}
+    return {"word": word, "letters": counted(count, letter.upper())}
 
 
 def is_spelled(said: str) -> bool:
@@ -69,7 +67,3 @@ def _enumerated(said: str) -> list[str]:
 
 def _bare(word: str) -> str:
     return _EDGES.sub("", without_courtesy(_EDGES.sub("", word)))
-
-
-def _character(character: str) -> str:
-    return _NAMED.get(character, character.upper())

@@ -38,13 +38,13 @@ class Amount:
 
 def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     """Convert `amount` ("10 miles", "6 feet 2 inches") to the unit `target`, all as said."""
-    target = _unit(slots["target"])
+    target = _by_form().get(re.sub("^an? ", "", slots["target"]).strip())
     run = _THOUSANDS.match(slots["amount"].strip())
     if run and target is not None and target.pint in _LENGTHS:
         return convert({**slots, "amount": f"{run[1]} kilometres"}, _occasion)
-    if slots["target"] in _TWO_UNITS:
-        return _in_feet_and_inches(_amounts(slots["amount"]))
     said = slots["amount"]
+    if slots["target"] in _TWO_UNITS:
+        return _in_feet_and_inches(_amounts(said))
     if target is not None and target.pint == "joule":
         said = _CALORIE.sub("small calorie", said)
     amounts = _amounts(said)
@@ -57,8 +57,10 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     if None in values:
         return Answer(f"{_CANNOT} {meant[0].unit.plural} into {target.plural}.")
     value = sum(part for part in values if part is not None)
-    said = enumeration([_phrase(amount) for amount in meant])
-    return Answer(f"{said} is {_about(value)}{_phrase(Amount(_shown(value), target))}.")
+    # As spoken: two decimals, or three significant digits below one.
+    shown = float(f"{value:.3g}") if 0 < abs(value) < 1 else round(value, _CONVERSION_DIGITS)
+    about = "" if abs(shown - value) <= 1e-9 * max(1.0, abs(value)) else "about "
+    return Answer(f"{_phrase(*meant)} is {about}{_phrase(Amount(shown, target))}.")
 
 
 def measure(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -97,9 +99,8 @@ def _in_feet_and_inches(amounts: list[Amount]) -> Answer | None:
     if not values or None in values:
         return None
     feet, inches = divmod(round(sum(value for value in values if value is not None)), 12)
-    said = enumeration([_phrase(amount) for amount in amounts])
-    parts = [Amount(feet, _by_form()["foot"]), Amount(inches, inch)]
-    return Answer(f"{said} is about {enumeration([_phrase(part) for part in parts])}.")
+    parts = Amount(feet, _by_form()["foot"]), Amount(inches, inch)
+    return Answer(f"{_phrase(*amounts)} is about {_phrase(*parts)}.")
 
 
 def convert_tool(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -168,24 +169,13 @@ def _is_volume(unit: Unit) -> bool:
     return bool(_registry().Unit(unit.pint).dimensionality == {"[length]": 3})
 
 
-def _about(value: float) -> str:
-    return "" if abs(_shown(value) - value) <= 1e-9 * max(1.0, abs(value)) else "about "
-
-
-def _shown(value: float) -> float:
-    """The value as spoken: two decimals, or three significant digits below one."""
-    if value == 0 or abs(value) >= 1:
-        return round(value, _CONVERSION_DIGITS)
-    return float(f"{value:.3g}")
-
-
-def _phrase(amount: Amount) -> str:
-    unit = amount.unit
-    return f"{figure(amount.count)} {unit.singular if abs(amount.count) == 1 else unit.plural}"
-
-
-def _unit(name: str) -> Unit | None:
-    return _by_form().get(name.removeprefix("a ").removeprefix("an ").strip())
+def _phrase(*amounts: Amount) -> str:
+    """ "6 feet and 2 inches" """
+    phrases = []
+    for amount in amounts:
+        name = amount.unit.singular if abs(amount.count) == 1 else amount.unit.plural
+        phrases.append(f"{figure(amount.count)} {name}")
+    return enumeration(phrases)
 
 
 @lru_cache(maxsize=1)

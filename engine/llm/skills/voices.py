@@ -15,7 +15,6 @@ from engine.llm.skills.matching.quantities import enumeration
 _NO_VOICES = frozenset(
     ("input", "recognition", "commands", "command", "mode", "control", "chat", "search", "typing")
 )
-THIS_IS = "All right, this is"
 NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
@@ -29,11 +28,9 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
     voices = occasion.situation().voices
     if not voices:
         return Answer(NO_OTHER)
-    name = _closest(wanted, voices)
-    if name is None:
-        called = is_person(wanted, has_capitals=False)
-        return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if called else None
-    return Answer(f"{THIS_IS} {name}.", (ChooseVoice(name),))
+    if name := _closest(wanted, voices):
+        return _chosen(name)
+    return _none_called(wanted, voices)
 
 
 def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -41,17 +38,14 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     model."""
     said = slots["name"].strip(" .!?,\"'")
     wanted = said.removesuffix("'s").removesuffix("s'")
-    if not is_name(wanted.lower()):
-        return None
-    if wanted.lower().startswith(("a ", "an ", "the ")):
+    if not is_name(wanted.lower()) or wanted.lower().startswith(("a ", "an ", "the ")):
         return None
     voices = occasion.situation().voices
     if not voices and "voice" in sentence(occasion):
         return Answer(NO_OTHER)
-    name = _closest(wanted, voices, CLOSER)
-    if name is None and said != wanted and is_person(wanted, has_capitals=False):
-        return Answer(f"I have no voice called {wanted}. {_listed(voices)}")
-    return Answer(f"{THIS_IS} {name}.", (ChooseVoice(name),)) if name else None
+    if name := _closest(wanted, voices, CLOSER):
+        return _chosen(name)
+    return _none_called(wanted, voices) if said != wanted else None
 
 
 def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
@@ -62,15 +56,14 @@ def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
     if len(situation.voices) < 2:
         return Answer(NO_OTHER)
     at = situation.voices.index(situation.voice) if situation.voice in situation.voices else -1
-    name = situation.voices[(at + step) % len(situation.voices)]
-    return Answer(f"{THIS_IS} {name}.", (ChooseVoice(name),))
+    return _chosen(situation.voices[(at + step) % len(situation.voices)])
 
 
 def previous_voice(_slots: Slots, occasion: Occasion) -> Answer:
     """The voice that spoke before this one, or, while none did, the one before it in the list."""
     before = occasion.situation().voice_before
     if before in occasion.situation().voices:
-        return Answer(f"{THIS_IS} {before}.", (ChooseVoice(before),))
+        return _chosen(before)
     return next_voice(_slots, occasion, step=-1)
 
 
@@ -90,6 +83,16 @@ def list_kinds(_slots: Slots, occasion: Occasion) -> Answer | None:
 def tell_voice(_slots: Slots, occasion: Occasion) -> Answer:
     voice = occasion.situation().voice
     return Answer(f"This is {voice}." if voice else "This is my built-in voice.")
+
+
+def _chosen(name: str) -> Answer:
+    return Answer(f"All right, this is {name}.", (ChooseVoice(name),))
+
+
+def _none_called(wanted: str, voices: tuple[str, ...]) -> Answer | None:
+    """None for what is no person's name."""
+    called = is_person(wanted, has_capitals=False)
+    return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if called else None
 
 
 def _closest(wanted: str, voices: tuple[str, ...], cutoff: float = CLOSE_ENOUGH) -> str | None:

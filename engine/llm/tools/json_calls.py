@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from engine.llm.skills.matching.repertoire import repertoire
@@ -38,7 +38,14 @@ class JsonCall:
 def json_call(text: str, *, final: bool) -> JsonCall | More | object:
     """What a text that begins with a bracket, or a fence before one, begins with."""
     head = _HEAD.match(text)
-    if head is None or not _may_be_call(head, text):
+    if head is None:
+        return NOT_A_CALL
+    if head.end() == len(text):
+        may_be_call = any(key.startswith(head["key"]) for key in _KEYS)
+    else:
+        quoted = bool(head["brace"] and head["quote"] and head["closed"])
+        may_be_call = quoted and head["key"] in _KEYS
+    if not may_be_call:
         return NOT_A_CALL
     if not head["closed"]:
         return NOT_A_CALL if final else MORE
@@ -61,7 +68,7 @@ def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
     """Names and arguments of the calls in a value of JSON. `marked`: the model says it is one."""
     if isinstance(value, list):
         found = [calls_in(each, marked=marked) for each in value]
-        return [call for calls in found for call in calls] if all(found) else []
+        return list(chain.from_iterable(found)) if all(found) else []
     if not isinstance(value, Mapping) or not (marked or _KEYS.issuperset(value)):
         return []
     for wrapper in _WRAPPERS:
@@ -69,15 +76,9 @@ def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
             return calls_in(value[wrapper], marked=marked)
     name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
     arguments = next((value[key] for key in _ARGUMENT_KEYS if key in value), None)
-    known = marked or name in _names() or isinstance(arguments, Mapping)
+    is_tool = any(tool.name == name for tool in repertoire().tools)
+    known = marked or isinstance(arguments, Mapping) or is_tool
     return [(name, {} if arguments is None else arguments)] if name and known else []
-
-
-def _may_be_call(head: re.Match[str], text: str) -> bool:
-    """Whether the text is one so far: its first key is one of a call's."""
-    if head.end() == len(text):
-        return any(key.startswith(head["key"]) for key in _KEYS)
-    return bool(head["brace"] and head["quote"] and head["closed"]) and head["key"] in _KEYS
 
 
 def _is_open(text: str) -> bool:
@@ -85,9 +86,3 @@ def _is_open(text: str) -> bool:
     marks = _STRING.sub("", text)
     depth = sum(mark in "{[" for mark in marks) - sum(mark in "}]" for mark in marks)
     return depth > 0 and len(text) < MAX_CHARS
-
-
-@lru_cache(maxsize=1)
-def _names() -> frozenset[str]:
-    """The tools there are."""
-    return frozenset(tool.name for tool in repertoire().tools)

@@ -99,9 +99,16 @@ class _Rounds:
                 yield from result.answer.actions
             if any(StopSpeaking() in result.answer.actions for result in results):
                 return
-            messages = [*messages, _request(results), *map(_result_message, results)]
-        if not self._said:
-            yield from self._instead(results)
+            messages = [*messages, *_exchanged(results)]
+        if self._said:
+            return
+        # What is said when the model said nothing: the skills' answers.
+        text = " ".join(result.answer.text for result in results if result.answer.text)
+        if not text:
+            raise LanguageModelError(
+                "The language model gave no answer.", hint="Ask again, or choose another model."
+            )
+        yield TextDelta(text)
 
     def _spoken(self, pieces: Iterator[Piece]) -> Iterator[Delta]:
         """The text of one round; its calls are collected in _calls."""
@@ -151,36 +158,15 @@ class _Rounds:
                 seconds=f"{WHOLE_S:g}",
             )
 
-    def _instead(self, results: list[ToolResult]) -> Iterator[Delta]:
-        """What is said when the model said nothing: the skills' answers."""
-        text = " ".join(result.answer.text for result in results if result.answer.text)
-        if not text:
-            raise LanguageModelError(
-                "The language model gave no answer.", hint="Ask again, or choose another model."
-            )
-        yield TextDelta(text)
 
-
-def _request(results: list[ToolResult]) -> ChatMessage:
-    """The assistant message with the calls, in the OpenAI format."""
-    return {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [
-            {
-                "id": result.call.id,
-                "type": "function",
-                "function": {"name": result.call.name, "arguments": result.call.arguments},
-            }
-            for result in results
-        ],
-    }
-
-
-def _result_message(result: ToolResult) -> ChatMessage:
-    return {
-        "role": "tool",
-        "tool_call_id": result.call.id,
-        "name": result.call.name,
-        "content": result.text,
-    }
+def _exchanged(results: list[ToolResult]) -> Iterator[ChatMessage]:
+    """The assistant's message with the calls, and one with each result, in the OpenAI format."""
+    functions = [{"name": each.call.name, "arguments": each.call.arguments} for each in results]
+    calls = [
+        {"id": each.call.id, "type": "function", "function": function}
+        for each, function in zip(results, functions, strict=True)
+    ]
+    yield {"role": "assistant", "content": "", "tool_calls": calls}
+    for each in results:
+        call = each.call
+        yield {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": each.text}

@@ -39,17 +39,14 @@ _BEGINS_ARGUMENTS = re.compile(r"(?:json|code)?\s*[{(<]|\Z")
 def tool_calls(pieces: Iterable[tags.Piece]) -> Iterator[Piece]:
     """Text and thoughts unchanged, a tag's body as the calls it contains."""
     for piece in pieces:
-        if isinstance(piece, tags.Tagged):
-            yield from _calls(piece.body)
-        else:
+        if not isinstance(piece, tags.Tagged):
             yield piece
-
-
-def _calls(body: str) -> Iterator[ToolCall]:
-    found = _in_json(body) or _in_tags(body) or _by_name(body)
-    for number, (name, arguments) in enumerate(found or [("", body)]):
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        yield ToolCall(f"call-{number}" if number else "call", whole(name), whole(text))
+            continue
+        body = piece.body
+        found = _in_json(body) or _in_tags(body) or _by_name(body) or [("", body)]
+        for number, (name, arguments) in enumerate(found):
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            yield ToolCall(f"call-{number}" if number else "call", whole(name), whole(text))
 
 
 def _in_json(body: str) -> list[tuple[str, Any]]:

@@ -17,7 +17,6 @@ from engine.llm.tools.mark_reader import MORE, OPENS, Mark, More, heading, read
 from engine.text.marks import ANSWERS, OTHERS, OWN, THINKS, Kind
 
 THINK = "think"
-TOOL_CALL = "tool_call"
 MAX_BODY_CHARS = 20_000  # with a longer tool call the model is stuck
 
 
@@ -101,10 +100,14 @@ class TagSplitter:
             self._held = ""
         elif self._head:
             return self._on_heading(final=final)
-        elif self._mode is _Mode.TEXT and not self._said and self._begins_bare(final=final):
-            return self._on_first_word()
-        elif self._waits_for_first_word(final=final):
-            return False
+        elif self._mode is _Mode.TEXT and not self._said:
+            start = self._held.lstrip()
+            if channel := bare_words.first(start):
+                self._held = start
+                self._channel(self._take(len(channel)))
+                return True
+            if start and not final and bare_words.may_be_first(start):
+                return False
         at = self._next_place()
         if at != 0:
             self._put(self._take(len(self._held) if at < 0 else at))
@@ -166,27 +169,14 @@ class TagSplitter:
 
     # ---------------------------------------------------------------- bare channels
 
-    def _begins_bare(self, *, final: bool) -> bool:
-        return bool(bare_words.first(self._held.lstrip()))
-
-    def _waits_for_first_word(self, *, final: bool) -> bool:
-        start = self._held.lstrip()
-        fresh = self._mode is _Mode.TEXT and not self._said and bool(start)
-        return fresh and not final and bare_words.may_be_first(start)
-
-    def _on_first_word(self) -> bool:
-        self._held = self._held.lstrip()
-        self._channel(self._take(len(bare_words.first(self._held))))
-        return True
-
     def _on_joined_word(self, *, final: bool) -> bool:
         match = bare_words.JOINED.match(self._held)
         name = bare_words.channel(match[0]) if match else ""
-        if match and not name and not final:
-            return False
-        if name:
-            self._take(len(f"assistant{name}"))
+        if match and name:
+            self._take(len(match[0]))
             self._channel(name)
+        elif match and not final:
+            return False
         else:
             self._put(self._take(1))
         return True
@@ -227,7 +217,9 @@ class TagSplitter:
                 else:
                     self._mode, self._depth, self._doubtful = _Mode.THOUGHT, 1, None
             case Kind.CALL | Kind.HIDDEN if not mark.closing:
-                self._open_body(mark)
+                self._mode, self._hidden = _Mode.BODY, mark.kind is Kind.HIDDEN
+                self._closers = (mark.name,)
+                self._body = mark.text if mark.detail else ""
             case Kind.END:
                 self._end()
             case Kind.ROLE | Kind.CHANNEL:
@@ -258,14 +250,13 @@ class TagSplitter:
 
     def _in_body(self, mark: Mark) -> None:
         turns = mark.kind in (Kind.END, Kind.ROLE, Kind.CHANNEL)
-        if turns or mark.name in self._closers:
-            closes = turns or mark.closing or mark.name in ("call", "end")
-            if closes:
-                self._close_body()
-                if turns:
-                    self._in_text(mark)
-                return
-        self._put(mark.text)
+        closes = mark.name in self._closers and (mark.closing or mark.name in ("call", "end"))
+        if not (turns or closes):
+            self._put(mark.text)
+            return
+        self._close_body()
+        if turns:
+            self._in_text(mark)
 
     def _on_turn(self, mark: Mark) -> None:
         if not mark.closing:
@@ -323,20 +314,14 @@ class TagSplitter:
 
     # ----------------------------------------------------------------------- bodies
 
-    def _open_body(self, mark: Mark) -> None:
-        self._mode, self._hidden = _Mode.BODY, mark.kind is Kind.HIDDEN
-        self._closers = (mark.name,)
-        self._body = mark.text if mark.detail else ""
-
     def _close_body(self) -> None:
         if self._body.strip() and not self._hidden:
             self._out.append(Tagged(self._body))
         self._mode, self._body, self._hidden = _Mode.TEXT, "", False
 
     def _json_call(self, *, final: bool) -> JsonCall | More | object:
-        if self._code.is_open or not self._code.line_is_blank:
-            return NOT_A_CALL
-        if self._held.startswith("`") and self._said:
+        in_code = self._code.is_open or not self._code.line_is_blank
+        if in_code or (self._held.startswith("`") and self._said):
             return NOT_A_CALL
         return json_call(self._held, final=final)
 

@@ -7,7 +7,6 @@ that an amount of money waits for no more than the words that tell it from a for
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -55,7 +54,6 @@ class Boundaries:
 
     def __init__(self) -> None:
         self.held = ""  # what may be a formula, from its opening on
-        self._judge: Callable[[str], Verdict] | None = None
         self._before = ""  # the last character that came out
         self._code = False  # within `...` of this line
 
@@ -71,14 +69,11 @@ class Boundaries:
         """The rest: a formula that has just closed, or plain text."""
         out: list[str | Formula] = []
         while self.held:
-            if self._judge is not None and self._judge(self.held + "\n") is Verdict.CLOSED_BEFORE:
-                self._give(Formula(self.held), out)
-                self.held = ""
-                break
-            held, self.held, self._judge = self.held, "", None
-            certain = 1 if len(held) <= _RESCANNED else len(held)
-            self._give(held[:certain], out)
-            out += self.push(held[certain:])
+            held, self.held = self.held, ""
+            if _judge(held + "\n", self._before) is Verdict.CLOSED_BEFORE:
+                self._give(Formula(held), out)
+            else:
+                out += self.push(self._refused(held, out))
         return out
 
     def _step(self, pending: str, out: list[str | Formula]) -> str:
@@ -102,18 +97,15 @@ class Boundaries:
             self._code = not self._code
         elif not self._code and self._before != "\\":
             self.held = char
-            self._judge = _judge_of(self._before)
             return self._judged(pending[1:], out)
         self._give(char, out)
         return pending[1:]
 
     def _judged(self, rest: str, out: list[str | Formula]) -> str:
-        assert self._judge is not None
-        held = self.held
-        verdict = self._judge(held)
+        held, verdict = self.held, _judge(self.held, self._before)
         if verdict is Verdict.OPEN:
             return rest
-        self.held, self._judge = "", None
+        self.held = ""
         match verdict:
             case Verdict.CLOSED:
                 self._give(Formula(held), out)
@@ -121,22 +113,23 @@ class Boundaries:
             case Verdict.CLOSED_BEFORE:
                 self._give(Formula(held[:-1]), out)
                 return held[-1] + rest
+        return self._refused(held, out) + rest
+
+    def _refused(self, held: str, out: list[str | Formula]) -> str:
+        """What is no formula comes out as text; returns the part to search for one again."""
         certain = 1 if len(held) <= _RESCANNED else len(held)
         self._give(held[:certain], out)
-        return held[certain:] + rest
+        return held[certain:]
 
     def _give(self, part: str | Formula, out: list[str | Formula]) -> None:
         out.append(part)
         self._before = "" if isinstance(part, Formula) else part[-1]
 
 
-def _judge_of(before: str) -> Callable[[str], Verdict]:
-    def judge(held: str) -> Verdict:
-        if held[0] == "$":
-            return _display(held) if held.startswith("$$") else _dollar(held, before)
-        return _backslash(held, before)
-
-    return judge
+def _judge(held: str, before: str) -> Verdict:
+    if held[0] == "$":
+        return _display(held) if held.startswith("$$") else _dollar(held, before)
+    return _backslash(held, before)
 
 
 def _limited(held: str, longest: int) -> Verdict | None:
@@ -151,33 +144,24 @@ def _dollar(held: str, before: str) -> Verdict:
         return Verdict.NONE if before == "$" else Verdict.OPEN
     if _DOLLAR.search(inner[:-1]):
         return _closed_dollar(inner)
-    if last == "\n" or (len(inner) == 1 and (last.isspace() or _glued(before, last))):
+    # US$5, 5$ or: behind a letter or figure a formula must begin with a script or a command.
+    glued = before.isalnum() and last not in "\\^_"
+    if last == "\n" or (len(inner) == 1 and (last.isspace() or glued)):
         return Verdict.NONE
     if last == "$" and not inner.endswith("\\$"):
         return Verdict.NONE if inner[-2:-1].isspace() else Verdict.OPEN
     return _limited(held, LONGEST_INLINE) or (Verdict.NONE if _is_text(inner) else Verdict.OPEN)
 
 
-def _glued(before: str, first: str) -> bool:
-    """US$5, 5$ or: behind a letter or figure a formula must begin with a script or a command."""
-    return before.isalnum() and first not in "\\^_"
-
-
 def _closed_dollar(inner: str) -> Verdict:
     """What follows the closing dollar decides whether it closes."""
     content, following = inner[:-2], inner[-1]
-    if following.isdigit() or not _is_formula(content) or _ends_word(content):
-        return Verdict.NONE
-    if following.isalpha() and not _STRONG.search(content):
+    open_end = content.endswith(_OPEN_END) and len(content) > 1 and not _ESCAPED_END.search(content)
+    opened, closed = (content.count(f"{brace}") - content.count(f"\\{brace}") for brace in "{}")
+    glued = following.isdigit() or (following.isalpha() and not _STRONG.search(content))
+    if glued or open_end or opened != closed or _ends_word(content):
         return Verdict.NONE
     return Verdict.CLOSED_BEFORE
-
-
-def _is_formula(content: str) -> bool:
-    open_end = content.endswith(_OPEN_END) and len(content) > 1
-    if open_end and not _ESCAPED_END.search(content):
-        return False
-    return content.count("{") - content.count("\\{") == content.count("}") - content.count("\\}")
 
 
 def _is_text(inner: str) -> bool:
@@ -201,12 +185,18 @@ def _ends_word(text: str) -> bool:
     return word in _SMALL_WORDS or len(word) > 2
 
 
-def _display(held: str) -> Verdict:
-    if len(held) > 4 and held.endswith("$$") and held[-3] != "\\":
+def _until(held: str, longest: int, *, closed: bool) -> Verdict:
+    """What its end closes: no paragraph ends within."""
+    if closed:
         return Verdict.CLOSED
-    if held == "$$$" or held.endswith("\n\n") or (len(held) > 3 and _is_text(held[2:])):
+    return Verdict.NONE if held.endswith("\n\n") else _limited(held, longest) or Verdict.OPEN
+
+
+def _display(held: str) -> Verdict:
+    closed = len(held) > 4 and held.endswith("$$") and held[-3] != "\\"
+    if not closed and (held == "$$$" or (len(held) > 3 and _is_text(held[2:]))):
         return Verdict.NONE
-    return _limited(held, LONGEST_DISPLAY) or Verdict.OPEN
+    return _until(held, LONGEST_DISPLAY, closed=closed)
 
 
 def _backslash(held: str, before: str) -> Verdict:
@@ -222,12 +212,8 @@ def _backslash(held: str, before: str) -> Verdict:
 
 
 def _bracketed(held: str, closing: str) -> Verdict:
-    if held.endswith(closing) and len(held) > 4:
-        return Verdict.CLOSED
     longest = LONGEST_INLINE if closing == "\\)" else LONGEST_DISPLAY
-    if held.endswith("\n\n"):
-        return Verdict.NONE
-    return _limited(held, longest) or Verdict.OPEN
+    return _until(held, longest, closed=held.endswith(closing) and len(held) > 4)
 
 
 def _environment(held: str) -> Verdict:
@@ -237,11 +223,8 @@ def _environment(held: str) -> Verdict:
     name = begin[1] if begin else ""
     if begin and held[begin.end(1) : begin.end(1) + 1] and name not in commands.ENVIRONMENTS:
         return Verdict.NONE
-    if held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held):
-        return Verdict.CLOSED
-    if held.endswith("\n\n"):
-        return Verdict.NONE
-    return _limited(held, LONGEST_DISPLAY) or Verdict.OPEN
+    ends = held.endswith("}") and re.search(rf"\\end\{{{name}\*?\}}$", held)
+    return _until(held, LONGEST_DISPLAY, closed=bool(ends))
 
 
 def _bare(held: str) -> Verdict:

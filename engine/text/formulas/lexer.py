@@ -145,23 +145,12 @@ def _token(match: re.Match[str], *, upright: bool) -> list[Token]:
         return _letters(match["letters"], _UPRIGHT_SIZE if upright else _WORD_SIZE)
     if match["space"]:
         return []
-    if match["command"]:
-        return _command(match["command"])
-    return _sign(match["escaped"] or match["sign"])
-
-
-def _command(name: str) -> list[Token]:
-    if name in commands.SILENT:
-        return []
-    if name in commands.PAUSES:
-        return [Token(Kind.SIGN, ",")]
-    return [Token(Kind.COMMAND, name)]
-
-
-def _sign(text: str) -> list[Token]:
-    if text in commands.SPACES or text == "&":
-        return [Token(Kind.SPACE, text)]
-    return [Token(Kind.SIGN, text)]
+    if name := match["command"]:
+        if name in commands.PAUSES:
+            return [Token(Kind.SIGN, ",")]
+        return [] if name in commands.SILENT else [Token(Kind.COMMAND, name)]
+    sign = match["escaped"] or match["sign"]
+    return [Token(Kind.SPACE if sign in commands.SPACES or sign == "&" else Kind.SIGN, sign)]
 
 
 def _letters(run: str, size: int) -> list[Token]:
@@ -169,11 +158,6 @@ def _letters(run: str, size: int) -> list[Token]:
     if run in _NAMED:
         return [Token(Kind.COMMAND, run)]
     is_word = len(run) >= size and run[1:].islower() and _VOWEL.search(run.lower())
-    if is_word or not run.isascii():
-        return [Token(Kind.WORD if is_word else Kind.LETTER, part) for part in _split(run)]
-    return [Token(Kind.LETTER, letter) for letter in run]
-
-
-def _split(run: str) -> list[str]:
-    """A run in ASCII as one word, Greek letter by letter."""
-    return [run] if run.isascii() else list(run)
+    if is_word and run.isascii():
+        return [Token(Kind.WORD, run)]
+    return [Token(Kind.WORD if is_word else Kind.LETTER, letter) for letter in run]  # or Greek

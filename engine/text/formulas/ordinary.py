@@ -19,10 +19,8 @@ def number(text: str) -> Part:
 
 def letter(text: str) -> str:
     """A letter, a word, or the name of a Greek letter."""
-    name = unicodedata.name(text, "") if len(text) == 1 else ""
-    if name.startswith("GREEK"):
-        return name.rpartition(" ")[2].lower().replace("lamda", "lambda")
-    return symbols.speakable_letters(text)
+    is_greek = len(text) == 1 and unicodedata.name(text, "").startswith("GREEK")
+    return symbols.greek(text) if is_greek else symbols.speakable_letters(text)
 
 
 def sign(text: str) -> Part | None:
@@ -73,7 +71,8 @@ def part(text: str, before: Part | None) -> Part | None:
     if before is not None and before.role is Role.NUMBER:
         past = (Past(before.raw, ""),)
     said: list[str] = []
-    tokens = re.sub(r"\\[a-zA-Z]+|[\\{}]|\$(?!\d)", lambda match: _kept(match[0]), text).split()
+    text = re.sub(r"\\([a-zA-Z]+)|[\\{}]|\$(?!\d)", lambda match: f" {match[1] or ''} ", text)
+    tokens = text.split()
     for place, token in enumerate(tokens):
         peeled = marks.peel(token)
         following = tokens[place + 1] if place + 1 < len(tokens) else ""
@@ -85,8 +84,3 @@ def part(text: str, before: Part | None) -> Part | None:
         past = (Past(peeled.core, peeled.mark), *past[:1])
     role = Role.LETTER if len(text.strip()) == 1 else Role.OPERAND
     return Part(tuple(said), role, text.strip()) if said else None
-
-
-def _kept(sign: str) -> str:
-    """What is left of a command within text."""
-    return " " if len(sign) == 1 else f" {sign[1:]} "

@@ -14,8 +14,10 @@ from engine.text.formulas.parts import Part, Role
 DEEPEST: Final = 40  # groups within groups; recursion ends there
 
 _ROOTS = {"": "the square root", "2": "the square root", "3": "the cube root"}
-_BAR, _NORM = frozenset({"|", "lvert", "rvert", "vert"}), frozenset({"\\|", "Vert"})
-_ACCENTED_LEAD = commands.LEADING_ACCENTS
+_BARS = {
+    **dict.fromkeys(("|", "lvert", "rvert", "vert"), "|"),
+    **dict.fromkeys(("\\|", "Vert", "‖"), "‖"),
+}
 
 
 def read(text: str, *, upright: bool = False, depth: int = 0) -> list[Part]:
@@ -44,7 +46,9 @@ class _Parser:
                 continue
             part = self._with_scripts(base, before)
             if part.role is Role.OPERATOR and part.raw == "/" and before and before.is_value:
-                found[-1] = self._over(before)
+                base = self._atom(before) if self._peek() is not None else None
+                bottom = [self._with_scripts(base, before)] if base else []
+                found[-1] = parts.fraction([before], bottom)
             else:
                 found.append(part)
         return found
@@ -52,24 +56,23 @@ class _Parser:
     def _peek(self) -> Token | None:
         return self._tokens[self._place] if self._place < len(self._tokens) else None
 
-    def _take(self) -> Token:
-        token = self._tokens[self._place]
-        self._place += 1
-        return token
-
     def _is_end(self, token: Token) -> bool:
         inner = self._closers[-1:]
         if inner and (token.kind, token.text) == (Kind.SIGN, "}"):
             return "}" in self._closers
         if inner == ["}"] or not inner or token.kind not in (Kind.SIGN, Kind.COMMAND):
             return False
-        return inner[0] in (commands.CLOSING.get(token.text), _bar_of(token))
+        return inner[0] in (commands.CLOSING.get(token.text), _BARS.get(token.text))
 
     def _inside(self, closer: str) -> list[Part]:
         """The parts up to a closing bracket, which is taken too."""
         self._closers.append(closer)
         self._depth += 1
-        found = self.sequence() if self._depth < DEEPEST else self._skipped()
+        found: list[Part] = []
+        if self._depth < DEEPEST:
+            found = self.sequence()
+        else:
+            self._place = len(self._tokens)
         self._depth -= 1
         self._closers.pop()
         ending = self._peek()
@@ -77,10 +80,6 @@ class _Parser:
         if self._closed:
             self._place += 1
         return found
-
-    def _skipped(self) -> list[Part]:
-        self._place = len(self._tokens)
-        return []
 
     def _group(self) -> list[Part]:
         """An argument: a group in braces, or one part."""
@@ -115,14 +114,15 @@ class _Parser:
 
     def _atom(self, before: Part | None) -> Part | None:
         """The next part without its scripts; None for what is not said."""
-        token = self._take()
+        token = self._tokens[self._place]
+        self._place += 1
         match token.kind:
             case Kind.COMMAND:
                 return self._command(token.text, before)
             case Kind.SIGN:
                 return self._sign(token.text, before)
             case Kind.ENVIRONMENT:
-                return self._environment(token)
+                return rows.part(token, lambda text: read(text, depth=self._depth + 1))
             case Kind.SPACE:
                 return None
             case Kind.RAW:
@@ -133,12 +133,8 @@ class _Parser:
                 role = Role.LETTER if token.kind is Kind.LETTER else Role.OPERAND
                 return parts.operand(ordinary.letter(token.text), token.text, role=role)
 
-    def _environment(self, token: Token) -> Part | None:
-        return rows.part(token, lambda text: read(text, depth=self._depth + 1))
-
     def _sign(self, sign: str, before: Part | None) -> Part | None:
-        bar = _bar_of(Token(Kind.SIGN, sign))
-        if bar:
+        if bar := _BARS.get(sign):
             return self._bar(bar, before)
         if sign in commands.OPENING:
             return self._bracket(sign, commands.OPENING[sign], before)
@@ -190,7 +186,7 @@ class _Parser:
         for token in self._tokens[self._place :]:
             if token.kind not in (Kind.SIGN, Kind.COMMAND):
                 continue
-            if _bar_of(token) == bar and depth == 0:
+            if _BARS.get(token.text) == bar and depth == 0:
                 return True
             depth += token.text in commands.OPENING or token.text == "{"
             depth -= token.text in commands.CLOSING or token.text == "}"
@@ -215,7 +211,7 @@ class _Parser:
             lead = ("the", "set", "of") if such else ("the", "set")
             return Part((*lead, *said), Role.OPERAND, source, parts.is_long(inner))
         commas = sum(part.role is Role.PAUSE for part in inner)
-        if commas == 1 and (sign == "[" or _is_membership(before)):
+        if commas == 1 and (sign == "[" or (before and before.raw in ("\\in", "∈"))):
             low, high = parts.halves(inner)
             said = ("the", "interval", "from", *parts.words(low), "to", *parts.words(high))
             return Part(said, Role.OPERAND, source, parts.is_long(inner))
@@ -226,7 +222,8 @@ class _Parser:
         structure = self._STRUCTURES.get(name)
         if structure:
             return structure(self, name, before)
-        if bar := _bar_of(Token(Kind.COMMAND, name)):
+        bar = "|" if name == "mid" and self._closers else _BARS.get(name)
+        if bar:
             return self._bar(bar, before)
         if name in commands.OPENING:
             return self._bracket(name, commands.OPENING[name], before)
@@ -239,9 +236,6 @@ class _Parser:
             return None
         return ordinary.known(name) or ordinary.unknown(name)
 
-    def _mid(self, name: str, before: Part | None) -> Part | None:
-        return self._bar("|", before) if self._closers else ordinary.known(name)
-
     def _similar(self, name: str, before: Part | None) -> Part:
         """About a number; a variable follows a distribution."""
         ahead = self._tokens[self._place : self._place + 6]
@@ -251,12 +245,6 @@ class _Parser:
         elif any(token.text == "(" for token in ahead):
             said = ("follows",)
         return Part(said, Role.RELATION, "\\sim")
-
-    def _over(self, top: Part) -> Part:
-        """A value divided by the next one with a slash."""
-        base = self._atom(top) if self._peek() is not None else None
-        bottom = self._with_scripts(base, top) if base else None
-        return parts.fraction([top], [bottom] if bottom else [])
 
     def _with_scripts(self, base: Part, before: Part | None) -> Part:
         index: list[Part] = []
@@ -296,7 +284,7 @@ class _Parser:
     def _accent(self, name: str) -> Part:
         inner = parts.joined(self._group()) or parts.operand("")
         accent = commands.ACCENTS[name].split()
-        leads = name in _ACCENTED_LEAD
+        leads = name in commands.LEADING_ACCENTS
         said = (*accent, *inner.words) if leads else (*inner.words, *accent)
         return Part(said, inner.role, inner.raw, inner.long)
 
@@ -345,8 +333,7 @@ class _Parser:
         start = self._place
         group = self._group()
         source = lexer.source(self._tokens[start : self._place])
-        unit = self._unit(source, before)
-        if unit:
+        if unit := self._unit(source, before):
             return unit
         name = source.strip("{} ")
         if name in commands.FUNCTIONS or name in commands.BIG:
@@ -356,26 +343,18 @@ class _Parser:
         return parts.joined(read(source, upright=True, depth=self._depth + 1))
 
     def _unit(self, source: str, before: Part | None) -> Part | None:
-        unit = ordinary.unit(source + self._power_source(), before)
-        if unit:
-            self._skip_power()
-        return unit
-
-    def _power_source(self) -> str:
-        """The square or the cube after a unit."""
         ahead = "".join(token.text for token in self._tokens[self._place : self._place + 4])
-        return next((power for power in ("^2", "^3") if ahead.startswith(power)), "") or next(
-            (f"^{n}" for n in "23" if ahead.startswith(f"^{{{n}}}")), ""
-        )
-
-    def _skip_power(self) -> None:
-        if self._power_source():
-            self._place += 4 if self._tokens[self._place + 1].text == "{" else 2
+        braced = ahead.startswith(("^{2}", "^{3}"))
+        power = ahead.startswith(("^2", "^3")) or braced  # the square or the cube after a unit
+        figure = ahead.lstrip("^{")[:1] if power else ""
+        unit = ordinary.unit(f"{source}^{figure}" if power else source, before)
+        if unit and power:
+            self._place += 4 if braced else 2
+        return unit
 
     _STRUCTURES: Final[dict[str, Callable[["_Parser", str, Part | None], Part | None]]] = {
         **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), _fraction),
         "sqrt": _root,
-        "mid": _mid,
         "sim": _similar,
         **dict.fromkeys(("binom", "dbinom", "tbinom"), _choose),
         "textcolor": _second_of_two,
@@ -385,15 +364,3 @@ class _Parser:
         "not": _not,
         **dict.fromkeys(commands.ROMAN, _upright),
     }
-
-
-def _is_membership(before: Part | None) -> bool:
-    return before is not None and before.raw in ("\\in", "∈")
-
-
-def _bar_of(token: Token) -> str:
-    if token.kind not in (Kind.SIGN, Kind.COMMAND):
-        return ""
-    if token.text in _BAR:
-        return "|"
-    return "‖" if token.text in _NORM or token.text == "‖" else ""

@@ -72,7 +72,9 @@ def words(parts: Sequence[Part]) -> tuple[str, ...]:
     before: Part | None = None
     for part in parts:
         part = _beside(before, part)
-        if said and (part.role is Role.PAUSE or _needs_pause(before, part)):
+        # Before anything but a relation, the end of a long or open part must be heard.
+        ends = before is not None and (before.long or before.open)
+        if said and (part.role is Role.PAUSE or (ends and part.role is not Role.RELATION)):
             said[-1] = said[-1].rstrip(",;") + (part.raw if part.raw == ";" else ",")
         said += _link(before, part)
         if said and part.role is Role.GROUP and part.long and said[-1] in _BINDING:
@@ -160,12 +162,3 @@ def _is_called(before: Part, argument: Part) -> bool:
     head = before.raw.lstrip("\\").split("_")[0].split("^")[0].rstrip("'")
     letter = head.strip("{}").rpartition("{")[2]
     return letter in _FUNCTION_LETTERS or "'" in before.raw or not argument.long
-
-
-def _needs_pause(before: Part | None, part: Part) -> bool:
-    """Whether the end of the part before must be heard here."""
-    if before is None or part.role in (Role.PAUSE, Role.RELATION):
-        return False
-    if before.long:
-        return True
-    return before.open

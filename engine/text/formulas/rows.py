@@ -27,7 +27,10 @@ def part(token: Token, read: Callable[[str], list[Part]]) -> Part | None:
     if not cells:
         return None
     if name in commands.MATRICES:
-        said = (*_size(name, cells), *_rows(cells, between=","))
+        kind = "determinant" if name in _DETERMINANTS else "matrix"
+        height, width = (numbers.cardinal(size) for size in (len(cells), max(map(len, cells))))
+        size = () if name == "array" else ("the", height, "by", width, kind)
+        said = (*size, *_rows(cells, between=","))
     else:
         said = _rows(cells, between="," if name in _CASES else "")
     return Part(said, Role.OPERAND, name, long=True)
@@ -43,14 +46,6 @@ def _outer_rows(text: str) -> list[str]:
             rows.append(text[begin : match.start()])
             begin = match.end()
     return [*rows, text[begin:]]
-
-
-def _size(name: str, cells: list[list[tuple[str, ...]]]) -> tuple[str, ...]:
-    kind = "determinant" if name in _DETERMINANTS else "matrix"
-    height, width = len(cells), max(map(len, cells))
-    if name == "array":
-        return ()
-    return ("the", numbers.cardinal(height), "by", numbers.cardinal(width), kind)
 
 
 def _rows(cells: list[list[tuple[str, ...]]], *, between: str) -> tuple[str, ...]:

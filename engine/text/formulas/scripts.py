@@ -7,18 +7,16 @@ from dataclasses import dataclass, replace
 
 from engine.text.formulas import commands, parts
 from engine.text.formulas.parts import Part, Role
+from engine.text.tables import section
 
-_POWERS = {
-    "2": "squared", "3": "cubed", "T": "transpose", "\\top": "transpose",
-    "\\intercal": "transpose", "*": "star", "\\ast": "star", "\\star": "star",
-    "\\dagger": "dagger", "+": "plus", "-": "minus",
-}  # fmt: skip
+_POWERS = section("latex", "powers")
 _DEGREES = frozenset({"\\circ", "\\degree", "°"})
 _ORDINALS = frozenset({"th", "st", "nd", "rd"})
 _SIDES = {"+": "from above", "-": "from below"}
 _EXTREMES = frozenset({"max", "min", "sup", "inf", "lim"})  # names, in an index
 _PRIMES = {1: ("prime",), 2: ("double", "prime"), 3: ("triple", "prime")}
 _FUNCTIONS = frozenset("fgh")
+_ARROWS = frozenset({"\\to", "\\rightarrow", "→", "\\longrightarrow"})
 EVALUATED = "evaluated"
 """Stands for the bar behind a formula whose index says where it is evaluated."""
 
@@ -112,9 +110,16 @@ def _power_words(base: Part, scripts: Scripts, source: str) -> tuple[str, ...]:
 def _bounded(base: Part, name: str, scripts: Scripts) -> Part:
     """The sum from i equals one to n; the limit as x approaches zero."""
     said: tuple[str, ...] = base.words
-    index = [_approaching(part) for part in scripts.index] if name in commands.LIMITS else []
-    if index:
-        said = (*said, "as", *_from_side(index))
+    if scripts.index and name in commands.LIMITS:
+        index = [
+            replace(part, words=("approaches",)) if part.raw in _ARROWS else part
+            for part in scripts.index
+        ]
+        head, _, side = index[-1].raw.rpartition("^")
+        towards = parts.words(index)
+        if head and side in _SIDES:  # x approaches zero from above, for x → 0^+
+            towards = (*towards[:-1], *_SIDES[side].split())
+        said = (*said, "as", *towards)
     elif scripts.index and scripts.power:
         low, high = parts.words(scripts.index), parts.words(scripts.power)
         said = (*said, "from", *low, "to", *high)
@@ -129,20 +134,6 @@ def _places(scripts: Scripts) -> tuple[str, ...]:
     """ "from zero to one", "at x equals zero"."""
     low, high = parts.words(scripts.index), parts.words(scripts.power)
     return ("from", *low, "to", *high) if low and high else ("at", *low, *high)
-
-
-def _approaching(part: Part) -> Part:
-    if part.raw in ("\\to", "\\rightarrow", "→", "\\longrightarrow"):
-        return replace(part, words=("approaches",))
-    return part
-
-
-def _from_side(index: list[Part]) -> tuple[str, ...]:
-    """ "x approaches zero from above" for x → 0^+."""
-    head, _, side = index[-1].raw.rpartition("^")
-    if head and side in _SIDES:
-        return (*parts.words(index)[:-1], *_SIDES[side].split())
-    return parts.words(index)
 
 
 def _applied(base: Part, name: str, scripts: Scripts) -> Part:

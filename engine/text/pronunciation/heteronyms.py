@@ -6,38 +6,76 @@ depends on a few words before it in its sentence and on the next one, "" where a
 where it is not known; it never waits for more.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
-from engine.resources import table
-from engine.text.pronunciation.neighbours import (
-    ADVERBS,
-    AUXILIARIES,
-    BEING,
-    DETERMINERS,
-    FINITE,
-    HABITS,
-    HAVING,
-    LETTING,
-    NO_INFINITIVE,
-    OBJECTS,
-    PARTICLES,
-    PAST,
-    PRESENT,
-    THIRD,
-    Place,
-    is_plural,
-)
+from engine.text.tables import section, words
 
-_METAL: Final = frozenset(
-    "pipe pipes paint paints poisoning acid acetate shot bullet bullets weight weights exposure "
-    "sheet sinkers solder batteries contamination dust ore pencils glass".split()
-)
-_MINUTE: Final = frozenset(
-    "detail details amount amounts quantities quantity traces particles differences changes "
-    "fraction variations crystals".split()
-)
+_METAL: Final = words("heteronyms", "metal")
+_MINUTE: Final = words("heteronyms", "minute")
+_NOUNS: Final = words("heteronyms", "nouns")
+_COMMANDS: Final = words("heteronyms", "commands")
+_AS: Final = section("heteronyms", "as")
+_NO_VERB_BEFORE: Final = {
+    word: said.split() for word, said in section("heteronyms", "no_verb_before").items()
+}
+_WORDS: Final = frozenset(
+    ("lives", *_NOUNS, *words("heteronyms", "adjectives"), *(f"{word}s" for word in _NOUNS))
+) | {key.partition(" ")[0] for key in _AS}
+"""All words that have several sounds."""
+_SENTENCE_MARKS: Final = ".?!:;"
+_MARKS: Final = ".,?!:;"
+_DETERMINERS: Final = words("heteronyms", "determiners")
+_AUXILIARIES: Final = words("heteronyms", "auxiliaries")
+_THIRD: Final = words("heteronyms", "third")
+_BEING: Final = words("heteronyms", "being")
+_HAVING: Final = words("heteronyms", "having")
+_ADVERBS: Final = words("heteronyms", "adverbs")
+_OBJECTS: Final = words("heteronyms", "objects")
+_PARTICLES: Final = words("heteronyms", "particles")
+_FINITE: Final = words("heteronyms", "finite")
+_LETTING: Final = words("heteronyms", "letting")
+_NO_INFINITIVE: Final = words("heteronyms", "no_infinitive")
+_PLURALS: Final = words("heteronyms", "plurals")
+_NO_PLURALS: Final = words("heteronyms", "no_plurals")
+_PAST: Final = words("heteronyms", "past")
+_PRESENT: Final = words("heteronyms", "present")
+_HABITS: Final = words("heteronyms", "habits")
+
+
+class _Place:
+    """What stands beside a word, in lower case. `before`: newest last, within the sentence.
+    `clause`: a comma or nothing stands directly before it. `after` None: not known yet.
+    """
+
+    def __init__(self, before: tuple[str, ...], after: str | None, *, clause: bool) -> None:
+        self.before = before
+        self.after = after
+        self.clause = clause or not before
+
+    @classmethod
+    def of(cls, before: Sequence[str], after: str | None) -> "_Place":
+        sentence: list[str] = []
+        for word in reversed(before):
+            if word[-1:] in _SENTENCE_MARKS and word:
+                break
+            sentence.insert(0, word.lower().replace("’", "'"))
+        clause = bool(sentence) and sentence[-1].endswith(",")
+        following = None if after is None else after.strip(_MARKS).lower().replace("’", "'")
+        return cls(tuple(word.rstrip(_MARKS) for word in sentence), following, clause=clause)
+
+    def at(self, distance: int) -> str:
+        """The word so far before it, 1 = directly; "" where the sentence begins."""
+        return self.before[-distance] if len(self.before) >= distance else ""
+
+    def earlier(self) -> "_Place":
+        """The same place, as if the word directly before were not there."""
+        return _Place(self.before[:-1], self.after, clause=False)
+
+    def is_behind(self, words: frozenset[str]) -> bool:
+        """Whether one of the words, or one that ends like its contraction, stands before it."""
+        word = self.at(1)
+        return word in words or any(word.endswith(end) for end in words if "'" in end)
 
 
 def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
@@ -46,190 +84,158 @@ def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
     marks.
     """
     lower = word.lower()
-    if lower not in _words():
+    if lower not in _WORDS:
         return ""
-    place = Place.of(before, after)
+    place = _Place.of(before, after)
     sense = _special(word, place) or ("v" if _verb(lower, place) else "n")
     return _said(lower, sense)
 
 
 def is_heteronym(word: str) -> bool:
     """Whether a word has several sounds, so that it is better known what follows it."""
-    return word.lower() in _words()
+    return word.lower() in _WORDS
 
 
-def _verb(word: str, place: Place) -> bool:
+def _verb(word: str, place: _Place) -> bool:
     """Whether a word is a verb here."""
-    if place.after in _no_verb_before().get(word, ()):
+    if place.after in _NO_VERB_BEFORE.get(word, ()):
         return False
     if place.clause:
         return _commands(word, place)
-    if word.endswith("s") and word[:-1] in _words():
+    if word.endswith("s") and word[:-1] in _WORDS:
         return _verb_with_s(word, place)
-    if place.at(1) in ADVERBS:
+    if place.at(1) in _ADVERBS:
         return _verb(word, place.earlier())
     if place.at(1) == "to":
-        return place.at(2) not in NO_INFINITIVE
-    if place.is_behind(AUXILIARIES):
+        return place.at(2) not in _NO_INFINITIVE
+    if place.is_behind(_AUXILIARIES):
         return True
     return _verb_behind_noun(word, place)
 
 
-def _commands(word: str, place: Place) -> bool:
+def _commands(word: str, place: _Place) -> bool:
     """At the head of a sentence or a clause."""
-    if place.after in FINITE:
+    if place.after in _FINITE:
         return False
-    if place.after in OBJECTS:
+    if place.after in _OBJECTS:
         return True
-    return word in _lists()["commands"]
+    return word in _COMMANDS
 
 
-def _verb_with_s(word: str, place: Place) -> bool:
+def _verb_with_s(word: str, place: _Place) -> bool:
     """He records, the records"""
-    if place.at(1) in THIRD:
+    if place.at(1) in _THIRD:
         return True
-    if place.at(1) in DETERMINERS or place.is_behind(BEING):
+    if place.at(1) in _DETERMINERS or place.is_behind(_BEING):
         return False
-    if place.after in OBJECTS:
+    if place.after in _OBJECTS:
         return True
-    return word == "lives" and place.after in PARTICLES and not is_plural(place.at(1))
+    return word == "lives" and place.after in _PARTICLES and not _is_plural(place.at(1))
 
 
-def _verb_behind_noun(word: str, place: Place) -> bool:
+def _verb_behind_noun(word: str, place: _Place) -> bool:
     before = place.at(1)
     if before in ("that", "which"):
-        return place.after in OBJECTS
+        return place.after in _OBJECTS
     if before in ("me", "us", "him", "her", "them", "it"):
-        return place.at(2) in LETTING
-    if before in ("and", "or", "but") or (before == "so" and place.after in OBJECTS):
-        return place.after in OBJECTS
-    if before in DETERMINERS or place.is_behind(BEING):
+        return place.at(2) in _LETTING
+    if before in ("and", "or", "but") or (before == "so" and place.after in _OBJECTS):
+        return place.after in _OBJECTS
+    if before in _DETERMINERS or place.is_behind(_BEING):
         return False
-    if is_plural(before):
-        return place.after not in FINITE
-    return place.after in OBJECTS - {"that", "last", "one"} and not _described(place)
-
-
-def _described(place: Place) -> bool:
-    """Whether the word before belongs to it: "a new record the club set"."""
-    return place.at(2) in ("a", "an", "of")
+    if _is_plural(before):
+        return place.after not in _FINITE
+    described = place.at(2) in ("a", "an", "of")  # "a new record the club set"
+    return place.after in _OBJECTS - {"that", "last", "one"} and not described
 
 
 # ------------------------------------------------------------------- senses of their own
 
 
-def _special(word: str, place: Place) -> str:
+def _special(word: str, place: _Place) -> str:
     """The sense of words that are more than a verb and a noun; "" where the general rules hold."""
     lower = word.lower()
     match lower:
         case "read":
             return _read(place)
         case "lead":
-            return _lead(place)
+            metal = place.after in _METAL or place.at(1) in ("of", "contains", "contain")
+            in_it = place.at(1) in ("with", "from") and place.after in ("", "in", "is", "and")
+            is_it = place.clause and place.after in ("is", "was")
+            return "n" if metal or in_it or is_it else "v"
         case "minute":
-            return _minute(place)
+            ends = place.after == "" and place.is_behind(_BEING - {"'s"})
+            return "a" if ends or place.after in _MINUTE else "n"
         case "content":
             ends = place.after in ("", "with", "to", "and", "just")
-            return "a" if ends and place.is_behind(BEING - {"more", "as"}) else ""
+            return "a" if ends and place.is_behind(_BEING - {"more", "as"}) else ""
         case "polish":
             # Of Poland unless a command opens with it.
             named = word[0].isupper() and not (place.clause and _verb(lower, place))
             return "n" if named else "v"
         case "dove" | "wound":
             goes_on = place.after in ("into", "in", "off", "down", "under", "up", "around")
-            return "p" if goes_on and place.at(1) not in DETERMINERS else "n"
+            return "p" if goes_on and place.at(1) not in _DETERMINERS else "n"
     return ""
 
 
-def _read(place: Place) -> str:
+def _read(place: _Place) -> str:
     subject = place.at(1)
     if place.clause:
         return "v"
-    if subject in ADVERBS:
+    if subject in _ADVERBS:
         earlier = place.earlier()
-        if earlier.is_behind(HAVING):
+        if earlier.is_behind(_HAVING):
             return "p"
-        habit = subject in PRESENT and earlier.at(1) in ("i", "we", "you", "they")
+        habit = subject in _PRESENT and earlier.at(1) in ("i", "we", "you", "they")
         return "v" if habit else _read_by(earlier)
-    if place.is_behind(HAVING):
+    if place.is_behind(_HAVING):
         return "p"
     return _read_by(place)
 
 
-def _read_by(place: Place) -> str:
+def _read_by(place: _Place) -> str:
     """By who reads: "he read" is past, "I read" mostly is."""
     subject, inverted = place.at(1), place.at(2)
-    if inverted in HAVING:
+    if inverted in _HAVING:
         return "p"
     if subject in ("i", "we", "they", "you", "he", "she", "it", "who", "and"):
         return _read_by_pronoun(place)
-    if inverted in ("let", "help", "make", "did", "does", "will", "can") or subject in AUXILIARIES:
+    if inverted in ("let", "help", "make", "did", "does", "will", "can") or subject in _AUXILIARIES:
         return "v"
-    if subject in DETERMINERS or not subject:
+    if subject in _DETERMINERS or not subject:
         return "v"
-    told = place.after in OBJECTS or place.after in ("", "about", "from", "out", "aloud")
-    return "p" if told and not is_plural(subject) and "to" not in place.before[-3:] else "v"
+    told = place.after in _OBJECTS or place.after in ("", "about", "from", "out", "aloud")
+    return "p" if told and not _is_plural(subject) and "to" not in place.before[-3:] else "v"
 
 
-def _read_by_pronoun(place: Place) -> str:
+def _read_by_pronoun(place: _Place) -> str:
     subject, inverted = place.at(1), place.at(2)
-    if inverted in AUXILIARIES:
+    if inverted in _AUXILIARIES:
         return "v"
-    if not PAST.isdisjoint(place.before):
+    if not _PAST.isdisjoint(place.before):
         return "p"
     if subject in ("he", "she", "it"):
         return "p"
     if subject == "and":
         past = any(word.endswith("ed") for word in place.before)
         return "p" if past else "v"
-    usual = not PRESENT.isdisjoint(place.before) or place.after in HABITS
+    usual = not _PRESENT.isdisjoint(place.before) or place.after in _HABITS
     return "v" if usual or subject == "you" else "p"
-
-
-def _lead(place: Place) -> str:
-    metal = place.after in _METAL or place.at(1) in ("of", "contains", "contain")
-    in_it = place.at(1) in ("with", "from") and place.after in ("", "in", "is", "and")
-    is_it = place.clause and place.after in ("is", "was")
-    return "n" if metal or in_it or is_it else "v"
-
-
-def _minute(place: Place) -> str:
-    if place.after in _MINUTE:
-        return "a"
-    return "a" if place.after == "" and place.is_behind(BEING - {"'s"}) else "n"
-
-
-# --------------------------------------------------------------------------- the table
-
-
-def _table() -> Mapping[str, Any]:
-    return table("pronunciation", "heteronyms.toml")
-
-
-@cache
-def _lists() -> dict[str, frozenset[str]]:
-    return {name: frozenset(_table()[name].split()) for name in ("nouns", "adjectives", "commands")}
-
-
-@cache
-def _no_verb_before() -> dict[str, frozenset[str]]:
-    return {word: frozenset(said.split()) for word, said in _table()["no_verb_before"].items()}
-
-
-@cache
-def _words() -> frozenset[str]:
-    """All words that have several sounds."""
-    bases = _lists()["nouns"] | _lists()["adjectives"]
-    others = {key.partition(" ")[0] for key in _table()["as"]}
-    return bases | {f"{word}s" for word in _lists()["nouns"]} | {"lives"} | others
 
 
 def _said(word: str, sense: str) -> str:
     """What espeak says so."""
-    said: str = _table()["as"].get(f"{word} {sense}", "")
-    if said:
+    if said := _AS.get(f"{word} {sense}", ""):
         return said
     if sense != "v":
         return f"the {word}"
-    inflected = word.endswith("s") and word[:-1] in _words()
+    inflected = word.endswith("s") and word[:-1] in _WORDS
     return f"he {word}" if inflected else f"to {word}"
+
+
+def _is_plural(word: str) -> bool:
+    if word in _PLURALS:
+        return True
+    ends = word.endswith("s") and not word.endswith(("ss", "us", "'s"))
+    return ends and len(word) > 3 and word not in _NO_PLURALS

@@ -5,11 +5,10 @@ it depends on the word alone, and for the few that are words as well, on the cap
 """
 
 import re
-from collections.abc import Mapping
-from functools import cache, lru_cache
-from typing import Any, Final
+from functools import lru_cache
+from typing import Final
 
-from engine.resources import table
+from engine.text.tables import section, words
 
 _CAPITALS: Final = re.compile(r"([a-z]?)([A-Z]{2,})")  # iOS, mRNA
 _SHOUTED: Final = re.compile(r"[A-Z]+['’][A-Z]+")
@@ -21,13 +20,18 @@ _ODD_START: Final = re.compile(
     "(?!B[LR]|C[HLRZ]|D[RW]|F[LR]|G[HLNR]|K[HLNR]|LL|MN|P[FHLNRST]|RH|S[CHKLMNPQTVW]|T[HRSW]|VL"
     "|W[HR]|ZH)[BCDFGHJKLMNPQRSTVWXZ]{2}|[AIU]{2}"
 )
+_SAID, _SPELLED_OUT, _WORDS, _EITHER = (
+    frozenset(word.upper() for word in words("initialisms", name))
+    for name in ("said", "spelled", "words", "either")
+)
+_SAID_AS: Final = section("initialisms", "as")
 _GOVERNORS: Final = frozenset("THE A AN OUR YOUR THEIR".split())
 """Behind these IT and US are no pronouns."""
 
 
 def is_either(word: str) -> bool:
     """Whether the words beside it decide whether it is an abbreviation: IT, US."""
-    return word in _lists()["either"]
+    return word in _EITHER
 
 
 def respelled(word: str, before: str = "", after: str = "") -> str:
@@ -44,7 +48,7 @@ def respelled(word: str, before: str = "", after: str = "") -> str:
 def spelled(part: str) -> str:
     """The letters of a part of a word that are said one by one; "" = it is said as a word."""
     match = _CAPITALS.fullmatch(part)
-    if not match or _is_said(match[2]) or part in _said_as():
+    if not match or _is_said(match[2]) or part in _SAID_AS:
         return ""
     return match[2]
 
@@ -62,7 +66,7 @@ def _respelled(part: str) -> str:
         return "eh"
     match = _ENDING.fullmatch(part)
     base, ending = (match[1], "'s") if match else (part, "")
-    if said := _said_as().get(base):
+    if said := _SAID_AS.get(base):
         return said + ending
     capitals = _CAPITALS.fullmatch(base)
     if len(base) == 1 or (not capitals and not _SHOUTED.fullmatch(part)):
@@ -78,35 +82,17 @@ def _is_word(word: str, before: str, after: str) -> bool:
     """Whether one that is both is a word here."""
     if word == "AM" and before == "I":
         return True
-    return before not in _GOVERNORS and any(map(_is_emphasised, (before, after)))
-
-
-def _is_emphasised(word: str) -> bool:
-    """Whether it is a word in capitals, and no abbreviation."""
-    return len(word) > 1 and word.isalpha() and word.isupper() and _is_said(word)
+    emphasised = (  # words in capitals, and no abbreviations
+        len(beside) > 1 and beside.isalpha() and beside.isupper() and _is_said(beside)
+        for beside in (before, after)
+    )
+    return before not in _GOVERNORS and any(emphasised)
 
 
 def _is_said(capitals: str) -> bool:
     """Whether capitals are said as a word."""
-    lists = _lists()
-    if capitals in lists["said"] or capitals in lists["words"]:
+    if capitals in _SAID or capitals in _WORDS:
         return True
-    if len(capitals) <= _LONGEST or capitals in lists["spelled"]:
+    if len(capitals) <= _LONGEST or capitals in _SPELLED_OUT:
         return False
     return bool(_VOWEL.search(capitals)) and not _ODD_START.match(capitals)
-
-
-@cache
-def _lists() -> Mapping[str, frozenset[str]]:
-    names = ("said", "spelled", "words", "either")
-    return {name: frozenset(_table()[name].upper().split()) for name in names}
-
-
-@cache
-def _said_as() -> Mapping[str, str]:
-    table: Mapping[str, str] = _table()["as"]
-    return table
-
-
-def _table() -> Mapping[str, Any]:
-    return table("pronunciation", "initialisms.toml")

@@ -7,70 +7,18 @@ begins after it.
 import re
 
 from engine.text.rules.context import SENTENCE_STARTERS, Context, Reading, Rule, say
+from engine.text.tables import section, words
 
-_TITLES = {
-    "Mr": "Mister", "Mrs": "Missus", "Ms": "Miz", "Messrs": "Messieurs", "Prof": "Professor",
-    "Gen": "General", "Sen": "Senator", "Rep": "Representative", "Gov": "Governor",
-    "Capt": "Captain", "Lt": "Lieutenant", "Col": "Colonel", "Sgt": "Sergeant",
-    "Cpl": "Corporal", "Maj": "Major", "Adm": "Admiral", "Rev": "Reverend", "Hon": "Honorable",
-    "Pres": "President", "Fr": "Father", "Mt": "Mount", "Ft": "Fort", "Mme": "Madame",
-    "Drs": "Doctors",
-}  # fmt: skip
-"""Before a name; never the end of a sentence."""
-
-_BARE_TITLES = frozenset({"Mr", "Mrs", "Ms", "Mt", "Prof"})  # also recognised without their dot
-
-_WORDS = {
-    "etc": "et cetera", "approx": "approximately", "dept": "department", "est": "estimated",
-    "incl": "including", "misc": "miscellaneous", "vol": "volume", "fig": "figure",
-    "eq": "equation", "ch": "chapter", "pp": "pages", "pg": "page", "ed": "edition",
-    "eds": "editors",
-    "al": "al", "vs": "versus", "govt": "government", "max": "maximum", "min": "minimum",
-    "tel": "telephone", "temp": "temperature", "avg": "average", "assn": "association",
-    "assoc": "association", "bros": "brothers", "dist": "district", "ext": "extension",
-    "hwy": "highway", "inc": "incorporated", "ltd": "limited", "corp": "corporation",
-    "co": "company", "intl": "international", "mfg": "manufacturing", "jr": "junior",
-    "sr": "senior", "esq": "esquire", "apt": "apartment", "ave": "avenue", "blvd": "boulevard",
-    "rd": "road", "ln": "lane", "sq": "square", "ca": "circa", "resp": "respectively",
-    "univ": "university", "sec": "section", "para": "paragraph", "ref": "reference",
-    "viz": "namely", "cf": "compare", "no": "number", "nos": "numbers", "nr": "number",
-    "p": "page", "art": "article", "c": "circa", "b": "born", "d": "died", "ste": "suite",
-    "rm": "room", "ea": "each", "bd": "boulevard", "av": "avenue", "fl": "floor",
-    "bldg": "building",
-}  # fmt: skip
-"""Recognised with their dot only; capitals allowed."""
-
-_BEFORE_FIGURE = frozenset("no nos nr vol fig eq ch pp pg sec p art c b d ste rm".split())
-"""Read as abbreviations only with a figure after them: "No." is also an answer."""
-
-_REAL_WORDS = frozenset("ea fl av ed al co temp max min sec sq ca ref para misc".split())
-"""These are also words or names: their dot may simply end the sentence, so something must
-follow."""
-
-_OTHERS_IN_CAPITALS = frozenset("est ca co al fl sec ed ea av ch ref art temp sq p c d b".split())
-"""In capitals these are something else: a time zone, a state, an institution, an initial."""
-
-_DOTTED = {
-    "e.g": "for example,", "i.e": "that is,", "a.k.a": "also known as", "w.r.t": "with respect to",
-    "n.b": "note:", "p.s": "P-S,", "ph.d": "P-H-D", "m.d": "M-D", "b.a": "B-A", "m.a": "M-A",
-    "b.sc": "B-S-C", "m.sc": "M-S-C", "d.d.s": "D-D-S", "r.i.p": "R-I-P", "v.s": "versus",
-}  # fmt: skip
-
-_BARE = {
-    "vs": "versus", "etc": "et cetera", "eg": "for example,", "ie": "that is,", "w/": "with",
-    "w/o": "without", "b/c": "because", "n/a": "not applicable", "N/A": "not applicable",
-    "c/o": "care of", "a/c": "air conditioning", "A/C": "air conditioning",
-    "approx": "approximately", "aka": "also known as", "PhD": "P-H-D", "LED": "L-E-D",
-    "LEDs": "L-E-Ds", "NYC": "N-Y-C",
-    "WWI": "World War one", "WWII": "World War two", "WW1": "World War one", "WW2": "World War two",
-    "TL;DR": "in short", "TLDR": "in short", "Blvd": "Boulevard", "Ave": "Avenue",
-    "Hwy": "Highway", "Apt": "Apartment",
-}  # fmt: skip
-"""Read this way without any dot. The last rows are capitals that a synthesiser would read as a
-word."""
-
+_TITLES = section("abbreviations", "titles")
+_BARE_TITLES = words("abbreviations", "bare_titles")
+_WORDS = section("abbreviations", "words")
+_BEFORE_FIGURE = words("abbreviations", "before_figure")
+_REAL_WORDS = words("abbreviations", "real_words")
+_OTHERS_IN_CAPITALS = words("abbreviations", "others_in_capitals")
+_DOTTED = section("abbreviations", "dotted")
+_BARE = section("abbreviations", "bare")
 _INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
-_MAY_END = frozenset("etc jr sr inc ltd co corp esq bros al".split())
+_MAY_END = words("abbreviations", "may_end")
 
 
 def dotted(core: str, context: Context) -> Reading | None:
@@ -106,14 +54,12 @@ def street_or_person(core: str, context: Context) -> Reading | None:
         return None
     before, behind = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[core]
     closes = bool(context.tail.strip(".")) or not _names_something(context)
-    if not closes and _in_address(context):
-        return say(behind, "")
     if not closes:
-        return say(before, "")
+        in_address = context.previous[:1].isupper() and context.before_previous[:1].isdigit()
+        return say(behind if in_address else before, "")  # "12 Oak Dr. Springfield"
     named = context.previous[:1].isupper() or context.previous[:1].isdigit()
-    if not named and core == "Dr":
-        return say(before, context.mark_behind_dot(any_name=False))
-    return say(behind, context.mark_behind_dot(any_name=False))
+    word = before if not named and core == "Dr" else behind
+    return say(word, context.mark_behind_dot(any_name=False))
 
 
 def shortened(core: str, context: Context) -> Reading | None:
@@ -172,24 +118,14 @@ def _with_own_comma(expansion: str, context: Context) -> Reading:
     """A reading that ends with a mark of its own keeps it unless the text has one."""
     words = expansion.rstrip(",:")
     own = expansion[len(words) :]
-    if own:
-        return say(words, context.other_mark or own)
-    return say(
-        words, context.mark_behind_dot(any_name=False) if context.tail.startswith(".") else None
-    )
+    return say(words, context.other_mark or own or context.mark_behind_dot(any_name=False))
 
 
 def _names_something(context: Context) -> bool:
     """Whether a name follows: a capital that does not begin a sentence."""
     after = context.after
-    if after in ("Who", "Will"):
-        return True
-    return after[:1].isupper() and after.lower() not in SENTENCE_STARTERS
-
-
-def _in_address(context: Context) -> bool:
-    """ "12 Oak Dr. Springfield": a name with a figure before it."""
-    return context.previous[:1].isupper() and context.before_previous[:1].isdigit()
+    starts_sentence = after.lower() in SENTENCE_STARTERS and after not in ("Who", "Will")
+    return after[:1].isupper() and not starts_sentence
 
 
 RULES: tuple[Rule, ...] = (

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.text.tables import words
+
 _NUMERIC = re.compile(
     r"(?:[-+~≈<>≤≥±–]|[<>]=|[a-zA-Z]+/)?[\d.,'½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/±x×][\d.,]*\d|[eE][-+]?\d+|\^-?\d+)?"
 )
@@ -15,34 +17,12 @@ _SENTENCE_MARKS = ".?!:;"
 
 SCALES = ("thousand", "million", "billion", "trillion", "lakh", "crore")
 
-SENTENCE_STARTERS = frozenset(
-    "the a an it he she they we i you this that these those there here in on at for from with and "
-    "but so or if when while what where who why how is are was were do does did can could will "
-    "would should my your his her their our its then however also as after before no not yes let "
-    "many most some all please thanks another each to by once mr mrs ms dr prof".split()
-)
-
-_NO_NOUNS = SENTENCE_STARTERS | frozenset(
-    "of than less per off million billion thousand trillion lakh crore hundred up down away "
-    "apart".split()
-)
+SENTENCE_STARTERS = words("context", "sentence_starters")
+_NO_NOUNS = SENTENCE_STARTERS | words("context", "no_nouns")
 
 
-_COUNTED = frozenset(
-    "people men women children years months weeks days hours minutes seconds words steps dollars "
-    "euros pounds miles meters kilometers feet square pages points calories times users students "
-    "employees units items copies votes grams soldiers percent million billion thousand km kg mg "
-    "ml kcal cal ft mi rpm mah mb gb kb ms px watts volts degrees lines tokens characters of or "
-    "different more other such".split()
-)
-_VERB_LIKE = frozenset(
-    "was is has as this his its sees us plus thus always perhaps be been have had may might must "
-    "shall cost costs went goes go came comes bought buys paid pays spent left made makes gave "
-    "gives got gets covers me him them who whom which because since until till about into onto "
-    "more extra back total only just now today tomorrow yesterday again too instead later earlier "
-    "fell rose grew lasts helps helped buys can't won't isn't wasn't doesn't "
-    "alone already ago against without within through during between among".split()
-)
+_COUNTED = words("context", "counted")
+_VERB_LIKE = words("context", "verb_like")
 
 
 class NeedNext(Exception):
@@ -161,6 +141,22 @@ class Context:
 
 Rule = Callable[[str, Context], Reading | None]
 """(core, context) -> how it is said; None when another rule has to decide."""
+
+
+def matching(
+    pattern: str, flags: re.RegexFlag = re.NOFLAG
+) -> Callable[[Callable[[re.Match[str], Context], Reading | None]], Rule]:
+    """Makes a rule of a function that reads the match of a whole token instead of the token."""
+    whole = re.compile(pattern, flags)
+
+    def rule_of(read: Callable[[re.Match[str], Context], Reading | None]) -> Rule:
+        def rule(core: str, context: Context) -> Reading | None:
+            match = whole.fullmatch(core)
+            return read(match, context) if match else None
+
+        return rule
+
+    return rule_of
 
 
 def say(words: str, mark: str | None = None) -> Reading:

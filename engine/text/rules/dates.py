@@ -7,11 +7,10 @@ around it say so, or where it looks like a year and counts nothing.
 import re
 
 from engine.text.rules import numbers, units
-from engine.text.rules.context import Context, Reading, Rule, is_counted, say
+from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, say
+from engine.text.tables import listed, section, words
 
-MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+MONTHS = listed("dates", "months")
 _SHORT_MONTHS = {
     short: month
     for month in MONTHS
@@ -24,33 +23,31 @@ _OTHER_CASES = frozenset(
     for name in {*MONTHS, *_SHORT_MONTHS} - {"May", "March", "Mar"}
     for form in (name.lower(), name.upper())
 )
-_DATED = frozenset("on by since until till before after from of this next last every".split())
-"""Before "may 5" and "march 5", which may be words too."""
-_DAYS = {
-    "Mon": "Monday",
-    "Tue": "Tuesday",
-    "Tues": "Tuesday",
-    "Wed": "Wednesday",
-    "Thu": "Thursday",
-    "Thur": "Thursday",
-    "Thurs": "Thursday",
-    "Fri": "Friday",
-    "Sat": "Saturday",
-    "Sun": "Sunday",
-}
-_FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
-_ISO = re.compile(
-    r"(\d{4})([-/.])(?!\d\.|\d\d\.\d(?!\d))(\d\d?)\2(\d\d?)(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
+_DATED = words("dates", "dated")
+_ZONES = words("dates", "zones")
+_NAMED_MONTH, _NAMED_DAY = r"(?P<month>[A-Za-z]{3,9})", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_LONG_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d)"
+_ANY_YEAR = r"(?P<year>(?:1[5-9]|20)\d\d|'?\d\d)"
+_DASHED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_NAMED_DAY}([-–/.]){_NAMED_MONTH}\2{_ANY_YEAR}",
+        rf"{_NAMED_MONTH}([-–/.]){_NAMED_DAY}\2{_ANY_YEAR}",
+        rf"{_LONG_YEAR}([-–/.]){_NAMED_MONTH}\2{_NAMED_DAY}",
+        rf"{_NAMED_DAY}{_NAMED_MONTH}{_LONG_YEAR}",
+        rf"{_NAMED_MONTH}[-–/.]{_LONG_YEAR}",
+        rf"{_NAMED_DAY}[-/]{_NAMED_MONTH}",
+        rf"{_NAMED_MONTH}[-/]{_NAMED_DAY}",
+    )
 )
-_NUMERIC = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)")
-_MONTH_YEAR = re.compile(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
-_MONTH_DAY = re.compile(r"(\d{1,2})/(\d{1,2})")
+_TIMED = re.compile(r"[AP]\.?M|\d{1,2}(?::\d\d)?[ap]\.?m|\d{1,2}:\d\d(?::\d\d)?", re.IGNORECASE)
+_DAYS = section("dates", "days")
+FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
 _DAY_RANGE = re.compile(r"(\d{1,2})(st|nd|rd|th)?[-–](\d{1,2})(?:st|nd|rd|th)?")
 _TIME = re.compile(r"(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?:([ap])\.?m)?", re.IGNORECASE)
 _HOUR = re.compile(r"(\d{1,2})([ap])\.?m", re.IGNORECASE)
 _POINT = re.compile(r"(\d{1,2})\.([0-5]\d)(?:([ap])\.?m)?", re.IGNORECASE)
 _FRENCH = re.compile(r"(\d|1\d|2[0-3])h([0-5]?\d)(?:(m)(?:in)?)?")
-_ZONE = re.compile(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
 _SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
 _HALF = re.compile(r"([AaPp])\.?[Mm]")
 _RATIO = re.compile(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})")
@@ -59,43 +56,40 @@ _YEAR = re.compile(r"(1\d|20)\d\d")
 _YEAR_RANGE = re.compile(r"((?:1[1-9]|20)\d\d)[-–/]((?:1[1-9]|20)\d\d|\d\d)")
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
 _ERA = re.compile(r"BC|AD|BCE|CE|B\.C|A\.D")
-_YEAR_CUES = frozenset(
-    "in since by from until till before after during around circa late early mid year spring "
-    "summer fall autumn winter through born died founded established copyright c ca b d est"
-    "".split()
-) | {month.lower() for month in MONTHS}
+_YEAR_CUES = words("dates", "year_cues") | {month.lower() for month in MONTHS}
 
 
-def full_date(core: str, context: Context) -> Reading | None:
-    """2024-03-05, 2024-03-05T14:30:00Z, 3/5/2024, 3/5/24"""
-    match = _ISO.fullmatch(core)
-    if match:
-        words = date(int(match[3]), int(match[4]), match[1])
-        time = _TIME.fullmatch(match[5] or "")
-        return (
-            say(f"{words}, {_clock(time, context)}" if words and time else words) if words else None
-        )
-    match = _MONTH_YEAR.fullmatch(core)
-    if match:
-        return say(f"{MONTHS[int(match[1]) - 1]} {numbers.year(int(match[2]))}")
-    match = _NUMERIC.fullmatch(core)
-    if not match or (match[2] == "-" and len(match[4]) == 2):
-        return None
+@matching(
+    r"(\d{4})([-/.])(?!\d\.|\d\d\.\d(?!\d))(\d\d?)\2(\d\d?)"
+    r"(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
+)
+def iso(match: re.Match[str], context: Context) -> Reading | None:
+    """2024-03-05, 2024-03-05T14:30:00Z"""
+    words = date(int(match[3]), int(match[4]), match[1])
+    time = _TIME.fullmatch(match[5] or "")
+    return say(f"{words}, {_clock(time, context)}" if time else words) if words else None
+
+
+@matching(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
+def month_and_year(match: re.Match[str], context: Context) -> Reading:
+    """03/2024"""
+    return say(f"{MONTHS[int(match[1]) - 1]} {numbers.year(int(match[2]))}")
+
+
+@matching(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|(?<!-)\d\d)")
+def numeric(match: re.Match[str], context: Context) -> Reading | None:
+    """3/5/2024, 3/5/24, 5.3.2024"""
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)
     words = date(month, day, match[4]) or date(day, month, match[4])
     return say(words) if words else None
 
 
-def day_and_month(core: str, context: Context) -> Reading | None:
+@matching(r"(\d{1,2})/(\d{1,2})")
+def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
     """on 3/5"""
-    match = _MONTH_DAY.fullmatch(core)
-    if not match or context.previous.lower() != "on" or not _is_day(match[2]):
-        return None
-    month = int(match[1])
-    return (
-        say(f"{MONTHS[month - 1]} {numbers.ordinal(int(match[2]))}") if 1 <= month <= 12 else None
-    )
+    words = date(int(match[1]), int(match[2]), "") if context.previous.lower() == "on" else ""
+    return say(words) if words else None
 
 
 def day(core: str, context: Context) -> Reading | None:
@@ -103,18 +97,21 @@ def day(core: str, context: Context) -> Reading | None:
     spread = _DAY_RANGE.fullmatch(core)
     if spread and _is_day(spread[1]) and _is_day(spread[3]):
         first, last = (numbers.ordinal(int(group)) for group in spread.groups()[::2])
-        if _is_month(context.previous):
+        if is_month(context.previous):
             return say(f"{first} to {last}")
-        if not context.tail and _month_name(context.after):
+        if not context.tail and is_month(context.after):
             article = "" if context.previous.lower() == "the" else "the "
             return say(f"{article}{first} to {last} of")
         return None
     bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", core)
     if not _is_day(bare) or "'" in context.opened:
         return None
-    if _behind_month(context) and context.past[0].mark == "":
+    behind_month = is_month(context.previous)
+    if context.previous in ("may", "march"):  # they may be words, too
+        behind_month = context.before_previous.lower() in _DATED
+    if behind_month and context.past[0].mark == "":
         return say(numbers.ordinal(int(bare)))
-    if context.tail or not _month_name(context.after):
+    if context.tail or not is_month(context.after):
         return None
     article = "" if context.previous.lower() == "the" else "the "
     return say(f"{article}{numbers.ordinal(int(bare))} of")
@@ -122,16 +119,13 @@ def day(core: str, context: Context) -> Reading | None:
 
 def month(core: str, context: Context) -> Reading | None:
     """Jan., Sept 5, 5 Mar"""
-    name = _SHORT_MONTHS.get(core) or (
-        _SHORT_MONTHS.get(core.title()) if core in _OTHER_CASES else None
-    )
+    name = _SHORT_MONTHS.get(core.title() if core in _OTHER_CASES else core)
     if name is None:
         return None
     dotted = context.tail.startswith(".")
-    if not (dotted and core in _SAFE_SHORT):
-        beside_figure = context.after_number or context.after[:1].isdigit()
-        if not beside_figure:
-            return None
+    safe = dotted and core in _SAFE_SHORT
+    if not (safe or context.after_number or context.after[:1].isdigit()):
+        return None
     return say(name, context.mark_behind_dot(any_name=False) if dotted else None)
 
 
@@ -140,10 +134,9 @@ def weekday(core: str, context: Context) -> Reading | None:
     name = _DAYS.get(core)
     if name is None:
         return None
-    if core in ("Sat", "Sun", "Wed", "Mon", "Fri") or not context.tail.startswith("."):
-        dated = context.after[:1].isdigit() or _month_name(context.after)
-        if not dated:
-            return None
+    safe = context.tail.startswith(".") and core not in ("Sat", "Sun", "Wed", "Mon", "Fri")
+    if not (safe or context.after[:1].isdigit() or is_month(context.after)):
+        return None
     return say(name, context.other_mark)
 
 
@@ -159,7 +152,9 @@ def year(core: str, context: Context) -> Reading | None:
     if not _YEAR.fullmatch(core):
         return None
     value = int(core)
-    if _follows_date(context):
+    day_before = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
+    dated = _is_day(day_before) and is_month(context.before_previous)  # "March 3rd,", "3 March"
+    if dated or is_month(context.previous):
         return say(numbers.year(value))
     is_count = not context.tail and is_counted(context.after)
     if context.previous.lower() in _YEAR_CUES:
@@ -169,11 +164,9 @@ def year(core: str, context: Context) -> Reading | None:
     return say(numbers.year(value))
 
 
-def zone(core: str, context: Context) -> Reading | None:
+@matching(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
+def zone_offset(match: re.Match[str], context: Context) -> Reading:
     """UTC+5:30, GMT-3"""
-    match = _ZONE.fullmatch(core)
-    if not match:
-        return None
     name, sign, hours, minutes = match.groups("0")
     words = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
     return say(f"{words} {numbers.cardinal(int(minutes))}" if int(minutes) else words)
@@ -200,24 +193,41 @@ def time(core: str, context: Context) -> Reading | None:
     return None
 
 
-def half_of_day(core: str, context: Context) -> Reading | None:
+@matching(_HALF.pattern)
+def half_of_day(match: re.Match[str], context: Context) -> Reading | None:
     """p.m., AM; "am" only after a time"""
-    match = _HALF.fullmatch(core)
-    if not match:
-        return None
-    timed = (
-        bool(context.past)
-        and not context.past[0].mark
-        and (context.after_number or bool(_TIME.fullmatch(context.past[0].core)))
-    )
+    core, past = match[0], context.past
+    timed = past and not past[0].mark and (context.after_number or _TIME.fullmatch(past[0].core))
     if not timed and "." not in core and core != "AM":
         return None
     return Reading((_half(match[1]),), _half_mark(core, context))
 
 
+def dashed(core: str, context: Context) -> Reading | None:
+    """15-Jan-2020, Jan-15-2020, 2020-Jan-15, 15Jan2020, Jan-2020, 15-Jan"""
+    match = next((match for pattern in _DASHED if (match := pattern.fullmatch(core))), None)
+    name = match["month"].title() if match else ""
+    name = _SHORT_MONTHS.get(name, name)
+    if not match or name not in MONTHS:
+        return None
+    parts = match.groupdict()
+    year = (parts.get("year") or "").lstrip("'")
+    if not parts.get("day"):
+        return say(f"{name} {numbers.year(int(year))}")
+    words = date(MONTHS.index(name) + 1, int(parts["day"]), year)
+    return say(words) if words else None
+
+
+def zone(core: str, context: Context) -> Reading | None:
+    """The EST of "3 PM EST.": a zone keeps its letters, and its dot ends the sentence."""
+    if core not in _ZONES or not context.past or context.past[0].mark:
+        return None
+    return say(core) if _TIMED.fullmatch(context.past[0].core) else None
+
+
 def full_name(word: str) -> str:
     """ "Monday" for "Mon" and "Monday", "March" for "Mar" and "March"; "" for anything else."""
-    return (_DAYS | _SHORT_MONTHS).get(word) or (word if word in _FULL_NAMES else "")
+    return (_DAYS | _SHORT_MONTHS).get(word) or (word if word in FULL_NAMES else "")
 
 
 def _half(letter: str) -> str:
@@ -287,39 +297,18 @@ def _year_range(match: re.Match[str], context: Context) -> Reading | None:
     return say(f"{numbers.year(first)} to {words}")
 
 
-def _follows_date(context: Context) -> bool:
-    """ "March 3rd," or "March" or "3 March" stands before."""
-    if _is_month(context.previous):
-        return True
-    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
-    return _is_day(bare) and _is_month(context.before_previous)
-
-
 def _is_day(text: str) -> bool:
     return text.isdecimal() and len(text) <= 2 and 1 <= int(text) <= 31
 
 
-def _month_name(word: str) -> bool:
+def is_month(word: str) -> bool:
+    """Whether a word is the name of a month, or begins with one: "Mar", "March-April"."""
     first = re.split("[-–.]", word)[0]
     return first in MONTHS or first in _SHORT_MONTHS or first in _OTHER_CASES
 
 
-def month_number(name: str) -> int:
-    """1 to 12 for the name of a month in any case, in full or short; 0 for anything else."""
-    full = _SHORT_MONTHS.get(name.title(), name.title())
-    return MONTHS.index(full) + 1 if full in MONTHS else 0
-
-
-def _behind_month(context: Context) -> bool:
-    if context.previous in ("may", "march"):
-        return context.before_previous.lower() in _DATED
-    return _is_month(context.previous)
-
-
-def _is_month(word: str) -> bool:
-    return _month_name(word)
-
-
+NAMED: tuple[Rule, ...] = (dashed, zone)
 RULES: tuple[Rule, ...] = (
-    full_date, day_and_month, day, year, zone, time, half_of_day, month, weekday,
+    iso, month_and_year, numeric, day_and_month, day, year, zone_offset, time, half_of_day, month,
+    weekday,
 )  # fmt: skip

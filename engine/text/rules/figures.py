@@ -6,47 +6,25 @@ Invariant: every rule matches its whole token or leaves it alone; no rule guesse
 import re
 
 from engine.text.rules import numbers
-from engine.text.rules.context import SENTENCE_STARTERS, Context, Reading, Rule, is_counted, say
+from engine.text.rules.context import (
+    SENTENCE_STARTERS,
+    Context,
+    Reading,
+    Rule,
+    is_counted,
+    matching,
+    say,
+)
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import section, words
 
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
-_PLAIN = re.compile(rf"([-–+]?(?:{NUMBER}))([%‰]?)")
-_ORDINAL = re.compile(r"(\d{1,3}(?:,?\d{3})*)(st|nd|rd|th)", re.IGNORECASE)
-_FRACTION = re.compile(r"(-?)(\d{1,4})/(\d{1,4})(ths?|rds?)?")
-_MIXED = re.compile(rf"(\d*)([{_FRACTION_SIGNS}])")
-_DECADE = re.compile(r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s")
-_RATING = re.compile(r"(\d{1,3}\.\d+)/(\d{1,3})")
-_TIMES = re.compile(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
-_LIST = re.compile(r"\d{1,2}(?:,\d{1,2}){2,}")
-_THOUSANDS = re.compile(rf"({NUMBER})[kK]")
-_MANY = re.compile(r"1(00+)s")
-_TIMES_PER = re.compile(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
-_SCIENTIFIC = re.compile(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
-_NAME_FIGURES = re.compile(r"\d{3,4}")
-_NUMBERED = frozenset(
-    "rfc rm error http port flight route room highway hwy chmod status bus".split()
-)
-_STATUS = frozenset("400 401 403 404 405 408 409 410 418 429 500 501 502 503 504".split())
-_VERSION = re.compile(r"([vV]?)(\d{1,4}(?:\.\d{1,5}){1,4})|(v)(\d{1,3})")
-_NETWORK = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d\d?))?(?::(\d{1,5}))?")
+_DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s"
+_NUMBERED = words("figures", "numbered")
+_STATUS = words("figures", "status")
 _OPERATORS = frozenset("+-=*/^")
-_IDIOMS = {
-    "24/7": "twenty-four seven",
-    "9/11": "nine eleven",
-    "50/50": "fifty fifty",
-    "50-50": "fifty fifty",
-    "20/20": "twenty twenty",
-    "911": "nine one one",
-    "007": "double oh seven",
-    "101": "one oh one",
-    "24/7/365": "twenty-four seven three sixty-five",
-    "802.11": "eight oh two point eleven",
-}
-_VERSIONED = frozenset(
-    "version v release python java node ubuntu debian fedora ios ipados macos android windows cuda "
-    "php ruby rust go perl kernel linux pytorch torch tensorflow numpy django firefox chrome qt "
-    "bluetooth section chapter usb http tls llama qwen gemma mistral phi claude gpt".split()
-)
+_IDIOMS = section("figures", "idioms")
+_VERSIONED = words("figures", "versioned")
 
 
 def idiom(core: str, context: Context) -> Reading | None:
@@ -54,119 +32,133 @@ def idiom(core: str, context: Context) -> Reading | None:
     words = _IDIOMS.get(core)
     if words is None:
         return None
-    if core == "101" and not _is_name(context.previous):  # "Physics 101", but "101 Dalmatians"
+    before = context.previous
+    is_named = before[:1].isupper() and before.lower() not in SENTENCE_STARTERS
+    if core == "101" and not is_named:  # "Physics 101", but "101 Dalmatians"
         return None
     return say(words)
 
 
-def plain(core: str, context: Context) -> Reading | None:
+@matching(rf"([-–+]?(?:{NUMBER}))([%‰]?)")
+def plain(match: re.Match[str], context: Context) -> Reading:
     """5, -5, 1,234.5, 50%"""
-    match = _PLAIN.fullmatch(core)
-    if not match:
-        return None
     after = {"%": "percent", "‰": "per thousand", "": ""}[match[2]]
     return say(f"{numbers.number(match[1])} {after}")
 
 
-def ordinal(core: str, context: Context) -> Reading | None:
+@matching(r"(\d{1,3}(?:,?\d{3})*)(st|nd|rd|th)", re.IGNORECASE)
+def ordinal(match: re.Match[str], context: Context) -> Reading:
     """3rd, 21st, 1,000th"""
-    match = _ORDINAL.fullmatch(core)
-    if not match:
-        return None
     return say(numbers.ordinal(int(match[1].replace(",", ""))))
 
 
-def fraction(core: str, context: Context) -> Reading | None:
-    """1/2, 3/4, 2/3rds, 1½; in "5 1/2" it continues the whole number before it."""
-    rating = _RATING.fullmatch(core)
-    if rating:
-        return say(f"{numbers.number(rating[1])} out of {numbers.number(rating[2])}")
-    sign, whole, parts = "", "", None
-    match = _FRACTION.fullmatch(core)
-    if match:
-        sign, parts = match[1], (int(match[2]), int(match[3]))
-    mixed = _MIXED.fullmatch(core)
-    if mixed:
-        top, bottom = numbers.UNICODE_FRACTIONS[mixed[2]].split("/")
-        whole, parts = mixed[1], (int(top), int(bottom))
-    if parts is None:
-        return None
-    if not whole and context.after_number and context.previous.isdecimal() and parts[0] < parts[1]:
-        return say("and " + re.sub(r"^one ", "a ", numbers.fraction(*parts)))
-    return say(("minus " if sign else "") + numbers.mixed(whole, *parts))
+@matching(r"(\d{1,3}\.\d+)/(\d{1,3})")
+def rating(match: re.Match[str], context: Context) -> Reading:
+    """8.5/10"""
+    return say(f"{numbers.number(match[1])} out of {numbers.number(match[2])}")
 
 
-def decade(core: str, context: Context) -> Reading | None:
+@matching(r"(-?)(\d{1,4})/(\d{1,4})(?:ths?|rds?)?")
+def fraction(match: re.Match[str], context: Context) -> Reading:
+    """1/2, 3/4, 2/3rds; in "5 1/2" it continues the whole number before it."""
+    top, bottom = int(match[2]), int(match[3])
+    part = _continued(top, bottom, context) or numbers.fraction(top, bottom)
+    return say(("minus " if match[1] and not part.startswith("and ") else "") + part)
+
+
+@matching(rf"(\d*)([{_FRACTION_SIGNS}])")
+def mixed(match: re.Match[str], context: Context) -> Reading:
+    """1½, ½"""
+    top, bottom = map(int, numbers.UNICODE_FRACTIONS[match[2]].split("/"))
+    continued = "" if match[1] else _continued(top, bottom, context)
+    return say(continued or numbers.mixed(match[1], top, bottom))
+
+
+def _continued(top: int, bottom: int, context: Context) -> str:
+    """A fraction behind a whole number; "" where none stands before it."""
+    if not (context.after_number and context.previous.isdecimal() and top < bottom):
+        return ""
+    return "and " + re.sub(r"^one ", "a ", numbers.fraction(top, bottom))
+
+
+@matching(_DECADE)
+def decade(match: re.Match[str], context: Context) -> Reading | None:
     """1990s, '90s; 30s after "the" or "his" (else it is seconds)."""
-    match = _DECADE.fullmatch(core)
-    if not match:
-        return None
-    short = len(match[1]) < 4
-    if short and "'" not in core + context.opened and not _decade_cue(context.previous):
-        return None
+    if len(match[1]) < 4 and "'" not in match[0] + context.opened:
+        cues = "the early late mid my his her their your our in".split()
+        if context.previous.lower() not in cues and not re.fullmatch(_DECADE, context.previous):
+            return None
     return say(numbers.decade(int(match[1])))
 
 
-def times(core: str, context: Context) -> Reading | None:
-    """2x, 3×4, 1920x1080, 2x/day; 1,2,3"""
-    if _LIST.fullmatch(core):
-        return say(", ".join(numbers.number(part) for part in core.split(",")))
-    per = _TIMES_PER.fullmatch(core)
-    if per:
-        return say(f"{numbers.number(per[1])} times per {per[2]}")
-    match = _TIMES.fullmatch(core)
-    if not match:
-        return None
+@matching(r"\d{1,2}(?:,\d{1,2}){2,}")
+def listed(match: re.Match[str], context: Context) -> Reading:
+    """1,2,3"""
+    return say(", ".join(numbers.number(part) for part in match[0].split(",")))
+
+
+@matching(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
+def times_per(match: re.Match[str], context: Context) -> Reading:
+    """2x/day"""
+    return say(f"{numbers.number(match[1])} times per {match[2]}")
+
+
+@matching(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
+def times(match: re.Match[str], context: Context) -> Reading | None:
+    """2x, 3×4, 1920x1080"""
     sizes = [size for size in match.groups() if size]
     if len(sizes) == 1:
         if context.previous == "=" or (not context.tail and context.after[:1] in _OPERATORS):
             return None  # 2x + 1
         return say(f"{numbers.number(sizes[0])} {'time' if sizes[0] == '1' else 'times'}")
-    link = " times " if "×" in core else " by "
-    return say(link.join(_size(size) for size in sizes))
+    link = " times " if "×" in match[0] else " by "
+    return say(link.join(map(_size, sizes)))
 
 
-def scientific(core: str, context: Context) -> Reading | None:
+@matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
+def scientific(match: re.Match[str], context: Context) -> Reading:
     """1.5e-3"""
-    match = _SCIENTIFIC.fullmatch(core)
-    if not match:
-        return None
     exponent = numbers.number(match[2].lstrip("+"))
     return say(f"{numbers.number(match[1])} times ten to the {exponent}")
 
 
-def thousands(core: str, context: Context) -> Reading | None:
-    """1.5k, 10k users, 1000s of"""
-    match = _THOUSANDS.fullmatch(core)
-    if match and ("." in core or (not context.tail and is_counted(context.after))):
+@matching(rf"({NUMBER})[kK]")
+def thousands(match: re.Match[str], context: Context) -> Reading | None:
+    """1.5k, 10k users"""
+    if "." in match[0] or (not context.tail and is_counted(context.after)):
         return say(f"{numbers.number(match[1])} thousand")
-    match = _MANY.fullmatch(core)
-    if match and not context.tail and context.after == "of":
-        return say(numbers.plural(numbers.cardinal(int("1" + match[1])).removeprefix("one ")))
     return None
 
 
-def numbered(core: str, context: Context) -> Reading | None:
+@matching(r"1(00+)s")
+def many(match: re.Match[str], context: Context) -> Reading | None:
+    """1000s of"""
+    if context.tail or context.after != "of":
+        return None
+    return say(numbers.plural(numbers.cardinal(int("1" + match[1])).removeprefix("one ")))
+
+
+@matching(r"\d{3,4}")
+def numbered(match: re.Match[str], context: Context) -> Reading | None:
     """error 404, port 8080, flight BA 117: the figures of a name"""
-    if not _NAME_FIGURES.fullmatch(core):
-        return None
     before = context.previous.lower() in _NUMBERED or context.before_previous.lower() == "flight"
-    if before or (core in _STATUS and not context.tail and context.after == "error"):
-        return say(numbers.code(core))
+    if before or (match[0] in _STATUS and not context.tail and context.after == "error"):
+        return say(numbers.code(match[0]))
     return None
 
 
-def version(core: str, context: Context) -> Reading | None:
-    """3.11.2, v2.0; "Python 3.11" is three point eleven; 10.0.0.0/8 has dots."""
-    network = _NETWORK.fullmatch(core)
-    if network:
-        address, mask, port = network.groups()
-        words = " dot ".join(numbers.number(part) for part in address.split("."))
-        words += f" slash {numbers.number(mask)}" if mask else ""
-        return say(words + (f" port {numbers.digits(port)}" if port else ""))
-    match = _VERSION.fullmatch(core)
-    if not match:
-        return None
+@matching(r"(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d\d?))?(?::(\d{1,5}))?")
+def network(match: re.Match[str], context: Context) -> Reading:
+    """10.0.0.0/8, with its dots"""
+    address, mask, port = match.groups()
+    words = " dot ".join(numbers.number(part) for part in address.split("."))
+    words += f" slash {numbers.number(mask)}" if mask else ""
+    return say(words + (f" port {numbers.digits(port)}" if port else ""))
+
+
+@matching(r"([vV]?)(\d{1,4}(?:\.\d{1,5}){1,4})|(v)(\d{1,3})")
+def version(match: re.Match[str], context: Context) -> Reading | None:
+    """3.11.2, v2.0; "Python 3.11" is three point eleven."""
     parts = (match[2] or match[4]).split(".")
     lead = match[1] or match[3]
     if len(parts) == 2 and not (lead or context.previous.lower() in _VERSIONED):
@@ -184,15 +176,7 @@ def _size(size: str) -> str:
     return f"{numbers.cardinal(hundreds)} {numbers.cardinal(rest)}"
 
 
-def _is_name(word: str) -> bool:
-    return word[:1].isupper() and word.lower() not in SENTENCE_STARTERS
-
-
-def _decade_cue(previous: str) -> bool:
-    cues = "the early late mid my his her their your our in".split()
-    return previous.lower() in cues or bool(_DECADE.fullmatch(previous))
-
-
 RULES: tuple[Rule, ...] = (
-    idiom, version, decade, ordinal, fraction, scientific, times, thousands, numbered, plain,
+    idiom, network, version, decade, ordinal, rating, fraction, mixed, scientific, listed,
+    times_per, times, thousands, many, numbered, plain,
 )  # fmt: skip

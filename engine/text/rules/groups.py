@@ -1,15 +1,27 @@
-"""Figures written in groups with spaces between: thousands, telephone numbers, cards, codes.
+"""Telephone numbers, cards and other codes, said figure by figure in groups: in one token, or in
+groups with spaces between, as thousands are written too.
 
 Invariant: groups are one number only if numbers are written like that somewhere: in threes after a
 first group, like a card number, or like the telephone numbers of a country (phonenumbers knows all
-of them; the first run of groups loads it, which takes 25 ms once).
+of them; the first run of groups loads it, which takes 25 ms once). Of single tokens only common
+groupings, numbers with a plus, and what the words before call a code are taken, so that a sum or a
+range is never read as a telephone number.
 """
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from engine.text.rules import numbers
-from engine.text.rules.context import SENTENCE_STARTERS, Context
+from engine.text.rules.context import (
+    SENTENCE_STARTERS,
+    Context,
+    Reading,
+    Rule,
+    is_counted,
+    matching,
+    say,
+)
 
 LONGEST = 9  # groups, as many as the longest bank account number has
 _REGIONS = "US GB DE FR IN ES IT AU JP CH NZ BR CN NL PL SE".split()
@@ -35,6 +47,17 @@ _CUES = frozenset(
     "code pin isbn iban ssn zip card serial account passcode otp".split()
 )
 _LINKS = frozenset("is number no nr code at now".split())
+_AMERICAN = re.compile(r"(?:\+?1[-.])?(?:(?:\(\d{3}\)|\d{3})[-.]?)?(\d{3})[-.](\d{4})", re.ASCII)
+_CODE = re.compile(
+    r"\+\d{1,3}(?:[-.]\d{2,5}){2,5}|1-8\d\d-[A-Z]{4,12}|97[89]\d{10}"  # abroad, a word, a book
+    r"|\d{2,5}(?:-\d{2,5}){2,4}|\d{1,7}(?:-\d{1,7}){3,6}|(?=.*\d{6})\d+(?:-\d+){2}",
+    re.ASCII,
+)
+_UNGROUPED = re.compile(r"\+\d{8,15}", re.ASCII)
+_CARD_GLUED = re.compile(r"\d{16}", re.ASCII)
+_ZIP = re.compile(r"\d{5}(?:-\d{4})?", re.ASCII)
+_LABELS = {"tel": "telephone", "sms": "S-M-S", "fax": "fax"}
+_TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}", re.ASCII)
 
 
 def cued(context: Context) -> bool:
@@ -89,7 +112,9 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
     text = re.sub(r"[^\w)]+$", "", " ".join(run))
     if entire and _TYPED.fullmatch(text) and cued(context):
         return len(run)
-    return len(run) if entire and _is_known(text) else 0
+    # Does a country write its telephone numbers like this? What may be thousands does not count.
+    national = entire and _NATIONAL.fullmatch(text) and not re.fullmatch(_THOUSANDS, text)
+    return len(run) if national and any(_is_number_of(each, text) for each in _REGIONS) else 0
 
 
 def words_of(text: str) -> list[str]:
@@ -105,14 +130,12 @@ def international(text: str) -> str:
     """A number with its country code, in the groups of that country; "" if it is not valid."""
     import phonenumbers
 
-    try:
+    with suppress(phonenumbers.NumberParseException):
         number = phonenumbers.parse(text, None)
-    except phonenumbers.NumberParseException:
-        return ""
-    if not phonenumbers.is_possible_number(number):
-        return ""
-    style = phonenumbers.PhoneNumberFormat.INTERNATIONAL
-    return phonenumbers.format_number(number, style)
+        if phonenumbers.is_possible_number(number):
+            style = phonenumbers.PhoneNumberFormat.INTERNATIONAL
+            return phonenumbers.format_number(number, style)
+    return ""
 
 
 def _is_dialled(text: str, context: Context) -> bool:
@@ -122,14 +145,6 @@ def _is_dialled(text: str, context: Context) -> bool:
     if text[0] == "+":
         return bool(international(text))
     return cued(context) or bool(_TRUNK.match(text))
-
-
-def _is_known(text: str) -> bool:
-    """Whether a country writes its telephone numbers like this; a text that may be thousands does
-    not count."""
-    if not _NATIONAL.fullmatch(text) or re.fullmatch(_THOUSANDS, text):
-        return False
-    return any(_is_number_of(region, text) for region in _REGIONS)
 
 
 def _is_number_of(region: str, text: str) -> bool:
@@ -153,3 +168,57 @@ def _group(group: str) -> list[str]:
         return ["-".join(group)] if len(group) == 2 else [group]
     plus = ["plus"] if group.startswith("+") else []
     return plus + numbers.digits(group).split()
+
+
+def whole(core: str, context: Context) -> Reading | None:
+    """555-1234, 1-800-555-1234, +44-20-7946-0958, +14155550132, 123-45-6789, CA 90210, PIN 1234"""
+    match = _AMERICAN.fullmatch(core)
+    a_range = match and match[1].endswith("0") and match[2].endswith("00")  # 100-2000
+    behind_state = len(context.previous) == 2 and context.previous.isupper()
+    if (match and not a_range) or (behind_state and _ZIP.fullmatch(core)) or _CODE.fullmatch(core):
+        return _reading(core)
+    if _UNGROUPED.fullmatch(core) and (grouped := international(core)):
+        return _reading(grouped)
+    return _reading(" ".join(re.findall("....", core))) if _CARD_GLUED.fullmatch(core) else None
+
+
+@matching(r"(?:(\+?\d{1,3})\()?(\d{2,5})\)([\d.-]{6,12})", re.ASCII)
+def area_glued(match: re.Match[str], context: Context) -> Reading | None:
+    """(415)555-0132, +1(415)555-0132, (415)5550132; the first bracket may have been taken off."""
+    if not (match[1] or "(" in context.opened):
+        return None
+    country, area, rest = match.groups()
+    if re.fullmatch(r"\d{7}", rest) and re.fullmatch(r"[2-9]\d\d", area):  # in North America
+        rest = f"{rest[:3]}-{rest[3:]}"
+    return _reading(f"{country or ''} {area} {rest}".strip())
+
+
+def label(core: str, context: Context) -> Reading | None:
+    """The scheme of tel:+14155550132"""
+    word = _LABELS.get(core.lower()) if core.islower() or core.isupper() else None
+    if not word or context.tail != ":" or context.after[:1] not in tuple("+(0123456789"):
+        return None
+    return say(word, "")
+
+
+def typed(core: str, context: Context) -> Reading | None:
+    """The figures of "PIN 1234", "dial 112"; but "call 100 people"."""
+    if not _TYPED_CODE.fullmatch(core) or not cued(context):
+        return None
+    is_count = context.previous == "call" and not context.tail and is_counted(context.after)
+    return None if is_count else _reading(core)
+
+
+def postal(core: str, context: Context) -> Reading | None:
+    """12 rue de Rivoli, 75001 Paris"""
+    behind_street = bool(context.past) and context.past[0].mark == ","
+    if not _ZIP.fullmatch(core) or not behind_street or context.tail:
+        return None
+    return _reading(core) if context.after.istitle() else None
+
+
+def _reading(text: str) -> Reading:
+    return Reading(tuple(words_of(text)))
+
+
+RULES: tuple[Rule, ...] = (whole, area_glued, label, typed, postal)

@@ -5,101 +5,25 @@ token of its own.
 """
 
 import re
+from collections.abc import Mapping
 
 from engine.text.rules import numbers, units
 from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, is_other_word, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import section, words
 
-_DOLLAR = Currency("dollar", "dollars", "cent", "cents")
-_EURO = Currency("euro", "euros", "cent", "cents")
-_POUND = Currency("pound", "pounds", "penny", "pence")
-_YEN = Currency("yen", "yen")
-
-
-_RUPEE = Currency("rupee", "rupees", "paisa", "paise")
-
-
-def _dollars_of(country: str) -> Currency:
-    return Currency(f"{country} dollar", f"{country} dollars", "cent", "cents")
-
-
-_SIGNS = {
-    "US$": _dollars_of("US"),
-    "CA$": _dollars_of("Canadian"),
-    "C$": _dollars_of("Canadian"),
-    "AU$": _dollars_of("Australian"),
-    "A$": _dollars_of("Australian"),
-    "NZ$": _dollars_of("New Zealand"),
-    "HK$": _dollars_of("Hong Kong"),
-    "S$": _dollars_of("Singapore"),
-    "NT$": _dollars_of("Taiwan"),
-    "MX$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
-    "Mex$": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
-    "R$": Currency("real", "reais", "centavo", "centavos"),
-    "$": _DOLLAR,
-    "€": _EURO,
-    "£": _POUND,
-    "¥": _YEN,
-    "円": _YEN,
-    "₹": _RUPEE,
-    "Rs.": _RUPEE,
-    "Rs": _RUPEE,
-    "Fr.": Currency("franc", "francs", "centime", "centimes"),
-    "zł": Currency("zloty", "zlotys", "grosz", "groszy"),
-    "kr": Currency("krone", "kroner"),
-    "₪": Currency("shekel", "shekels", "agora", "agorot"),
-    "₺": Currency("lira", "lira"),
-    "฿": Currency("baht", "baht"),
-    "₴": Currency("hryvnia", "hryvnias"),
-    "₦": Currency("naira", "naira"),
-    "₫": Currency("dong", "dong"),
-    "₱": Currency("Philippine peso", "Philippine pesos", "centavo", "centavos"),
-    "₩": Currency("won", "won"),
-    "₽": Currency("ruble", "rubles"),
-    "₿": Currency("bitcoin", "bitcoins"),
-    "¢": Currency("cent", "cents"),
-}
-_CODES = {
-    "USD": _dollars_of("US"),
-    "CAD": _dollars_of("Canadian"),
-    "AUD": _dollars_of("Australian"),
-    "EUR": _EURO,
-    "GBP": Currency("British pound", "British pounds", "penny", "pence"),
-    "JPY": Currency("Japanese yen", "Japanese yen"),
-    "CHF": Currency("Swiss franc", "Swiss francs", "centime", "centimes"),
-    "SEK": Currency("Swedish krona", "Swedish kronor"),
-    "NOK": Currency("Norwegian krone", "Norwegian kroner"),
-    "DKK": Currency("Danish krone", "Danish kroner"),
-    "PLN": Currency("Polish zloty", "Polish zlotys", "grosz", "groszy"),
-    "CZK": Currency("Czech crown", "Czech crowns"),
-    "THB": Currency("Thai baht", "Thai baht"),
-    "ZAR": Currency("South African rand", "South African rand", "cent", "cents"),
-    "AED": Currency("dirham", "dirhams"),
-    "NZD": _dollars_of("New Zealand"),
-    "SGD": _dollars_of("Singapore"),
-    "HKD": _dollars_of("Hong Kong"),
-    "MXN": Currency("Mexican peso", "Mexican pesos", "centavo", "centavos"),
-    "BRL": Currency("Brazilian real", "Brazilian reais", "centavo", "centavos"),
-    "KRW": Currency("Korean won", "Korean won"),
-    "TRY": Currency("Turkish lira", "Turkish lira"),
-    "CNY": Currency("Chinese yuan", "Chinese yuan"),
-    "INR": Currency("Indian rupee", "Indian rupees"),
-    "BTC": Currency("bitcoin", "bitcoins"),
-}
-_LETTER_SCALES = {
-    "k": "thousand", "m": "million", "mn": "million", "mm": "million", "b": "billion",
-    "bn": "billion", "t": "trillion", "tn": "trillion",
-}  # fmt: skip
-_DETERMINERS = frozenset(
-    "the this that these those my your his her our their its every each another any some one two "
-    "three four five six seven eight nine ten several few".split()
-)
+_SIGNS = {sign: Currency(*names) for sign, names in section("money", "signs").items()}
+_CODES = {code: Currency(*names) for code, names in section("money", "codes").items()}
+_LETTER_SCALES = section("money", "scales")
+_DETERMINERS = words("money", "determiners")
 _SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
-_SCALE = r"(?:(k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(thousand|million|billion|trillion))?"
-_BEFORE = re.compile(rf"([-+]?)({_SIGN})(-?)({NUMBER}){_SCALE}")
-_BEFORE_RANGE = re.compile(rf"({_SIGN})({NUMBER}){_SCALE}[-–~](?:{_SIGN})?({NUMBER}){_SCALE}")
-_BEHIND_RANGE = re.compile(rf"({NUMBER}){_SCALE}(?:{_SIGN})?[-–~]({NUMBER}){_SCALE}({_SIGN})")
-_BEHIND = re.compile(rf"([-+]?)({NUMBER}){_SCALE}({_SIGN}|USD|EUR|GBP|JPY)")
+_SCALE = r"(?:(?:k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(?:thousand|million|billion|trillion))?"
+_SIGNED, _FIGURE = rf"(?P<sign>{_SIGN})", rf"(?P<figure>{NUMBER})(?P<scale>{_SCALE})"
+_HIGH = rf"(?P<high>{NUMBER})(?P<high_scale>{_SCALE})"
+_BEFORE = re.compile(rf"(?P<lead>[-+]?){_SIGNED}(?P<inner_lead>-?){_FIGURE}")
+_BEHIND = re.compile(rf"(?P<lead>[-+]?){_FIGURE}(?P<sign>{_SIGN}|USD|EUR|GBP|JPY)")
+_BEFORE_RANGE = re.compile(rf"{_SIGNED}{_FIGURE}[-–~](?:{_SIGN})?{_HIGH}")
+_BEHIND_RANGE = re.compile(rf"{_FIGURE}(?:{_SIGN})?[-–~]{_HIGH}{_SIGNED}")
 _FIGURES = re.compile(rf"({NUMBER})[-–~]({NUMBER})")
 _PER_HYPHEN = re.compile(r"([^-]*\d[^-]*)-(an?|per)-([a-z]+)")
 _PER = re.compile(r"([^/]*\d[^/]*)((?:/[a-zA-Z]+(?:\^[23])?)+)")
@@ -110,36 +34,20 @@ _GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
 
 def amount(core: str, context: Context) -> Reading | None:
     """$49.95, -$5, $1.5 million, $5M, 20€, US$3, 5¢"""
-    match = _BEFORE.fullmatch(core)
-    if match:
-        sign, symbol, inner_sign, figure, letter, word = match.groups()
-        scale = _LETTER_SCALES.get((letter or "").lower(), word)
-        return _amount(sign or inner_sign, figure, scale, symbol, context)
-    match = _BEHIND.fullmatch(core)
-    if match:
-        sign, figure, letter, word, symbol = match.groups()
-        scale = _LETTER_SCALES.get((letter or "").lower(), word)
-        return _amount(sign, figure, scale, symbol, context)
-    pence = _PENCE.fullmatch(core)
-    return (
-        say(f"{numbers.number(pence[1])} {'penny' if pence[1] == '1' else 'pence'}")
-        if pence
-        else None
-    )
+    if match := _BEFORE.fullmatch(core) or _BEHIND.fullmatch(core):
+        return _amount(match.groupdict(), context)
+    if pence := _PENCE.fullmatch(core):
+        return say(f"{numbers.number(pence[1])} {'penny' if pence[1] == '1' else 'pence'}")
+    return None
 
 
 def spread(core: str, context: Context) -> Reading | None:
     """$5-10, $5-$10, $5-10 million, $5M-$10M, $19.99-$24.99, 5-10€"""
-    before, behind = _BEFORE_RANGE.fullmatch(core), _BEHIND_RANGE.fullmatch(core)
-    if before:
-        symbol, low, low_letter, low_word, high, high_letter, high_word = before.groups()
-    elif behind:
-        low, low_letter, low_word, high, high_letter, high_word, symbol = behind.groups()
-    else:
+    match = _BEFORE_RANGE.fullmatch(core) or _BEHIND_RANGE.fullmatch(core)
+    if match is None:
         return None
-    currency = _SIGNS[symbol]
-    low_scale = _LETTER_SCALES.get((low_letter or "").lower(), low_word) or ""
-    high_scale = _LETTER_SCALES.get((high_letter or "").lower(), high_word) or ""
+    low, high, currency = match["figure"], match["high"], _SIGNS[match["sign"]]
+    low_scale, high_scale = _scale(match["scale"]), _scale(match["high_scale"])
     figures = f"{numbers.number(low)} {low_scale} to {numbers.number(high)} {high_scale}"
     if not high_scale and _scale_follows(context):
         return Reading(tuple(figures.split()), currency=currency)
@@ -159,8 +67,7 @@ def _price_range(low: str, high: str, currency: Currency) -> str:
 def per(core: str, context: Context) -> Reading | None:
     """$5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month"""
     hyphened = _PER_HYPHEN.fullmatch(core)
-    price = amount(hyphened[1], context) if hyphened else None
-    if hyphened and price:
+    if hyphened and (price := amount(hyphened[1], context)):
         return Reading((*price.words, hyphened[2], hyphened[3]))
     match = _PER.fullmatch(core)
     if not match:
@@ -217,10 +124,11 @@ def code(core: str, context: Context) -> Reading | None:
     return None if core in _CODES else say(currency.one)
 
 
-def _amount(sign: str, figure: str, scale: str | None, symbol: str, context: Context) -> Reading:
-    currency = _SIGNS.get(symbol) or _CODES[symbol]
+def _amount(parts: Mapping[str, str], context: Context) -> Reading:
+    figure, currency = parts["figure"], _SIGNS.get(parts["sign"]) or _CODES[parts["sign"]]
+    sign = parts["lead"] or parts.get("inner_lead", "")
     lead = {"-": "minus", "+": "plus"}.get(sign, "")
-    if scale:
+    if scale := _scale(parts["scale"]):
         name = currency.one if _describes(context) else currency.many
         return say(f"{lead} {numbers.number(figure)} {scale} {name}")
     if _scale_follows(context):
@@ -228,6 +136,11 @@ def _amount(sign: str, figure: str, scale: str | None, symbol: str, context: Con
     if "." not in figure and _describes(context):
         return say(f"{lead} {numbers.number(figure)} {currency.one}")
     return say(f"{lead} {_price(figure, currency)}")
+
+
+def _scale(written: str) -> str:
+    """The word for "k", "bn" or "-million"; "" for none."""
+    return _LETTER_SCALES.get(written.lower(), written.removeprefix("-"))
 
 
 def _describes(context: Context, article: str | None = None) -> bool:
@@ -256,7 +169,7 @@ def _scale_follows(context: Context) -> bool:
 
 def _price(figure: str, currency: Currency) -> str:
     """Whole units and hundredths; a fraction that is not in hundredths is read as a decimal."""
-    if _GROUPED_BY_DOT.fullmatch(figure) and currency is not _DOLLAR:  # fuel costs $3.499
+    if _GROUPED_BY_DOT.fullmatch(figure) and currency != _SIGNS["$"]:  # fuel costs $3.499
         figure = figure.replace(".", "")
     whole, _, rest = figure.replace(",", "").partition(".")
     units = int(whole or 0)

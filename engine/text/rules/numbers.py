@@ -14,14 +14,9 @@ _SMALL = (
 _TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SCALES = ("", " thousand", " million", " billion", " trillion")
 _IRREGULAR = {
-    "one": "first",
-    "two": "second",
-    "three": "third",
-    "five": "fifth",
-    "eight": "eighth",
-    "nine": "ninth",
-    "twelve": "twelfth",
-}
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
+    "nine": "ninth", "twelve": "twelfth",
+}  # fmt: skip
 _MOST_DIGITS = 15  # nobody can follow more; longer numbers are read digit by digit
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
@@ -40,17 +35,9 @@ _FOREIGN = re.compile(
 _NETWORK_ADDRESS = re.compile(r"(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.|$)){4}")
 
 UNICODE_FRACTIONS = {
-    "½": "1/2",
-    "¼": "1/4",
-    "¾": "3/4",
-    "⅓": "1/3",
-    "⅔": "2/3",
-    "⅕": "1/5",
-    "⅛": "1/8",
-    "⅜": "3/8",
-    "⅝": "5/8",
-    "⅞": "7/8",
-}
+    "½": "1/2", "¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔": "2/3", "⅕": "1/5", "⅛": "1/8",
+    "⅜": "3/8", "⅝": "5/8", "⅞": "7/8",
+}  # fmt: skip
 
 
 def american(text: str) -> str:
@@ -65,13 +52,10 @@ def cardinal(value: int) -> str:
         return digits(str(value))
     if value < 1000:
         return _below_thousand(value)
-    groups = []
-    scale = 0
-    while value:
+    groups: list[str] = []
+    for scale in _SCALES:
         value, group = divmod(value, 1000)
-        if group:
-            groups.append(_below_thousand(group) + _SCALES[scale])
-        scale += 1
+        groups += [_below_thousand(group) + scale] if group else []
     return " ".join(reversed(groups))
 
 
@@ -82,7 +66,12 @@ def ordinal(value: int) -> str:
 
 def ordinal_of(words: str) -> str:
     """The ordinal of a cardinal in words."""
-    return re.sub(r"[a-z]+$", lambda last: _ordinal_word(last[0]), words)
+
+    def ordinal_word(last: re.Match[str]) -> str:
+        word = last[0]
+        return _IRREGULAR.get(word) or (f"{word[:-1]}ieth" if word.endswith("y") else f"{word}th")
+
+    return re.sub(r"[a-z]+$", ordinal_word, words)
 
 
 def year(value: int) -> str:
@@ -92,9 +81,7 @@ def year(value: int) -> str:
     century, rest = divmod(value, 100)
     if not 1010 <= value <= 9999 or (century % 10 == 0 and rest < 10):
         return cardinal(value)
-    if rest == 0:
-        return cardinal(century) + " hundred"
-    return f"{cardinal(century)} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
+    return _pairs(century, rest)
 
 
 def decade(value: int) -> str:
@@ -135,10 +122,7 @@ def code(text: str) -> str:
         return digits(text)
     if len(text) <= 2 or text.endswith("000") or (len(text) == 3 and text.endswith("00")):
         return cardinal(int(text))
-    head, rest = cardinal(int(text[:-2])), int(text[-2:])
-    if rest == 0:
-        return head + " hundred"
-    return f"{head} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
+    return _pairs(int(text[:-2]), int(text[-2:]))
 
 
 def is_one(text: str) -> bool:
@@ -156,8 +140,8 @@ def fraction(numerator: int, denominator: int) -> str:
     if (denominator in (10, 100) and numerator > 1) or numerator == denominator:
         return f"{top} out of {cardinal(denominator)}"
     if denominator in (2, 4):
-        name = {2: "half", 4: "quarter"}[denominator]
-        return f"{top} {name if numerator == 1 else {2: 'halves', 4: 'quarters'}[denominator]}"
+        one, many = {2: ("half", "halves"), 4: ("quarter", "quarters")}[denominator]
+        return f"{top} {one if numerator == 1 else many}"
     if not 3 <= denominator <= 20 or numerator == 0:
         return f"{top} over {cardinal(denominator)}"
     return f"{top} {ordinal(denominator)}{'' if numerator == 1 else 's'}"
@@ -169,6 +153,13 @@ def mixed(whole: str, numerator: int, denominator: int) -> str:
     if not whole:
         return part
     return f"{number(whole)} and " + re.sub(r"^one ", "a ", part)
+
+
+def _pairs(hundreds: int, rest: int) -> str:
+    """ "nineteen hundred", "nineteen oh five", "nineteen eighty"."""
+    if rest == 0:
+        return cardinal(hundreds) + " hundred"
+    return f"{cardinal(hundreds)} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
 
 
 def _american(match: re.Match[str]) -> str:
@@ -190,9 +181,3 @@ def _below_thousand(value: int) -> str:
         return _TENS[tens] + (f"-{_SMALL[rest]}" if rest else "")
     hundreds, rest = divmod(value, 100)
     return f"{_SMALL[hundreds]} hundred" + (f" {_below_thousand(rest)}" if rest else "")
-
-
-def _ordinal_word(word: str) -> str:
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    return word[:-1] + "ieth" if word.endswith("y") else word + "th"

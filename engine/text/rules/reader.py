@@ -6,6 +6,8 @@ the next one) or read up to its last word (whose mark depends on what follows); 
 """
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from engine.text.pronunciation.scripts import is_foreign
@@ -67,25 +69,17 @@ class Reader:
             case Phrase():
                 words = self._read_run("") + self._release(".")
                 self._past = ()
-                words += self._give(
-                    [Word(text, element.start, element.end) for text in element.words]
-                )
+                words += self._give(element.words, element)
             case Equation():
-                words = self._on_equation(element)
+                words = self._read_run(element.written)
+                if element.words:
+                    words += self._give(element.words, element)
+                    self._past = (Past(element.written, ""), *self._past[:_REMEMBERED])
+                    self._soft, self._currency = "," if element.displayed else "", None
             case Piece():
                 words = []
                 for piece in marks.split(element):
                     words += self._on_piece(piece)
-        return words
-
-    def _on_equation(self, equation: Equation) -> list[Word]:
-        words = self._read_run(equation.written)
-        if equation.words:
-            words += self._give(
-                [Word(text, equation.start, equation.end) for text in equation.words]
-            )
-            self._past = (Past(equation.written, ""), *self._past[:_REMEMBERED])
-            self._soft, self._currency = "," if equation.displayed else "", None
         return words
 
     def first_word(self) -> list[Word]:
@@ -100,8 +94,13 @@ class Reader:
 
     def ahead(self, ahead: Ahead, block: Block) -> list[Word]:
         """The words that the beginning of the next token decides; `block` is the line before it."""
+        char = ahead.char
         if not ahead.lines:
-            return [] if _may_give_mark(ahead.char) else self._release("")
+            # A dash, a bracket, bare punctuation, or what will be dropped from in front of a full
+            # stop (an emoji, another script) may give the word before it a mark.
+            foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
+            may_give_mark = foreign or char in _DECIDES_MARK or is_foreign(char)
+            return [] if may_give_mark else self._release("")
         mark = self._line_mark(ahead, block)
         if mark is None:
             return []
@@ -131,7 +130,10 @@ class Reader:
         if not peeled.core:
             self._attach(peeled)
             return words
-        reading = None if groups.begins(entry.text) else self._try(peeled)
+        reading = None
+        if not groups.begins(entry.text):
+            with suppress(NeedNext):
+                reading = self._read(peeled, None)
         if reading is not None and not reading.words and peeled.core in DASHES:
             self._soft = ","
             return words
@@ -175,13 +177,6 @@ class Reader:
             entire = False
         return words
 
-    def _try(self, peeled: Peeled) -> Reading | None:
-        """None if the next token is needed."""
-        try:
-            return self._read(peeled, None)
-        except NeedNext:
-            return None
-
     def _read(self, peeled: Peeled, following: str | None) -> Reading:
         context = Context(self._past, peeled.tail, peeled.opened, self._currency, following)
         reading = readings.read(peeled.core, context)
@@ -204,12 +199,13 @@ class Reader:
             return []
         if mark and not soft:
             texts[-1] = texts[-1].rstrip(_MARKS) + mark
-        words = self._give([Word(text, piece.start, piece.end) for text in texts])
+        words = self._give(texts, piece)
         self._soft = mark if soft else ""
         return words
 
-    def _give(self, words: list[Word]) -> list[Word]:
+    def _give(self, texts: Sequence[str], source: Piece | Phrase | Equation) -> list[Word]:
         """All words except a last one without a mark, because a mark may still follow it."""
+        words = [Word(text, source.start, source.end) for text in texts]
         out = self._release("")
         if words[-1].text[-1] not in _MARKS:
             self._last = words.pop()
@@ -224,8 +220,7 @@ class Reader:
         if peeled.soft:
             self._soft = mark
         else:
-            last = self._last
-            self._last = Word(last.text + mark, last.start, last.end)
+            self._last = replace(self._last, text=self._last.text + mark)
 
     def _release(self, mark: str) -> list[Word]:
         """Release the last word, with `mark` or its soft mark unless it has its own."""
@@ -233,9 +228,8 @@ class Reader:
         if last is None:
             return []
         self._started = True
-        if last.text[-1] in _MARKS:
-            return [last]
-        return [Word(last.text + (mark or self._soft), last.start, last.end)]
+        mark = "" if last.text[-1] in _MARKS else mark or self._soft
+        return [replace(last, text=last.text + mark)]
 
     def _line_mark(self, ahead: Ahead, block: Block) -> str | None:
         """The mark of a line's last word; None while it depends on the next line."""
@@ -264,14 +258,6 @@ def _joined(run: list[_Held]) -> _Held:
         group = re.sub(r",(?=\d)", ".", entry.piece.text)  # a comma within is a decimal one
         text, places = f"{text},{group}", (*places, places[-1], *entry.piece.places)
     return _Held(Piece(text, places), replace(marks.peel(text), opened=first.peeled.opened))
-
-
-def _may_give_mark(char: str) -> bool:
-    """Whether a token that begins so may give the word before it a mark: a dash, a bracket, bare
-    punctuation, or what will be dropped from in front of a full stop: an emoji, another script.
-    """
-    foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
-    return foreign or char in _DECIDES_MARK or is_foreign(char)
 
 
 def _spoken(word: str) -> list[str]:

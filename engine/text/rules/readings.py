@@ -6,43 +6,33 @@ Invariant: every token has a reading, and a part of a token is read by the same 
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 
-from engine.text.formats import identifiers, months, rates, scripture
 from engine.text.rules import (
     abbreviations,
     dates,
     figures,
+    groups,
+    identifiers,
     links,
     money,
     numbers,
     roman,
+    scripture,
     symbols,
-    telephone,
     units,
 )
 from engine.text.rules.context import Context, Past, Reading, Rule
+from engine.text.tables import section
 
 _NARROW: tuple[Rule, ...] = (
-    *identifiers.RULES,
-    *scripture.RULES,
-    *months.RULES,
-    *rates.RULES,
-    *links.RULES,
-    *money.RULES,
-    *dates.RULES,
-    *telephone.RULES,
-    *figures.RULES,
-    *units.RULES,
-    *roman.RULES,
-    *abbreviations.RULES,
-)
+    *identifiers.RULES, *scripture.RULES, *dates.NAMED, *units.RATES, *links.RULES, *money.RULES,
+    *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *roman.RULES, *abbreviations.RULES,
+)  # fmt: skip
 _WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that returns a reading wins; the last one always returns one."""
 
-_LEADS = {
-    "~": "about", "≈": "about", "~=": "about", "<": "less than", ">": "more than",
-    "≤": "at most", "≥": "at least", "<=": "at most", ">=": "at least", "±": "plus or minus",
-}  # fmt: skip
+_LEADS = section("symbols", "leads")
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
 _MORE = re.compile(r"(.*\d.*)\+")
 _SPREAD = re.compile(r"(-?[^-–~]+)(?<!\^)(?:[-–~]|\.\.)([-–]?[^-–.~][^-–~]*)")
@@ -108,9 +98,11 @@ def _spread(core: str, context: Context) -> Reading | None:
     high = _side(match[2], replace(context, past=past, opened=""), core)
     if high is None:
         return None
-    first_words = (
-        low.words if match[1][-1].isdigit() else _without_shared_end(low.words, high.words)
-    )
+    first_words = low.words
+    if not match[1][-1].isdigit():  # "five percent" before "ten percent" is "five"
+        ends = zip(low.words[:0:-1], reversed(high.words), strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+        first_words = low.words[: len(low.words) - shared]
     return replace(high, words=(*first_words, "to", *high.words))
 
 
@@ -119,14 +111,6 @@ def _side(text: str, context: Context, whole: str) -> Reading | None:
     if name := dates.full_name(text):
         return Reading((name,))
     return _narrow(text, context) or (read(text, context) if "–" in whole else None)
-
-
-def _without_shared_end(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """ "five percent" beside "ten percent" is "five"."""
-    count = len(words)
-    while count > 1 and words[count - 1 :] == others[count - 1 - len(words) :]:
-        count -= 1
-    return words[:count]
 
 
 def _model(first: str, second: str, context: Context) -> Reading | None:
@@ -162,16 +146,15 @@ def _compound(core: str) -> Reading | None:
             parts[-1] += "-" + part
         else:
             parts.append(part)
-    return Reading(tuple(word for place, part in enumerate(parts) for word in _part(part, place)))
-
-
-def _part(part: str, place: int) -> tuple[str, ...]:
-    plural = _PLURAL.fullmatch(part)
-    if plural:  # "F-16s" are no seconds
-        return tuple(numbers.plural(numbers.code(plural[1])).split())
-    if place and _CODE.fullmatch(part):
-        return tuple(numbers.code(part).split())
-    return read(part, Context()).words
+    words: list[str] = []
+    for place, part in enumerate(parts):
+        if plural := _PLURAL.fullmatch(part):  # "F-16s" are no seconds
+            words += numbers.plural(numbers.code(plural[1])).split()
+        elif place and _CODE.fullmatch(part):
+            words += numbers.code(part).split()
+        else:
+            words += read(part, Context()).words
+    return Reading(tuple(words))
 
 
 def _has_figure(text: str) -> bool:

@@ -5,46 +5,21 @@ verb that goes with the pronoun.
 """
 
 import re
+from itertools import pairwise
 
 from engine.text.rules import numbers
 from engine.text.rules.context import SENTENCE_STARTERS, Context, Reading, Rule, say
+from engine.text.tables import words
 
 _NUMERAL = re.compile(
     r"(?=[IVXLCDM])M{0,3}(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})(?:'s)?", re.ASCII
 )
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-_RULERS = frozenset(
-    "louis henry elizabeth charles george edward william james richard philip pius paul francis "
-    "benedict leo napoleon nicholas alexander catherine peter ivan frederick wilhelm friedrich "
-    "ramesses ramses ptolemy mary clement gregory innocent urban boniface sixtus julius darius "
-    "xerxes artaxerxes cleopatra juan carlos felipe alfonso gustav christian harald olaf haakon "
-    "otto heinrich karl leopold maximilian ferdinand rama stephen joseph franz constantine "
-    "theodosius justinian basil leonidas tiberius baldwin robert john thutmose amenhotep "
-    "umberto vittorio emmanuel pedro isabella margrethe albert rainier".split()
-)
-_COUNTED = frozenset(
-    "war chapter part act scene volume book section article title phase type class level stage "
-    "rocky bowl fantasy episode season apollo mark appendix figure table unit division tier "
-    "category group grade vatican saturn amendment factor cranial nerve symphony sonata".split()
-)
-_WITH_PRONOUN = frozenset(
-    "think am i'm know love believe guess hope have want need will can can't wish like feel mean "
-    "see say don't didn't do must should might may".split()
-)
-"""Before these verbs "I" is the pronoun. "was" and "had" are not among them: Elizabeth I was
-queen."""
-
-_INTO_A_VEIN = frozenset(
-    "drip line fluid bag pole antibiotic therapy push access infusion catheter needle medication "
-    "drug treatment pump site tube saline insulin iron vitamin sedation contrast injection bolus "
-    "nutrition".split()
-)
-"""Before these, IV stands for intravenous."""
-_STARTED = frozenset(
-    "start give use insert place remove begin stop get take check keep put run hang connect flush "
-    "another new add order need".split()
-)
-"""At the head of a sentence these are no names that count."""
+_RULERS = words("roman", "rulers")
+_COUNTED = words("roman", "counted")
+_WITH_PRONOUN = words("roman", "with_pronoun")
+_INTO_A_VEIN = words("roman", "into_a_vein")
+_STARTED = words("roman", "started")
 
 
 def numeral(core: str, context: Context) -> Reading | None:
@@ -52,23 +27,20 @@ def numeral(core: str, context: Context) -> Reading | None:
     if not _NUMERAL.fullmatch(core) or _is_intravenous(core, context):
         return None
     owner = context.previous
-    if (
-        owner == "and"
-        and context.before_previous
-        and set(core + context.before_previous) <= set("IVX")
-        and len(core) > 1
-    ):
+    other = context.before_previous
+    if owner == "and" and other and set(core + other) <= set("IVX") and len(core) > 1:
         return say(numbers.cardinal(_value(core)))
     if not owner[:1].isupper() or owner.lower() in SENTENCE_STARTERS:
         return None
     possessive = "'s" if core.endswith("'s") else ""
     value = _value(core.removesuffix("'s"))
     ruler = owner.lower() in _RULERS
-    if core == "I" and not _means_one(context, ruler=ruler):
+    is_counted = owner.lower() in _COUNTED
+    before_verb = not context.tail and context.after.lower() in _WITH_PRONOUN
+    if core == "I" and (before_verb or not (ruler or is_counted)):
         return None
     if ruler:
         return say(f"the {numbers.ordinal(value)}{possessive}")
-    is_counted = owner.lower() in _COUNTED
     if is_counted and core in ("C", "D", "L", "M"):
         return None
     if not is_counted and (len(core) < 2 or value > 39 or owner.isupper()):
@@ -87,13 +59,7 @@ def unowned(core: str, context: Context) -> Reading | None:
 
 def counted_lower(core: str, context: Context) -> Reading | None:
     """chapter IV, Scene ii"""
-    is_counted = context.previous.lower() in _COUNTED and core.upper() not in (
-        "I",
-        "C",
-        "D",
-        "L",
-        "M",
-    )
+    is_counted = context.previous.lower() in _COUNTED and core.upper() not in tuple("ICDLM")
     if not is_counted or not _NUMERAL.fullmatch(core.upper()):
         return None
     return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
@@ -107,18 +73,9 @@ def _is_intravenous(core: str, context: Context) -> bool:
     return not context.tail and context.after.lower().removesuffix("s") in _INTO_A_VEIN
 
 
-def _means_one(context: Context, *, ruler: bool) -> bool:
-    if not ruler and context.previous.lower() not in _COUNTED:
-        return False
-    return bool(context.tail) or context.after.lower() not in _WITH_PRONOUN
-
-
 def _value(core: str) -> int:
-    total = 0
-    for char, following in zip(core, [*core[1:], ""], strict=True):
-        value = _VALUES[char]
-        total += -value if following and _VALUES[following] > value else value
-    return total
+    values = [_VALUES[char] for char in core] + [0]
+    return sum(-one if one < after else one for one, after in pairwise(values))
 
 
 RULES: tuple[Rule, ...] = (numeral, counted_lower, unowned)

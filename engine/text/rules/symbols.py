@@ -8,41 +8,14 @@ import re
 import unicodedata
 
 from engine.text.rules import numbers
-from engine.text.rules.context import SCALES, Context, Reading, Rule, say
+from engine.text.rules.context import SCALES, Context, Reading, Rule, matching, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import section
 from engine.text.unit_table import SIGNS
 
-_NAMES = {
-    "C++": "C plus plus", "C#": "C sharp", "F#": "F sharp", ".NET": "dot net", "A*": "A star",
-    "g++": "G plus plus", "Notepad++": "Notepad plus plus", "R&D": "R and D", "&c": "et cetera",
-    "and/or": "and or", "he/she": "he or she", "she/he": "she or he", "his/her": "his or her",
-    "him/her": "him or her", "s/he": "she or he", "yes/no": "yes or no",
-    "true/false": "true or false", "either/or": "either or", "m/s": "meters per second",
-}  # fmt: skip
-_BETWEEN = {
-    "&": "and", "+": "plus", "=": "equals", "==": "equals", "===": "equals",
-    "!=": "is not equal to",
-    "≠": "is not equal to", "≈": "is about", "<": "is less than", ">": "is greater than",
-    "<=": "is at most", ">=": "is at least", "≤": "is at most", "≥": "is at least",
-    "±": "plus or minus", "×": "times", "÷": "divided by", "^": "to the power of", "@": "at",
-    "→": "to", "->": "to", "=>": "to", "⇒": "to", "⟶": "to", "←": "from", "↔": "to and from",
-    "%": "percent", "/": "slash", "√": "the square root of", "∞": "infinity", "~": "about",
-    "&&": "and", "||": "or", ":=": "equals", "+=": "plus equals", "#": "number", "§": "section",
-    "∈": "in", "∑": "the sum of", "∫": "the integral of", "Δ": "delta",
-    "§§": "sections", "∩": "intersection", "∪": "union", "∀": "for all", "∃": "there is",
-    "∛": "the cube root of", "∉": "not in", "⊂": "is a subset of", "⊆": "is a subset of",
-}  # fmt: skip
-_INNER = _BETWEEN | {
-    "/": "",
-    "#": "",
-    "~": "",
-    "*": "",
-    "<": "",
-    ">": "",
-    "->": "",
-    "=>": "",
-    "°": "degrees",
-}
+_NAMES = section("symbols", "names")
+_BETWEEN = section("symbols", "between")
+_INNER = _BETWEEN | section("symbols", "inner")
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
 _FIGURES = re.compile(rf"-?(?:{NUMBER})")
 _AMOUNT = re.compile(
@@ -53,22 +26,18 @@ _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
 )
 _LETTERS_PRODUCT = re.compile(r"[a-z](?:\*[a-z])+|[a-z]-\d+")  # a*b, n-1
-_FORMULA_SIGNS = {
-    "-": "minus", "*": "times", "/": "over", "**": "to the power of", "<": "is less than",
-    ">": "is greater than",
-}  # fmt: skip
-_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "log": "log", "ln": "L-N"}
-_CALLED = re.compile(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
+_FORMULA_SIGNS = section("symbols", "formula")
+_FUNCTIONS = section("symbols", "functions")
 _PRIMES = {"": "", "'": "prime ", "''": "double prime "}
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
-_KEYS = {"Ctrl": "Control", "Cmd": "Command", "Esc": "Escape", "Del": "Delete"}
+_KEYS = section("symbols", "keys")
 _HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
 _ELEMENT = (
     r"(?:A[cglmrstu]|B[aehikr]?|C[adeflmnorsu]?|D[bsy]|E[rsu]|F[elmr]?|G[ade]|H[efgos]?|I[nr]?|Kr?|"
     r"L[airuv]|M[dgnot]|N[abdeip]?|O[s]?|P[abdmortu]?|R[abefghnu]|S[bcegimnr]?|T[abcehilm]|U|V|W|"
     r"Xe|Yb?|Z[nr])"
 )
-_MOLECULE = re.compile(
+_MOLECULE = (
     rf"(?!.*[A-Z]{{4}})(?=(?:HCl|NaCl|KCl|LiCl)$|.*(?:[A-Za-z]\d|[a-z]\^?\d?[+-]$|OH))(\d{{0,2}})((?:(?P<one>{_ELEMENT})(?!(?P=one))\d{{0,2}}){{1,9}}?)"
     r"(?:\^?(\d?)([+-]))?"
 )
@@ -76,11 +45,6 @@ _PARTS = re.compile(
     rf"(?P<number>{NUMBER})|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
     r"|(?P<double>\*\*)|(?P<power>\^[23](?!\d))|(?P<exponent>\^-?\d+)|(?P<sign>->|=>|==|!=|<=|>=|&&|\|\||[^\w\s])"
 )
-_LETTERS_AND_FIGURES = re.compile(
-    r"[A-Za-z]{1,5}\d{1,4}[A-Za-z]{0,2}|\d{1,4}[A-Za-z]{1,2}(?:\d{1,2})?"
-)
-_SCORE_GROUPS = re.compile(r"[A-Za-z]+|\d+")
-_FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
 
 
 def named(core: str, context: Context) -> Reading | None:
@@ -95,7 +59,10 @@ def operator(core: str, context: Context) -> Reading | None:
         measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
         sides = measured and context.after[:1].isdigit()
         return say("by") if sides else None
-    if core in ("-", "–", "*", "x") or (core == "~" and _range_begins(context)):
+    begins_range = _FIGURES.fullmatch(context.previous) or _timed(context)
+    if core == "~" and (begins_range or _amount_before(context)):
+        return _between_numbers(core, context)
+    if core in ("-", "–", "*", "x"):
         return _between_numbers(core, context)
     words = _BETWEEN.get(core)
     if words is None:
@@ -109,11 +76,9 @@ def operator(core: str, context: Context) -> Reading | None:
     return say(words)
 
 
-def flag(core: str, context: Context) -> Reading | None:
+@matching(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
+def flag(match: re.Match[str], context: Context) -> Reading:
     """--help, -m: as one reads a command"""
-    match = _FLAG.fullmatch(core)
-    if not match:
-        return None
     dashes = "dash " * len(match[1])
     return say(f"{dashes} {_words(match[2].replace('-', ' '))} {_words(match[3] or '')}")
 
@@ -125,11 +90,9 @@ def word(core: str, context: Context) -> Reading | None:
     return Reading((core,)) if all(_is_of_word(char) for char in core) else None
 
 
-def molecule(core: str, context: Context) -> Reading | None:
+@matching(_MOLECULE)
+def molecule(match: re.Match[str], context: Context) -> Reading:
     """H2O, CO2, Ca2+: element by element"""
-    match = _MOLECULE.fullmatch(core)
-    if not match:
-        return None
     charge = {"+": "plus", "-": "minus"}.get(match[5], "")
     words = "-".join(
         numbers.cardinal(int(part)) if part.isdecimal() else part.upper()
@@ -139,17 +102,15 @@ def molecule(core: str, context: Context) -> Reading | None:
     return say(f"{numbers.cardinal(int(match[1])) if match[1] else ''} {words} {charge}")
 
 
-def code_name(core: str, context: Context) -> Reading | None:
+@matching(r"[A-Za-z]{1,5}\d{1,4}[A-Za-z]{0,2}|\d{1,4}[A-Za-z]{1,2}(?:\d{1,2})?")
+def code_name(match: re.Match[str], context: Context) -> Reading:
     """A4, B12, MP3, 4K, H2O: as one word, so that a single letter is not read as an article."""
-    if not _LETTERS_AND_FIGURES.fullmatch(core):
-        return None
     parts: list[str] = []
-    for part in _SCORE_GROUPS.findall(core):
-        figure = part.isdecimal()
-        if part == "s" and core[0].isupper():  # MP3s, not k8s
+    for part in re.findall(r"[A-Za-z]+|\d+", match[0]):
+        if part == "s" and match[0][0].isupper():  # MP3s, not k8s
             parts[-1] = numbers.plural(parts[-1])
         else:
-            parts.append((numbers.code(part) if figure else part).replace(" ", "-"))
+            parts.append(numbers.code(part).replace(" ", "-") if part.isdecimal() else part)
     return Reading(("-".join(parts),))
 
 
@@ -165,11 +126,9 @@ def formula(core: str, context: Context) -> Reading | None:
     return say(about + _words(core.lstrip("~≈"), _FORMULA_SIGNS))
 
 
-def called(core: str, context: Context) -> Reading | None:
+@matching(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
+def called(match: re.Match[str], context: Context) -> Reading:
     """f(x), sin(x), O(n"""
-    match = _CALLED.fullmatch(core)
-    if not match:
-        return None
     name = _FUNCTIONS.get(match[1], match[1])
     return say(f"{name} {_PRIMES[match[2]]}of {_words(match[3], _FORMULA_SIGNS)}")
 
@@ -219,16 +178,11 @@ def _spread(context: Context) -> str:
     return "to" if values[0] < values[1] else "minus"
 
 
-def _range_begins(context: Context) -> bool:
-    figures = _FIGURES.fullmatch(context.previous)
-    return bool(figures) or _timed(context) or _amount_before(context) is not None
-
-
 def _amount_before(context: Context) -> re.Match[str] | None:
     """The amount before: one with a sign or a unit, in one token or two."""
+    before = context.previous
     if not context.past or context.past[0].mark:
         return None
-    before = context.previous
     one = _AMOUNT.fullmatch(before)
     if one and not _FIGURES.fullmatch(before) and (not one["unit"] or one["unit"] in SIGNS):
         return one
@@ -247,14 +201,14 @@ def _leading_value(text: str) -> float | None:
     return float(match[0].replace(",", "")) if match else None
 
 
-def _greek(letter: str) -> str:
+def greek(letter: str) -> str:
     """The name of a Greek letter; one among other letters is a symbol, not text."""
     return unicodedata.name(letter, "").rpartition(" ")[2].lower().replace("lamda", "lambda")
 
 
 def _words(text: str, signs: dict[str, str] | None = None) -> str:
-    words = []
-    text = _GREEK.sub(lambda match: f" {_greek(match[0])} ", text)
+    words: list[str] = []
+    text = _GREEK.sub(lambda match: f" {greek(match[0])} ", text)
     for match in _PARTS.finditer(text):
         if match["number"]:
             words.append(numbers.number(match["number"]))
@@ -273,13 +227,5 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    named,
-    operator,
-    flag,
-    molecule,
-    word,
-    code_name,
-    called,
-    formula,
-    anything,
-)
+    named, operator, flag, molecule, word, code_name, called, formula, anything,
+)  # fmt: skip

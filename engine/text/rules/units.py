@@ -1,13 +1,16 @@
-"""Units of measurement beside a number: 5 km, 20°C, 90 km/h, 5 ft 10 in, 12 sq ft.
+"""Units of measurement beside a number: 5 km, 20°C, 90 km/h, 5 ft 10 in, 12 sq ft; so much per
+something: 8 hours/day, 3/week, $5 / day, 100 km / h.
 
 Invariant: a unit is only ever read as one right after a number; "in", "m" or "ms" alone stay words.
+A slash is "per" only before a span of time, a person or a unit, and behind an amount.
 """
 
 import re
 
 from engine.text.rules import numbers
-from engine.text.rules.context import Context, Reading, Rule, is_counted, say
+from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, say
 from engine.text.rules.numbers import NUMBER
+from engine.text.tables import words
 from engine.text.unit_table import SIGNS
 
 _PLURALS = {"foot": "feet", "inch": "inches"}
@@ -22,25 +25,29 @@ _EXPRESSION = re.compile(
     rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
 )
 _PER_MANY = re.compile(rf"({_UNIT})/(10+)")
-_ATTACHED = re.compile(rf"([-–+]?(?:{NUMBER}))(-?)({_EXPRESSION.pattern})")
 _DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
 _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"″])?([NESW])?")
-_OVEN = re.compile(r"([1-5]\d\d)([CF])")
-_FEET = re.compile(r"(\d{1,2})['′](?:(\d{1,2})[\"″]?)?")
+_EACH = words("units", "each")
+_COUNT = re.compile(rf"({NUMBER})((?:/[a-z]+)+)")
+_COUNTED_RATE = re.compile(r"([A-Za-z]+)((?:/[a-z]+)+)")
+_BEHIND = re.compile(r"(?:/[a-z]+)+")
 
 
-def attached(core: str, context: Context) -> Reading | None:
+@matching(rf"([-–+]?(?:{NUMBER}))(-?)({_EXPRESSION.pattern})")
+def attached(match: re.Match[str], context: Context) -> Reading | None:
     """5km, -5°C, 100MB/s; an 8-bit number"""
-    match = _ATTACHED.fullmatch(core)
-    if not match or (match[3] == "in" and match[2]):
-        return None
     figure, hyphen, unit = match[1], match[2], match[3]
-    if unit in ("M", "B") and _is_address(context):
+    if unit == "in" and hyphen:
         return None
-    if core == "3M" and not context.tail and not is_counted(context.after):
+    if unit in ("M", "B"):  # "Apt. 4B", "221B Baker Street": a letter, not a billion
+        named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
+        if named or context.previous.lower() in _PLACES:
+            return None
+    if match[0] == "3M" and not context.tail and not is_counted(context.after):
         return None  # the company
-    if unit == "m" and not context.tail and _among_times(context):
-        unit = "min"
+    if unit == "m" and not context.tail:
+        among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
+        unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
     single = bool(hyphen) or numbers.is_one(figure) or context.is_adjective(context.previous)
     return say(f"{numbers.number(figure)} {_unit(unit, one=single)}", _mark(context))
 
@@ -73,18 +80,16 @@ def alone(core: str, context: Context) -> Reading | None:
     return say(_unit(core, one=single), _mark(context))
 
 
-def feet_and_inches(core: str, context: Context) -> Reading | None:
+@matching(r"(\d{1,2})['′](\d{1,2})[\"″]?")
+def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
     """5'11" (the inch sign may have been taken for a quotation mark)"""
-    match = _FEET.fullmatch(core)
-    if not match or not match[2]:
-        return None
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
 
 
-def oven(core: str, context: Context) -> Reading | None:
+@matching(r"([1-5]\d\d)([CF])")
+def oven(match: re.Match[str], context: Context) -> Reading:
     """200C, 400F"""
-    match = _OVEN.fullmatch(core)
-    return say(quantity(match[1], "°" + match[2])) if match else None
+    return say(quantity(match[1], "°" + match[2]))
 
 
 def bearing(core: str, context: Context) -> Reading | None:
@@ -106,6 +111,48 @@ def bearing(core: str, context: Context) -> Reading | None:
     return say(" ".join([*parts, _DIRECTIONS.get(match[4], "")]))
 
 
+def glued(core: str, context: Context) -> Reading | None:
+    """3/week, hours/day, /mo"""
+    match = _COUNT.fullmatch(core)
+    if match and (per := _per(match[2])):
+        return say(f"{numbers.number(match[1])} {per}")
+    match = _COUNTED_RATE.fullmatch(core)
+    measured = match and match[1] in SIGNS and match[1] != "miles" and context.after_amount
+    if match and not measured and (per := _per(match[2])):
+        often = match[1].lower() in ("once", "twice")
+        counted = often or context.after_amount or is_counted(match[1])
+        return say(f"{match[1]} {per}") if counted else None
+    if _BEHIND.fullmatch(core) and (per := _per(core)) and _follows_amount(context):
+        return say(per)
+    return None
+
+
+def spaced(core: str, context: Context) -> Reading | None:
+    """The slash of "$5 / day" and "km / h", and the unit behind it."""
+    before = context.previous
+    if core == "/" and (_follows_amount(context) or before in SIGNS):
+        after = context.after
+        unit = before in SIGNS and after in SIGNS
+        return say("per") if unit or after.lower() in _EACH else None
+    if before == "/" and core in SIGNS and context.before_previous in SIGNS:
+        return say(one(core))
+    return None
+
+
+def _follows_amount(context: Context) -> bool:
+    """Behind a figure, an amount of money or something counted."""
+    before = context.previous
+    return bool(re.search(r"\d", before)) or context.after_amount or is_counted(before)
+
+
+def _per(text: str) -> str:
+    """ "per user per month" for "/user/month", "" if one of them is not something to count by."""
+    names = text.strip("/").split("/")
+    if not all(name in _EACH for name in names):
+        return ""
+    return " ".join(f"per {one(name)}" for name in names)
+
+
 def quantity(figure: str, sign: str) -> str:
     """A number with its unit."""
     return f"{numbers.number(figure)} {_unit(sign, one=numbers.is_one(figure)).strip()}"
@@ -117,11 +164,6 @@ def one(sign: str) -> str:
     return " ".join(_unit(sign, one=True).split()) if _EXPRESSION.fullmatch(sign) else sign
 
 
-def _among_times(context: Context) -> bool:
-    """ "1h 30m", "2m 30s": minutes, not meters."""
-    return bool(re.fullmatch(r"\d+h", context.previous) or re.fullmatch(r"\d+s", context.after))
-
-
 def _unit(expression: str, *, one: bool) -> str:
     match = _EXPRESSION.fullmatch(expression)
     assert match, expression
@@ -130,12 +172,6 @@ def _unit(expression: str, *, one: bool) -> str:
     if per:
         words += f" per {_POWERS.get(per_power or '', '')} {_name(per, one=True)}"
     return words
-
-
-def _is_address(context: Context) -> bool:
-    """ "Apt. 4B", "221B Baker Street": a letter, not a billion."""
-    named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
-    return named or context.previous.lower() in _PLACES
 
 
 def _name(sign: str, *, one: bool) -> str:
@@ -155,4 +191,5 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
+RATES: tuple[Rule, ...] = (glued, spaced)
 RULES: tuple[Rule, ...] = (feet_and_inches, oven, bearing, attached, alone)

@@ -46,7 +46,9 @@ def parts(piece: Piece, formulas: tuple[tuple[int, int], ...]) -> list[Piece | E
         if speech.as_text(formula.text):
             continue
         found += _around(piece.cut(begin, first), formulas, found)
-        found.append(_equation(formula))
+        words, written = tuple(speech.words(formula.text)), speech.inner(formula.text)
+        displayed = formula.text.startswith(_DISPLAYED)
+        found.append(Equation(words, written, formula.start, formula.end, displayed))
         begin = last
     found += _around(piece.cut(begin), formulas, found)
     return found
@@ -55,52 +57,33 @@ def parts(piece: Piece, formulas: tuple[tuple[int, int], ...]) -> list[Piece | E
 def _around(
     text: Piece, formulas: tuple[tuple[int, int], ...], found: list[Piece | Equation]
 ) -> list[Piece | Equation]:
-    """The text before, between and behind formulas; an ending joins the formula before it."""
-    for start, end in reversed(formulas):
-        if text.text and text.start <= start and end <= text.end:
-            text = _as_text(text, start - text.start, end - text.start)
-    if found and isinstance(found[-1], Equation):
-        text = _joined(text, found)
-    if formulas and _EMPHASIS.fullmatch(text.text):
-        return []
-    return [text] if text.text or not formulas else []
-
-
-def _as_text(text: Piece, first: int, last: int) -> Piece:
+    """The text before, between and behind formulas, those in it that are numbers as text; an ending
+    joins the formula before it.
+    """
     from engine.text.formulas import speech
 
-    formula = text.cut(first, last)
-    number = speech.as_text(formula.text)
-    places = tuple(formula.places[min(i, len(formula.places) - 1)] for i in range(len(number)))
-    before, behind = text.cut(0, first), text.cut(last)
-    return Piece(before.text + number + behind.text, before.places + places + behind.places)
+    for start, end in reversed(formulas):
+        if text.text and text.start <= start and end <= text.end:
+            before, behind = text.cut(0, start - text.start), text.cut(end - text.start)
+            formula = text.cut(start - text.start, end - text.start)
+            number = speech.as_text(formula.text)
+            places = [formula.places[min(i, len(formula.places) - 1)] for i in range(len(number))]
+            places = [*before.places, *places, *behind.places]
+            text = Piece(before.text + number + behind.text, tuple(places))
+    if found and isinstance(found[-1], Equation):
+        text = _joined(text, found, found[-1])
+    return [] if not text.text or _EMPHASIS.fullmatch(text.text) else [text]
 
 
-def _joined(text: Piece, found: list[Piece | Equation]) -> Piece:
+def _joined(text: Piece, found: list[Piece | Equation], equation: Equation) -> Piece:
     """Let the formula before take an ending, as in "$n$th" or "$x$'s"."""
     from engine.text.formulas.parts import ordinal
 
-    equation = found[-1]
-    assert isinstance(equation, Equation)
-    match = _ENDING.match(text.text)
-    if match and equation.words:
-        found[-1] = replace(equation, words=ordinal(equation.words))
-        return text.cut(match.end())
-    match = _PLURAL.match(text.text)
-    if match and equation.words:
-        found[-1] = replace(equation, words=(*equation.words[:-1], equation.words[-1] + "'s"))
-        return text.cut(match.end())
-    match = _HYPHEN.match(text.text)
+    words = equation.words
+    if words and (match := _ENDING.match(text.text)):
+        found[-1] = replace(equation, words=ordinal(words))
+    elif words and (match := _PLURAL.match(text.text)):
+        found[-1] = replace(equation, words=(*words[:-1], words[-1] + "'s"))
+    else:
+        match = _HYPHEN.match(text.text)
     return text.cut(match.end()) if match else text
-
-
-def _equation(formula: Piece) -> Equation:
-    from engine.text.formulas import speech
-
-    return Equation(
-        tuple(speech.words(formula.text)),
-        speech.inner(formula.text),
-        formula.start,
-        formula.end,
-        formula.text.startswith(_DISPLAYED),
-    )

@@ -8,8 +8,8 @@ import html
 import re
 import unicodedata
 
-from engine.text.formats import identifiers
 from engine.text.marks import TOKEN
+from engine.text.rules import identifiers
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream.piece import Piece
 
@@ -81,8 +81,11 @@ def plain_pieces(piece: Piece) -> list[Piece]:
     if quoted:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
-        piece = _without_tags(piece.replace(TOKEN, " "))
-    piece = _without_links(piece)
+        # Tags that end a sentence or a part of it become marks, powers are kept, others vanish.
+        piece = piece.replace(TOKEN, " ").replace(_RAISED, _raised)
+        piece = piece.replace(_END_TAG, ". ").replace(_BREAK_TAG, ", ")
+        piece = piece.replace(_BLOCK_TAG, " ").replace(_TAG, "")
+    piece = piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")
     piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     piece = piece.replace(_ESCAPE, lambda match: match[1])
     piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
@@ -90,12 +93,6 @@ def plain_pieces(piece: Piece) -> list[Piece]:
         piece = _without_emphasis(piece)
     piece = piece.replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
     return _sayable(piece).split()
-
-
-def _without_tags(piece: Piece) -> Piece:
-    """Tags that end a sentence or a part of it become marks, powers are kept, others vanish."""
-    piece = piece.replace(_RAISED, _raised).replace(_END_TAG, ". ").replace(_BREAK_TAG, ", ")
-    return piece.replace(_BLOCK_TAG, " ").replace(_TAG, "")
 
 
 def _raised(match: re.Match[str]) -> str:
@@ -107,20 +104,13 @@ def _raised(match: re.Match[str]) -> str:
     return f"{base}^{raised.lstrip('+')}" if is_power else base + raised
 
 
-def _without_links(piece: Piece) -> Piece:
-    return piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")
-
-
 def _without_emphasis(piece: Piece) -> Piece:
     if "://" in piece.text or "@" in piece.text:
         return piece.replace(re.compile(r"^[*_`]+|[*_`]+$|(?<=[.,;:!?])[*_`]+"), "")
     piece = piece.replace(_RAISED_MARK, lambda match: f"^{match[1]}")
     piece = piece.replace(_LOWERED_MARK, lambda match: match[1])
-    piece = (
-        piece.replace(_INSERTED, lambda match: match[1])
-        .replace(_HIGHLIGHT, "")
-        .replace(_SPOILER, "")
-    )
+    piece = piece.replace(_INSERTED, lambda match: match[1])
+    piece = piece.replace(_HIGHLIGHT, "").replace(_SPOILER, "")
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
     return piece.replace(_ATOMS, "").replace(_UNDERSCORE, " ")
 

@@ -151,12 +151,10 @@ class Markdown:
         if text == "|" and self._ruled:
             self._table = True
         self._ruled = bool(_RULE.fullmatch(text) or _ALIGNMENT.fullmatch(text))
-        if self._ruled or _QUOTE.fullmatch(text) or self._is_task_box(text):
+        is_task_box = self.block is Block.ITEM and _TASK_BOX.fullmatch(text)
+        if self._ruled or _QUOTE.fullmatch(text) or is_task_box:
             return []
         return self._numbered(token)
-
-    def _is_task_box(self, text: str) -> bool:
-        return self.block is Block.ITEM and bool(_TASK_BOX.fullmatch(text))
 
     def _numbered(self, token: Token) -> list[Element] | None:
         match = _NUMBERED.fullmatch(token.text)

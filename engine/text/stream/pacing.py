@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from engine.text.rules.context import SENTENCE_STARTERS
+from engine.text.rules.dates import FULL_NAMES
 from engine.text.word import Word
 
 # Factors on the rate. Listeners notice a change of tempo from about 5 % on (Quene 2007, Journal of
@@ -32,6 +33,8 @@ _LONGEST_BRACKET: Final = 30
 _LONGEST_DASHED: Final = 12
 _LONGEST_QUOTATION: Final = 60
 
+_SURROUNDINGS = ("bracket", "dashed", "passing", "quotation")
+
 _EDGES = "\"'“”‘’«»‹›()[]{}*_`~.,;:!?…—–-"
 _WRITTEN_OUT = re.compile(
     r"(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?"
@@ -50,9 +53,8 @@ _DASH = re.compile(r"[—―]|(?<=\w)--+(?=\w|$)")
 _EMOTICON_EYES = ":;=8-]"
 _OPENING_QUOTES, _CLOSING_QUOTES = "“«„", "”»"
 _PASSING = (("by", "the", "way"), ("incidentally",), ("as", "an", "aside"))
-_NO_NAMES = SENTENCE_STARTERS | frozenset(
-    "i i'm i'll i've i'd monday tuesday wednesday thursday friday saturday sunday january february "
-    "march april may june july august september october november december".split()
+_NO_NAMES = (
+    SENTENCE_STARTERS | {"i", "i'm", "i'll", "i've", "i'd"} | {name.lower() for name in FULL_NAMES}
 )
 
 
@@ -72,7 +74,7 @@ class Pacing:
         self._names: set[str] = set()
         self._spelling = self._code = self._address = self._figure = self._title = False
         # Words that may still follow in an open quotation or aside; 0 = none is open.
-        self._bracket = self._dashed = self._passing = self._quotation = 0
+        self._left = dict.fromkeys(_SURROUNDINGS, 0)
 
     def grow(self, text: str, wish: float = 1.0) -> None:
         """Take more text; `wish` is the factor that the language model asks for (1 = none)."""
@@ -107,11 +109,10 @@ class Pacing:
         self._open(before)
         core = token.strip(_EDGES)
         careful = self._careful(core, token, before)
-        aside = self._bracket or self._dashed or self._passing
-        own = min((careful, QUOTED)) if self._quotation else careful
-        if own == 1.0 and aside:
+        own = min((careful, QUOTED)) if self._left["quotation"] else careful
+        if own == 1.0 and any(self._left[aside] for aside in ("bracket", "dashed", "passing")):
             own = ASIDE
-        self._count_down()
+        self._left = {kind: max(0, left - 1) for kind, left in self._left.items()}
         self._close(token[len(token.rstrip(_EDGES)) :])
         self._note(core, token)
         return own
@@ -172,16 +173,16 @@ class Pacing:
         line = before.rpartition("\n")[2]
         if "\n" in before:
             self._title = line.lstrip().startswith("#")
-            self._end_clause()
+            self._clause.clear()
             self._sentence_start = True
         if before.count("\n") > 1:
-            self._bracket = self._dashed = self._passing = self._quotation = 0
+            self._left = dict.fromkeys(_SURROUNDINGS, 0)
         self._dash(line if "\n" in before else before, at_line_start="\n" in before)
         for place, char in enumerate(before):
             if char == "(" and before[place - 1 : place] not in tuple(_EMOTICON_EYES):
-                self._bracket = _LONGEST_BRACKET
+                self._left["bracket"] = _LONGEST_BRACKET
             elif char == ")":
-                self._bracket = 0
+                self._left["bracket"] = 0
             else:
                 self._quote(char)
 
@@ -189,48 +190,38 @@ class Pacing:
         """Note what the punctuation after a word ends, and a dash in it that may begin an aside."""
         for char in tail:
             if char == ")":
-                self._bracket = 0
-            elif char in _CLOSING_QUOTES or (char == '"' and self._quotation):
-                self._quotation = 0
+                self._left["bracket"] = 0
+            elif char in _CLOSING_QUOTES or (char == '"' and self._left["quotation"]):
+                self._left["quotation"] = 0
         self._dash(tail, at_line_start=False)
 
     def _quote(self, char: str) -> None:
-        closes = char in _CLOSING_QUOTES or (char == '"' and self._quotation)
-        if closes:
-            self._quotation = 0
+        if char in _CLOSING_QUOTES or (char == '"' and self._left["quotation"]):
+            self._left["quotation"] = 0
         elif char in _OPENING_QUOTES or char == '"':
-            self._quotation = _LONGEST_QUOTATION
+            self._left["quotation"] = _LONGEST_QUOTATION
             self._sentence_start = True
 
     def _dash(self, text: str, *, at_line_start: bool) -> None:
         """A dash begins an aside or ends one; between figures and before a line it does neither."""
         if not (_DASH.search(text) or _SPACED_DASH.search(f" {text.lstrip()}")):
             return
-        if self._dashed:
-            self._dashed = 0
+        if self._left["dashed"]:
+            self._left["dashed"] = 0
         elif not (at_line_start or self._sentence_start or self._figure):
-            self._dashed = _LONGEST_DASHED
-
-    def _count_down(self) -> None:
-        self._bracket = max(0, self._bracket - 1)
-        self._dashed = max(0, self._dashed - 1)
-        self._passing = max(0, self._passing - 1)
-        self._quotation = max(0, self._quotation - 1)
+            self._left["dashed"] = _LONGEST_DASHED
 
     def _note(self, core: str, token: str) -> None:
         """Remember what the next words are judged by."""
         self._sentence_start = False
         self._clause.append(core.lower())
         if tuple(self._clause) in _PASSING:
-            self._passing = _LONGEST_DASHED
+            self._left["passing"] = _LONGEST_DASHED
         elif token[-1:] in ",;:":
-            self._end_clause()
-
-    def _end_clause(self) -> None:
-        self._clause.clear()
+            self._clause.clear()
 
     def _end_sentence(self) -> None:
-        self._end_clause()
+        self._clause.clear()
         self._sentence_start = True
-        self._dashed = self._passing = 0
+        self._left["dashed"] = self._left["passing"] = 0
         self._address = self._figure = self._spelling = self._code = False

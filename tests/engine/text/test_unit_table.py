@@ -1,5 +1,3 @@
-import re
-
 import pint
 import pytest
 
@@ -20,9 +18,7 @@ def test_every_form_names_one_unit_only():
 
 
 def test_every_sign_is_in_the_table_once():
-    entries = re.split(r"[|\n]", READ_ONLY.strip())
-    signs = [sign for unit in UNITS for sign in unit.signs.split()]
-    signs += [entry.partition(" ")[0] for entry in entries]
+    signs = [*READ_ONLY, *(sign for unit in UNITS for sign in unit.signs)]
 
     assert sorted(set(signs)) == sorted(signs) == sorted(SIGNS)
 

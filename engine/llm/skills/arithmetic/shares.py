@@ -1,4 +1,5 @@
-"""Shares of things: what percent one is of another, tips, bills split, averages.
+"""Two numbers and what is done with them, and shares of things: what percent one is of another,
+tips, bills split, averages.
 
 Invariant: amounts are numbers with at most one currency between them, which the answer names.
 """
@@ -7,9 +8,9 @@ import math
 import re
 from dataclasses import dataclass
 
-from engine.llm.skills.arithmetic.sums import without_currency
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
-from engine.llm.skills.matching.quantities import figure, parse_number
+from engine.llm.skills.arithmetic.sums import without_currency, work_out
+from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
+from engine.llm.skills.matching.quantities import figure, number
 
 LARGEST_FACTORIAL = 170  # the largest that a float can hold
 MOST_PEOPLE = 1000
@@ -28,37 +29,38 @@ class Amount:
         return f"{shown} {self.currency}".strip()
 
 
-def percentage(slots: Slots, _occasion: Occasion) -> Answer | Slots | None:
+def calculate_pair(slots: Slots, _occasion: Occasion) -> Answer | None:
+    """ "Divide 20 by 4": two numbers, one `operator`."""
+    values = [number(slots[side]) for side in ("left", "right")]
+    left, right = (int(value) if value == int(value) else value for value in values)
+    return work_out(f"{left} {slots['operator']} {right}")
+
+
+def percentage(slots: Slots, _occasion: Occasion) -> Answer | Slots:
     """ "What percent of 80 is 20", "20 is what percent of 80"."""
-    whole, share = parse_number(slots["whole"]), parse_number(slots["share"])
-    if whole is None or share is None:
-        return None
+    whole, share = number(slots["whole"]), number(slots["share"])
     if whole == 0:
         return Answer("Nothing is a percentage of zero.")
     percent = figure(100 * share / whole)
     return {"share": figure(share), "percent": percent, "whole": figure(whole)}
 
 
-def tip(slots: Slots, _occasion: Occasion) -> Slots | None:
-    bill, percent = _amount(slots["money"]), parse_number(slots["percent"])
-    if bill is None or percent is None:
-        return None
+def tip(slots: Slots, _occasion: Occasion) -> Slots:
+    bill, percent = _amount(slots["money"]), number(slots["percent"])
     extra = Amount(round(bill.count * percent / 100, 2), bill.currency)
     return {"tip": str(extra), "whole": str(Amount(bill.count + extra.count, bill.currency))}
 
 
-def bill_with_tip(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def bill_with_tip(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
     """The amount to split after a tip was worked out."""
-    bill, percent = _amount(before["money"]), parse_number(before["percent"])
-    if bill is None or percent is None:
-        return None
-    whole = round(bill.count * (1 + percent / 100), 2)
+    bill = _amount(before["money"])
+    whole = round(bill.count * (1 + number(before["percent"]) / 100), 2)
     return {"money": f"{whole} {bill.currency}".strip(), "people": now["people"]}
 
 
 def split(slots: Slots, _occasion: Occasion) -> Slots | None:
-    whole, people = _amount(slots["money"]), parse_number(slots["people"])
-    if whole is None or people is None or people != int(people) or not 1 <= people <= MOST_PEOPLE:
+    whole, people = _amount(slots["money"]), number(slots["people"])
+    if people != int(people) or not 1 <= people <= MOST_PEOPLE:
         return None
     share = Amount(whole.count / people, whole.currency)
     exact = math.isclose(round(share.count, 2), share.count)
@@ -72,32 +74,28 @@ def split_ways(slots: Slots, occasion: Occasion) -> Slots | None:
 
 
 def factorial(slots: Slots, _occasion: Occasion) -> Answer | Slots | None:
-    number = parse_number(slots["number"])
-    if number is None or number != int(number) or number < 0:
+    value = number(slots["number"])
+    if value != int(value) or value < 0:
         return None
-    if number > LARGEST_FACTORIAL:
+    if value > LARGEST_FACTORIAL:
         return Answer("That number is too large for me.")
-    return {"of": figure(number), "result": figure(float(math.factorial(int(number))))}
+    return {"of": figure(value), "result": figure(float(math.factorial(int(value))))}
 
 
-def remainder(slots: Slots, _occasion: Occasion) -> Answer | Slots | None:
-    left, right = parse_number(slots["left"]), parse_number(slots["right"])
-    if left is None or right is None:
-        return None
+def remainder(slots: Slots, _occasion: Occasion) -> Answer | Slots:
+    left, right = number(slots["left"]), number(slots["right"])
     if right == 0:
         return Answer("I can't divide by zero. Nobody can.")
     return {"result": figure(left % right)}
 
 
 def average(slots: Slots, _occasion: Occasion) -> Slots | None:
-    said = [each for each in re.split(r",|\band\b|\s", slots["numbers"]) if each]
-    numbers = [number for each in said if (number := parse_number(each)) is not None]
-    if len(numbers) < 2 or len(numbers) != len(said):
-        return None
-    return {"result": figure(sum(numbers) / len(numbers))}
+    numbers = [number(each) for each in re.split(r",|\band\b|\s", slots["numbers"]) if each]
+    return {"result": figure(sum(numbers) / len(numbers))} if len(numbers) > 1 else None
 
 
-def _amount(said: str) -> Amount | None:
+def _amount(said: str) -> Amount:
     bare, currency = without_currency(said)
-    count = parse_number(re.sub(r"^(?:a bill of|an? bill of) ", "", bare))
-    return None if count is None or currency is None else Amount(count, currency)
+    if currency is None:
+        raise NotMeant
+    return Amount(number(re.sub(r"^an? bill of ", "", bare)), currency)

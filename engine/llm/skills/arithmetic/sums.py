@@ -7,19 +7,20 @@ Invariant: only digits, operators, parentheses and the two roots ever reach the 
 import ast
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
 from engine.llm.skills.matching.quantities import figure, parse_number, rounded
+from engine.resources import table
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
 LARGEST_DENOMINATOR = 100  # of a fraction that is still useful as one
 MAX_EXPONENT = 1000  # 9 ** 9 ** 9 must fail at once, not compute for a minute
 
-_N = r"(-?\d+(?:\.\d+)?)"
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
 # "3 quarters", "a half", "1 3rd", "2 5 ths", as canonical text has them.
 _SHARE = (
     r"(?:(\d+) |an? )?"
@@ -28,60 +29,26 @@ _SHARE = (
 )
 _PARTS = {"hal": 2, "qua": 4, "thi": 3}
 
-
-def _denominator(word: str) -> str:
-    return str(_PARTS.get(word[:3]) or re.sub(r"\D", "", word))
+Replacement = str | Callable[[re.Match[str]], str]
 
 
 def _share(match: re.Match[str]) -> str:
-    return f"({match[1] or 1}/{_denominator(match[2])})"
+    """ "(2/3)" for two thirds, "(1+2/3)" where a whole number stands before them."""
+    *whole, count, word = match.groups()
+    denominator = _PARTS.get(word[:3]) or re.sub(r"\D", "", word)
+    return f"({''.join(f'{each}+' for each in whole)}{count or 1}/{denominator})"
 
 
-def _mixed(match: re.Match[str]) -> str:
-    return f"({match[1]}+{match[2] or 1}/{_denominator(match[3])})"
+def _rewrites(name: str) -> list[tuple[re.Pattern[str], Replacement]]:
+    """The patterns of one table, and what stands for what they match."""
+    found: list[tuple[re.Pattern[str], Replacement]] = []
+    for pattern, new in table("skills", "rewrites.toml")[name]:
+        pattern = pattern.replace("<number>", _NUMBER).replace("<share>", _SHARE)
+        found.append((re.compile(pattern), _share if new == "<share>" else new))
+    return found
 
 
-# In this order. Words that join two numbers come last, so that "square root of 2 times 3" is read
-# right.
-_REWRITES = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\bthe\b|\bequals?\b|\bmakes?\b|\bgives?\b|=\s*$", " "),
-        (r"\ban? (?=\d+(?!\s?(?:st|nd|rd|th)))", " "),
-        (r"(?<!/ )(?<![/\d.])\b(\d+) and (\d+) ?/ ?([1-9]\d*)\b", r"(\1+\2/\3)"),
-        (rf"\b(\d+) and {_SHARE}(?! of)", _mixed),
-        (rf"\b{_SHARE}", _share),
-        (r"\b(\d+) ?/ ?([1-9]\d*) of (?=[\d(])", r"(\1/\2) of "),
-        (r"\) of (?:an? )?(?=[\d(])", ")*"),
-        (r"\bopen (?:bracket|parenthesis)\b", "("),
-        (r"\bclose (?:bracket|parenthesis)\b", ")"),
-        (r"(?<=root of )(?:minus|negative) (?=\d)", "-"),
-        (rf"\bcube root of {_N}", r"cbrt(\1)"),
-        (rf"\bsquare root of {_N}", r"sqrt(\1)"),
-        (rf"\broot of {_N}", r"sqrt(\1)"),
-        (r"\bsquare root of \(", "sqrt("),
-        (rf"\bsqrt {_N}", r"sqrt(\1)"),
-        (rf"\b(?:twice|double) {_N}", r"(2*\1)"),
-        (rf"\btriple {_N}", r"(3*\1)"),
-        (rf"{_N} percent of {_N}", r"(\1/100*\2)"),
-        (rf"{_N} percent off(?: of)? {_N}", r"(\2*(1-\1/100))"),
-        (rf"{_N} (plus|minus|\+|-) {_N} percent", r"(\1 \2 \1*\3/100)"),
-        (rf"{_N} percent", r"(\1/100)"),
-        (rf"\bsquare of {_N}", r"(\1**2)"),
-        (r"\bsquared\b", "**2"),
-        (r"\bcubed\b", "**3"),
-        (r"\b(?:raised )?to\s+power\s+(?:of )?", "**"),
-        (r"\b(?:raised )?to\s+(\d+)(?:st|nd|rd|th)(?: power)?", r"**\1"),
-        (r"\^", "**"),
-        (r"\bmultiplied by\b|\btimes\b|(?<=[\d) ])x(?=[\d( ])", "*"),
-        (r"\bdivided by\b|\bover\b|:", "/"),
-        (r"\bplus\b|\badded to\b|\band\b", "+"),
-        (r"\bminus\b|\btake away\b|\bless\b|\bnegative\b", "-"),
-        (r"\bmodulo\b|\bmod\b", "%"),
-        (r"\ba (?=\d)", " "),
-        (r"\b(sqrt|cbrt) +\(", r"\1("),
-    )
-)
+_REWRITES = _rewrites("sums")
 # A time of day, a share of nothing, a date, a telephone number.
 _NO_SUM = re.compile(
     r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
@@ -89,18 +56,11 @@ _NO_SUM = re.compile(
 # "50 plus 60 plus 10 percent": of what is not said.
 _PERCENT_ADDED = re.compile(r"[-+] ?\([\d.]+/100\)|[-+][^()]*\(([\d.]+) [-+] \1\*[\d.]+/100\)")
 _A_SHARE = re.compile(r"^\s*\(\d+/\d+\)\s*$")
+# Without a question they ask for nothing.
 _TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
-_SPOKEN = (
-    (re.compile(r"\s*\*\*\s*2(?![\d.])"), " squared"),
-    (re.compile(r"\s*\*\*\s*3(?![\d.])"), " cubed"),
-    (re.compile(r"\*\*"), " to the power of "),
-    (re.compile(r"\*"), " times "),
-    (re.compile(r"/"), " divided by "),
-    (re.compile(r"\+"), " plus "),
-    (re.compile(r"-"), " minus "),
-)
+_SPOKEN = _rewrites("aloud")
 _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of [\d.]+$")
 _OF_SHARES = re.compile(r"\d ?/ ?\d.*[+-]|[+-].*\d ?/ ?\d|\).*\d ?/ ?\d")
 # These do not mean a quotient.
@@ -130,9 +90,12 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     said, currency = without_currency(_words(slots))
     if len(said) > MAX_EXPRESSION_CHARS or currency is None:
         return None
-    if said in _SAYINGS or _NO_SUM.match(said) or ("bare" in slots and _is_alone(said)):
+    if said in _SAYINGS or _NO_SUM.match(said):
         return None
-    expression = _written(said)
+    two = _TWO_NUMBERS.match(said) if "bare" in slots else None
+    if two and (two[2] == "and" or float(two[1]) < float(two[3])):  # "3/4", "5 and 10"
+        return None
+    expression = _rewritten(said, _REWRITES)
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
         return None
     if said.count("percent") == 1 and _PERCENT_ADDED.search(expression):
@@ -144,12 +107,6 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 def _words(slots: Slots) -> str:
     return slots.get("expression") or slots["bare"]
-
-
-def _is_alone(said: str) -> bool:
-    """Whether two numbers without a question ask for nothing: "3/4", "5 and 10"."""
-    match = _TWO_NUMBERS.match(said)
-    return match is not None and (match[2] == "and" or float(match[1]) < float(match[3]))
 
 
 def without_currency(said: str) -> tuple[str, str | None]:
@@ -187,7 +144,7 @@ def rooted(before: Slots, _now: Slots, _occasion: Occasion) -> Slots | None:
 
 def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     """ "And 30 percent?" after "20 percent of 80"."""
-    percent = rf"{_N} percent"
+    percent = rf"{_NUMBER} percent"
     expression = _words(before)
     if len(re.findall(percent, expression)) != 1 or parse_number(now["more"]) is None:
         return None
@@ -216,25 +173,19 @@ def work_out(expression: str, said: str = "", currency: str = "") -> Answer | No
     verb = "is" if math.isclose(rounded(value), value, rel_tol=1e-12) else "is about"
     result = f"{figure(value)} {currency}".strip()
     if _SIMPLE.match(expression) and not currency:
-        return Answer(f"{_aloud(expression)} {verb} {result}.")
+        return Answer(f"{_rewritten(expression, _SPOKEN)} {verb} {result}.")
     if _NAMED.match(said):
         return Answer(f"{said[0].upper()}{said[1:]} {verb} {result}.")
-    if verb == "is about" and _OF_SHARES.search(expression) and (exact := _fraction(value)):
+    exact = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
+    if verb == "is about" and _OF_SHARES.search(expression) and abs(exact - value) < 1e-12:
         return Answer(f"The answer is {exact}, about {result}.")
     return Answer(f"The answer {verb} {result}.")
 
 
-def _fraction(value: float) -> str:
-    """ "5/6"; empty for a fraction that people do not use."""
-    found = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
-    return str(found) if abs(found - value) < 1e-12 else ""
-
-
-def _written(said: str) -> str:
-    expression = said
-    for pattern, replacement in _REWRITES:
-        expression = pattern.sub(replacement, expression)
-    return re.sub(r"\s+", " ", expression).strip()
+def _rewritten(text: str, rewrites: Iterable[tuple[re.Pattern[str], Replacement]]) -> str:
+    for pattern, replacement in rewrites:
+        text = pattern.sub(replacement, text)
+    return re.sub(r"\s+", " ", text).strip()
 
 
 def _evaluate(expression: str) -> float | None:
@@ -259,9 +210,3 @@ def _power(base: float, exponent: float) -> float:
         raise OverflowError
     value = math.pow(base, exponent)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
-
-
-def _aloud(expression: str) -> str:
-    for symbol, word in _SPOKEN:
-        expression = symbol.sub(word, expression)
-    return re.sub(r"\s+", " ", expression).strip()

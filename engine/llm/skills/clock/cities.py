@@ -5,61 +5,24 @@ with one zone; anything else is left to a language model.
 """
 
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from engine.llm.skills.clock.moments import clock_face, parse_moment
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.clock.hours import clock_face, parse_moment
+from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
+from engine.resources import table
 
-# Places that no zone is named after, and countries with a zone that all others mean.
-PLACES = MappingProxyType(
-    {
-        name.strip(): zone
-        for zone, names in {
-            "America/Los_Angeles": (
-                "pacific, pst, pdt, la, san francisco, seattle, san diego, las vegas, vegas, "
-                "sacramento, california, nevada, west coast"
-            ),
-            "America/Denver": "mountain, mst, mdt, salt lake city, colorado, utah, montana",
-            "America/Chicago": (
-                "central, cst, cdt, dallas, houston, austin, minneapolis, new orleans, nashville, "
-                "texas, illinois, minnesota, wisconsin, louisiana, oklahoma, alabama"
-            ),
-            "America/New_York": (
-                "eastern, est, edt, nyc, boston, washington, miami, atlanta, philadelphia, "
-                "orlando, tampa, manhattan, ohio, pennsylvania, virginia, massachusetts, "
-                "east coast"
-            ),
-            "America/Toronto": "montreal, ottawa",
-            "America/Phoenix": "arizona",
-            "Pacific/Honolulu": "hawaii",
-            "America/Anchorage": "alaska",
-            "America/Sao_Paulo": "rio, rio de janeiro, brasilia",
-            "UTC": "utc, gmt, greenwich, greenwich mean",
-            "Europe/London": (
-                "england, britain, great britain, uk, bst, manchester, edinburgh, scotland, wales"
-            ),
-            "Europe/Berlin": "germany, cet, munich, hamburg, frankfurt, cologne",
-            "Europe/Paris": "lyon, marseille",
-            "Europe/Madrid": "spain, barcelona",
-            "Europe/Rome": "milan, venice, florence",
-            "Europe/Zurich": "geneva",
-            "Asia/Shanghai": "china, beijing",
-            "Asia/Kolkata": "ist, delhi, new delhi, mumbai, bangalore",
-            "Asia/Tokyo": "jst, osaka, kyoto",
-            "Africa/Johannesburg": "cape town",
-            "Pacific/Auckland": "new zealand",
-        }.items()
-        for name in names.split(",")
-    }
-)
+PLACES = {
+    name.strip(): zone
+    for zone, names in table("skills", "places.toml").items()
+    for name in names.split(",")
+}
 # A country's code and names; its zones: the tables that come with every copy of the zones.
 _COUNTRIES, _ZONES_OF_COUNTRIES = "iso3166.tab", "zone.tab"
 # What is said around a name: "the central time zone".
@@ -69,27 +32,23 @@ _ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$"
 _REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Pacific")
 
 
-def time_there(slots: Slots, occasion: Occasion) -> Slots | None:
+def time_there(slots: Slots, occasion: Occasion) -> Slots:
     place = slots["place"].strip()
-    zone = _zone(place)
-    if zone is None:
-        return None
     here = occasion.now().astimezone()
-    there = here.astimezone(zone)
+    there = here.astimezone(_zone(place))
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
     return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def time_zone(slots: Slots, occasion: Occasion) -> Slots | None:
+def time_zone(slots: Slots, occasion: Occasion) -> Slots:
     """How far a place's clock is from UTC, and the short name of its zone where it has one."""
-    zone = _zone(slots["place"].strip())
-    if zone is None:
-        return None
-    there = occasion.now().astimezone(zone)
+    there = occasion.now().astimezone(_zone(slots["place"].strip()))
     short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
     name = _titled(slots["place"].strip().removesuffix("'s"))
-    return {"where": name, "zone": f"{short}{_offset(there)}"}
+    seconds = (there.utcoffset() or timedelta()).total_seconds()
+    offset = f"UTC {'plus' if seconds > 0 else 'minus'} {duration_phrase(abs(seconds))}"
+    return {"where": name, "zone": short + (offset if seconds else "the same time as UTC")}
 
 
 def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
@@ -97,9 +56,7 @@ def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
     moment = parse_moment(slots["moment"], occasion.now())
     places = [slots.get(name, "here").strip() for name in ("first", "second")]
     zones = [None if place == "here" else _zone(place) for place in places]
-    if moment is None or any(
-        zone is None and place != "here" for zone, place in zip(zones, places, strict=True)
-    ):
+    if moment is None:
         return None
     there = moment.replace(tzinfo=zones[0]).astimezone(zones[1])
     days = (there.date() - moment.date()).days
@@ -108,13 +65,9 @@ def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
     return {"where": where, "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def tell_difference(slots: Slots, occasion: Occasion) -> Answer | None:
+def tell_difference(slots: Slots, occasion: Occasion) -> Answer:
     first, second = (slots[name].strip() for name in ("first", "second"))
     zones = [None if place == "here" else _zone(place) for place in (first, second)]
-    if any(
-        zone is None and place != "here" for zone, place in zip(zones, (first, second), strict=True)
-    ):
-        return None
     here = occasion.now().astimezone()
     left, right = (here.astimezone(zone).utcoffset() or timedelta() for zone in zones)
     if left == right:
@@ -125,31 +78,18 @@ def tell_difference(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(said[:1].upper() + said[1:])
 
 
-def _offset(there: datetime) -> str:
-    """ "UTC plus 1 hour" """
-    seconds = (there.utcoffset() or timedelta()).total_seconds()
-    if not seconds:
-        return "the same time as UTC"
-    return f"UTC {'plus' if seconds > 0 else 'minus'} {duration_phrase(abs(seconds))}"
-
-
-def _zone(place: str) -> ZoneInfo | None:
+def _zone(place: str) -> ZoneInfo:
+    """The zone of a place. NotMeant."""
     bare = _bare(place)
     city, _, country = bare.rpartition(" ")
     if city and country in _countries():  # "adelaide, australia"
         return _zone(city)
-    key = next(
-        (
-            key
-            for names in (PLACES, _zones(), _countries())
-            if (key := names.get(place) or names.get(bare))
-        ),
-        None,
-    )
+    tables = (PLACES, _zones(), _countries())
+    keys = (names.get(said) for names in tables for said in (place, bare))
     try:
-        return ZoneInfo(key) if key else None
-    except ZoneInfoNotFoundError:  # a system without the data
-        return None
+        return ZoneInfo(next(filter(None, keys), ""))
+    except (ZoneInfoNotFoundError, ValueError) as error:  # no such place, or no data here
+        raise NotMeant from error
 
 
 @lru_cache(maxsize=1)

@@ -18,42 +18,37 @@ from engine.llm.skills.clock.days import (
     feast_named,
     month_named,
 )
-from engine.llm.skills.clock.moments import clock_face
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.clock.hours import clock_face
+from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
+from engine.llm.skills.matching.quantities import counted
 
 _AWAY = re.compile(r" (?:from|after|before|ago)\b")
 
 
-def week(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
+def week(slots: Slots, occasion: Occasion) -> Answer | Slots:
     """Weeks as ISO 8601 counts them: from Monday, the first with a Thursday in it."""
-    today = occasion.now().date()
-    day = day_named(slots.get("day", "today"), today)
-    if day is None:
-        return None
+    day = _day(slots.get("day", "today"), occasion)
     number = str(day.isocalendar().week)
     if "day" not in slots:
         return Answer(f"It's week {number}.")
     return {"name": _name(slots["day"], day), "week": number}
 
 
-def weeks_until(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
-    today = occasion.now().date()
-    day = day_named(slots["day"], today)
-    if day is None or day <= today:
+def weeks_until(slots: Slots, occasion: Occasion) -> Answer | Slots:
+    day, today = _day(slots["day"], occasion), occasion.now().date()
+    if day <= today:
         return days_until(slots, occasion)
     weeks, days = divmod((day - today).days, 7)
-    parts = [_count(weeks, "week")] if weeks else []
-    parts += [_count(days, "day")] if days else []
+    parts = [counted(weeks, "week")] if weeks else []
+    parts += [counted(days, "day")] if days else []
     return {"length": " and ".join(parts), "name": _name(slots["day"], day)}
 
 
-def leap_year(slots: Slots, occasion: Occasion) -> Slots | None:
-    said = slots.get("year", str(occasion.now().year))
-    if not said.isdigit() or not 1 <= int(said) <= 9999:
-        return None
-    is_leap, verb = isleap(int(said)), "was" if int(said) < occasion.now().year else "is"
-    verdict, what = ("Yes", "a leap year") if is_leap else ("No", "not a leap year")
-    return {"verdict": verdict, "year": said, "verb": verb, "what": what}
+def leap_year(slots: Slots, occasion: Occasion) -> Slots:
+    year = _year(slots, occasion)
+    verb = "was" if year < occasion.now().year else "is"
+    verdict, what = ("Yes", "a leap year") if isleap(year) else ("No", "not a leap year")
+    return {"verdict": verdict, "year": str(year), "verb": verb, "what": what}
 
 
 def now_in_words(_slots: Slots, occasion: Occasion) -> Slots:
@@ -65,7 +60,7 @@ def now_in_words(_slots: Slots, occasion: Occasion) -> Slots:
         "date": date_phrase(now.date()),
         "month": MONTHS[now.month - 1].capitalize(),
         "year": str(now.year),
-        "days_left": _count(days_left, "day"),  # not counting today
+        "days_left": counted(days_left, "day"),  # not counting today
     }
 
 
@@ -74,13 +69,11 @@ def is_weekday(slots: Slots, occasion: Occasion) -> Slots:
     return {"verdict": "Yes" if now == slots["weekday"] else "No", "today": now.capitalize()}
 
 
-def tell_day(slots: Slots, occasion: Occasion) -> Answer | None:
+def tell_day(slots: Slots, occasion: Occasion) -> Answer:
     """The weekday and date of "tomorrow", "in 3 days", "next friday" or "december 25th"."""
-    today, name = occasion.now().date(), slots["day"].removesuffix("'s")
-    day = day_named(name, today)
-    if day is None:
-        return None
-    verb = "was" if day < today else "is"
+    name = slots["day"].removesuffix("'s")
+    day = _day(name, occasion)
+    verb = "was" if day < occasion.now().date() else "is"
     if name in RELATIVE:
         return Answer(f"{name.capitalize()} {verb} {date_phrase(day)}.")
     if feast := feast_named(name):
@@ -94,50 +87,42 @@ def tell_day_away(slots: Slots, occasion: Occasion) -> Answer | None:
     return tell_day({"day": day}, occasion) if _AWAY.search(day) else None
 
 
-def tell_past_day(slots: Slots, occasion: Occasion) -> Answer | None:
+def tell_past_day(slots: Slots, occasion: Occasion) -> Answer:
     """The last day of that name: "when was easter"."""
-    name, today = slots["day"], occasion.now().date()
-    day = day_named(name, today, past=True)
-    return tell_day({"day": name}, occasion) if name in RELATIVE else _told(day)
+    if slots["day"] in RELATIVE:
+        return tell_day(slots, occasion)
+    return Answer(f"That was {date_phrase(_day(slots['day'], occasion, past=True))}.")
 
 
-def days_until(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
-    today = occasion.now().date()
-    day = day_named(slots["day"], today)
-    if day is None:
-        return None
-    days = (day - today).days
+def days_until(slots: Slots, occasion: Occasion) -> Answer | Slots:
+    day = _day(slots["day"], occasion)
+    days = (day - occasion.now().date()).days
     if days <= 0:
         return Answer("That's today." if days == 0 else "That has already been.")
-    return {"length": _count(days, "day"), "name": _name(slots["day"], day)}
+    return {"length": counted(days, "day"), "name": _name(slots["day"], day)}
 
 
 def days_since(slots: Slots, occasion: Occasion) -> Answer | Slots | None:
-    today = occasion.now().date()
-    day = day_named(slots["day"], today, past=True)
-    if day is None or day > today:
-        return None
-    if day == today:
-        return Answer("That's today.")
-    return {"days": _count((today - day).days, "day"), "name": _name(slots["day"], day)}
+    day = _day(slots["day"], occasion, past=True)
+    days = (occasion.now().date() - day).days
+    if days <= 0:
+        return Answer("That's today.") if days == 0 else None
+    return {"days": counted(days, "day"), "name": _name(slots["day"], day)}
 
 
-def days_between(slots: Slots, occasion: Occasion) -> Slots | None:
-    first, last = (day_named(slots[name], occasion.now().date()) for name in ("first", "last"))
-    if first is None or last is None:
-        return None
-    return {"days": _count(abs((last - first).days), "day")}
+def days_between(slots: Slots, occasion: Occasion) -> Slots:
+    first, last = (_day(slots[name], occasion) for name in ("first", "last"))
+    return {"days": counted(abs((last - first).days), "day")}
 
 
 def month_length(slots: Slots, occasion: Occasion) -> Slots | None:
     """How many days a month has, in this year unless another is named."""
-    today = occasion.now().date()
-    named = slots.get("month", MONTHS[today.month - 1])
-    month, year = month_named(named), slots.get("year", str(today.year))
-    if month is None or not year.isdigit() or not 1 <= int(year) <= 9999:
+    month = month_named(slots.get("month", MONTHS[occasion.now().month - 1]))
+    if month is None:
         return None
+    year = _year(slots, occasion)
     in_year = f" {year}" if month == 2 else ""  # the only one that differs
-    days = str(monthrange(int(year), month)[1])
+    days = str(monthrange(year, month)[1])
     return {"name": f"{MONTHS[month - 1].capitalize()}{in_year}", "days": days}
 
 
@@ -152,14 +137,22 @@ def in_another_year(before: Slots, now: Slots, _occasion: Occasion) -> Slots | N
     return {"day": f"{named} {now['beside']}"} if named in FEASTS else None
 
 
-def _told(day: date | None) -> Answer | None:
-    return Answer(f"That was {date_phrase(day)}.") if day else None
+def _day(said: str, occasion: Occasion, *, past: bool = False) -> date:
+    """The day that is named, the last of its name if `past`. NotMeant."""
+    day = day_named(said, occasion.now().date(), past=past)
+    if day is None:
+        raise NotMeant
+    return day
+
+
+def _year(slots: Slots, occasion: Occasion) -> int:
+    """The year that is named, or else this one. NotMeant."""
+    said = slots.get("year", str(occasion.now().year))
+    if not said.isdigit() or not 1 <= int(said) <= 9999:
+        raise NotMeant
+    return int(said)
 
 
 def _name(said: str, day: date) -> str:
     feast = feast_named(said)
     return feast.name if feast else date_phrase(day)
-
-
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}"

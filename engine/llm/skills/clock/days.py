@@ -7,15 +7,16 @@ Invariant: takes canonical text; a text that is more than the name of a day give
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from types import MappingProxyType
+from functools import partial
 
 from dateutil.easter import easter
-from dateutil.relativedelta import relativedelta
+from dateutil.relativedelta import relativedelta, weekday
 
 from engine.llm.skills.matching.quantities import parse_number
+from engine.resources import table
 
 # English whatever the machine's locale: calendar.month_name would follow it.
 MONTHS = (
@@ -23,16 +24,14 @@ MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-RELATIVE = MappingProxyType(
-    {
-        "today": 0,
-        "now": 0,
-        "tomorrow": 1,
-        "the day after tomorrow": 2,
-        "yesterday": -1,
-        "the day before yesterday": -2,
-    }
-)
+RELATIVE = {
+    "today": 0,
+    "now": 0,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+    "yesterday": -1,
+    "the day before yesterday": -2,
+}
 MAX_DAYS = 366 * 200  # two centuries either way; nobody asks for a weekday beyond that
 _YEARS_AHEAD = 9  # February 29th can be eight years away
 
@@ -45,54 +44,31 @@ class Feast:
     of: Callable[[int], date]
 
 
-def _fixed(name: str, month: int, day: int) -> Feast:
-    return Feast(name, lambda year: date(year, month, day))
+def _feasts() -> dict[str, Feast]:
+    """The feasts of resources/skills/feasts.toml by what people call them."""
+    days = table("skills", "feasts.toml")
+    dates: dict[str, Callable[[int], date]] = {}
+    for name, (month, day) in days["fixed"].items():
+        dates[name] = partial(date, month=month, day=day)
+    for name, later in days["after_easter"].items():
+        dates[name] = partial(_after_easter, later)
+    for name, (month, *which) in days["weekday"].items():
+        dates[name] = partial(_on_weekday, month, weekday(*which))
+    feasts = {name: Feast(name, of) for name, of in dates.items()}
+    said = {name.lower().replace("'", ""): feast for name, feast in feasts.items()}
+    return said | {other: feasts[name] for other, name in days["also"].items()}
 
 
-def _after_easter(name: str, days: int) -> Feast:
-    return Feast(name, lambda year: easter(year) + timedelta(days=days))
+def _after_easter(days: int, year: int) -> date:
+    return date.fromordinal(easter(year).toordinal() + days)
 
 
-def _weekday_of(name: str, month: int, weekday: str, place: int) -> Feast:
-    """A feast on the weekday that is the `place`th of its name in a month."""
-
-    def of(year: int) -> date:
-        first = date(year, month, 1)
-        days = (WEEKDAYS.index(weekday) - first.weekday()) % 7 + 7 * (place - 1)
-        return first + timedelta(days=days)
-
-    return Feast(name, of)
+def _on_weekday(month: int, which: weekday, year: int) -> date:
+    day: date = date(year, month, 1) + relativedelta(weekday=which)
+    return day
 
 
-FEASTS = MappingProxyType(
-    {
-        "christmas": _fixed("Christmas", 12, 25),
-        "christmas day": _fixed("Christmas Day", 12, 25),
-        "christmas eve": _fixed("Christmas Eve", 12, 24),
-        "boxing day": _fixed("Boxing Day", 12, 26),
-        "new year": _fixed("New Year", 1, 1),
-        "the new year": _fixed("New Year", 1, 1),
-        "new years": _fixed("New Year", 1, 1),
-        "new years day": _fixed("New Year's Day", 1, 1),
-        "new years eve": _fixed("New Year's Eve", 12, 31),
-        "halloween": _fixed("Halloween", 10, 31),
-        "valentines day": _fixed("Valentine's Day", 2, 14),
-        "valentines": _fixed("Valentine's Day", 2, 14),
-        "saint patricks day": _fixed("Saint Patrick's Day", 3, 17),
-        "april fools day": _fixed("April Fools' Day", 4, 1),
-        "independence day": _fixed("Independence Day", 7, 4),
-        "easter": _after_easter("Easter", 0),
-        "easter sunday": _after_easter("Easter Sunday", 0),
-        "easter monday": _after_easter("Easter Monday", 1),
-        "ash wednesday": _after_easter("Ash Wednesday", -46),
-        "good friday": _after_easter("Good Friday", -2),
-        "whit monday": _after_easter("Whit Monday", 50),
-        "pentecost": _after_easter("Pentecost", 49),
-        # As in the United States.
-        "labor day": _weekday_of("Labor Day", 9, "monday", 1),
-        "thanksgiving": _weekday_of("Thanksgiving", 11, "thursday", 4),
-    }
-)
+FEASTS = _feasts()
 
 _MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS) + "|sept"
 _NUMBER = r"(?P<day>\d{1,2}|second)(?:st|nd|rd|th)?"
@@ -148,8 +124,8 @@ def span(text: str) -> relativedelta | None:
 
 
 def date_phrase(day: date) -> str:
-    weekday, month = WEEKDAYS[day.weekday()].capitalize(), MONTHS[day.month - 1].capitalize()
-    return f"{weekday}, {month} {ordinal(day.day)}, {day.year}"
+    name, month = WEEKDAYS[day.weekday()].capitalize(), MONTHS[day.month - 1].capitalize()
+    return f"{name}, {month} {ordinal(day.day)}, {day.year}"
 
 
 def ordinal(number: int) -> str:
@@ -219,30 +195,24 @@ def _in_year(
         beside = {"this year": 0, "next year": 1, "last year": -1}
         return of(today.year + beside[year] if year in beside else int(year))
     step = -1 if past else 1
-    for number in range(today.year, today.year + step * _YEARS_AHEAD, step):
-        day = of(number)
-        if day is not None and (day <= today if past else day >= today):
-            return day
-    return None
+    years = range(today.year, today.year + step * _YEARS_AHEAD, step)
+    return _nearest(map(of, years), today, past=past)
 
 
 def _day_of_month(name: str, today: date, *, past: bool) -> date | None:
     match = _OF_MONTH.match(name)
     if match is None:
         return None
-    for day in _in_months(re.sub(r"(?:st|nd|rd|th)$", "", match[1]), today, -1 if past else 1):
-        if day <= today if past else day >= today:
-            return day
-    return None
+    number = re.sub(r"(?:st|nd|rd|th)$", "", match[1])
+    step = -1 if past else 1
+    months = (today.replace(day=1) + relativedelta(months=step * away) for away in range(4))
+    days = (_date(month.year, month.month, number) for month in months)
+    return _nearest(days, today, past=past)
 
 
-def _in_months(number: str, today: date, step: int) -> Iterator[date]:
-    """That day in this month and the neighbouring ones, where it exists."""
-    for months in range(0, 4 * step, step):
-        month = today.replace(day=1) + relativedelta(months=months)
-        day = _date(month.year, month.month, number)
-        if day is not None:
-            yield day
+def _nearest(days: Iterable[date | None], today: date, *, past: bool) -> date | None:
+    """The first of the days that there is and that is still to come, or was if `past`."""
+    return next((day for day in days if day and (day <= today if past else day >= today)), None)
 
 
 def _date(year: int, month: int, day: str) -> date | None:

@@ -1,14 +1,37 @@
-"""What time it is here, was, and will be.
+"""What time it is here, was, and will be, and times of day as people say them: "7 am", "half past 7
+tomorrow", "friday at noon", "8 tonight".
 
-Invariant: the time comes from the occasion's clock.
+Invariant: the time comes from the occasion's clock. Parsing takes canonical text and gives a moment
+that is still to come, or None for anything that is not wholly a time of day. Without "am" or "pm"
+the next such time is meant; on a later day, the one between 7 in the morning and 6 in the evening.
 """
 
-from datetime import timedelta
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
 
-from engine.llm.skills.clock.days import MAX_DAYS
-from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
+from engine.llm.skills.clock.days import MAX_DAYS, WEEKDAYS, date_phrase, day_named
 from engine.llm.skills.matching.intent import Occasion, Slots
-from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
+from engine.llm.skills.matching.quantities import duration, duration_phrase
+
+_PART = (
+    r"(?:in the morning|in the afternoon|in the evening|at night|"
+    r"this morning|this afternoon|this evening|tonight)"
+)
+_WHEN = re.compile(rf"^(?:(?P<part>{_PART}) )?(?:at )?(?P<time>.+?)(?: (?P<part_after>{_PART}))?$")
+_DAYTIME = re.compile(r"\b(tomorrow|today|\w+day) (morning|afternoon|evening|night)\b")
+_FACE = re.compile(
+    r"^(?P<hour>\d{1,2})(?:[: ]?(?P<minute>\d{2}))?(?: o'? ?clock)?(?: (?P<half>[ap]m))?$"
+)
+_PAST = re.compile(
+    r"^(?P<share>a quarter|quarter|half|\d{1,2}(?: minutes)?) (?P<side>past|to|after|before) "
+    r"(?P<hour>\d{1,2})(?: o'?clock)?(?: (?P<half>[ap]m))?$"
+)
+_SHARES = {"a quarter": 15, "quarter": 15, "half": 30}
+_NAMED = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
+_MORNING = 7  # o'clock; a later day's hours without "am" are not before it
+_DAY = timedelta(days=1)
+MAX_WORDS = 9  # a longer text is not a time of day
 
 
 def time_now(_slots: Slots, occasion: Occasion) -> Slots:
@@ -17,8 +40,8 @@ def time_now(_slots: Slots, occasion: Occasion) -> Slots:
 
 def time_away(slots: Slots, occasion: Occasion) -> Slots | None:
     """What time it is a duration after now, or before it, as `side` says."""
-    seconds = parse_duration(slots["duration"])
-    if seconds is None or seconds > MAX_DAYS * 86400:
+    seconds = duration(slots["duration"])
+    if seconds > MAX_DAYS * 86400:
         return None
     then = occasion.now() + timedelta(seconds=seconds if slots["side"] == "after" else -seconds)
     return {"time": clock_face(then.hour, then.minute)}
@@ -33,3 +56,102 @@ def time_until(slots: Slots, occasion: Occasion) -> Slots | None:
         return None
     minutes = max(1, round((moment - now).total_seconds() / 60))
     return {"length": duration_phrase(60 * minutes), "when": moment_phrase(moment, now)}
+
+
+def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> datetime | None:
+    """The next moment that the text names; `now` is the person's wall clock, `morning` the first
+    hour of another day that needs no "am".
+    """
+    if len(text.split()) > MAX_WORDS:
+        return None
+    text = _DAYTIME.sub(_daytime, text.strip())
+    for day, time in _readings(text.split(), now):
+        match = _WHEN.match(time)
+        if match is None or (match["part"] and match["part_after"]):
+            continue
+        later = day is not None and day > now.date()
+        part = match["part"] or match["part_after"] or ""
+        minutes = _minutes(match["time"], part, now, morning=morning if later else None)
+        if minutes is None:
+            continue
+        midnight = datetime.combine(day or now.date(), datetime.min.time())
+        moment = midnight + timedelta(minutes=minutes)
+        if moment > now:
+            return moment
+        if day is None:
+            return moment + _DAY
+    return None
+
+
+def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, str]]:
+    """Every way to split the words into a day, today or later, and a time."""
+    yield None, " ".join(words)
+    for start in range(len(words)):
+        for end in range(start + 1, len(words) + 1):
+            day = day_named(" ".join(words[start:end]), now.date())
+            rest = " ".join((*words[:start], *words[end:]))
+            if rest and day is not None and day >= now.date():
+                yield day, rest
+
+
+def _daytime(match: re.Match[str]) -> str:
+    part = "at night" if match[2] == "night" else f"in the {match[2]}"
+    return f"{match[1]} {part}"
+
+
+def clock_face(hour: int, minute: int) -> str:
+    """ "7:05 AM" """
+    return f"{hour % 12 or 12}:{minute:02d} {'AM' if hour < 12 else 'PM'}"
+
+
+def moment_phrase(moment: datetime, now: datetime) -> str:
+    """ "7:00 AM", "7:00 AM tomorrow", "9:00 AM on Friday", "9:00 AM on Friday, March 6th, 2026"."""
+    face, days = clock_face(moment.hour, moment.minute), (moment.date() - now.date()).days
+    if days <= 1:
+        return f"{face} tomorrow" if days == 1 else face
+    day = WEEKDAYS[moment.weekday()].capitalize() if days < 7 else date_phrase(moment.date())
+    return f"{face} on {day}"
+
+
+def _minutes(time: str, part: str, now: datetime, *, morning: int | None) -> int | None:
+    """Minutes since midnight."""
+    if time in _NAMED:
+        return _NAMED[time]
+    face = _face(time)
+    if face is None:
+        return None
+    minutes, half = face
+    if not half and minutes < 13 * 60:
+        half = _half(minutes % (12 * 60), part, now, morning=morning)
+    if half:
+        minutes = minutes % (12 * 60) + (12 * 60 if half == "pm" else 0)
+    return minutes if 0 <= minutes < 24 * 60 else None
+
+
+def _face(time: str) -> tuple[int, str] | None:
+    """Minutes since midnight as written, and "am", "pm" or ""."""
+    if match := _FACE.match(time):
+        hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
+        allowed = hour <= (12 if half else 23) and minute < 60
+        return (hour * 60 + minute, half) if allowed else None
+    if match := _PAST.match(time):
+        share = match["share"].removesuffix(" minutes")
+        offset = _SHARES.get(share) or int(share)
+        hour = int(match["hour"])
+        if not 1 <= hour <= 12 or not 0 < offset < 60:
+            return None
+        sign = 1 if match["side"] in {"past", "after"} else -1
+        return (hour * 60 + sign * offset) % (12 * 60), match["half"] or ""
+    return None
+
+
+def _half(minutes: int, part: str, now: datetime, *, morning: int | None) -> str:
+    """Which half of the day is meant, when it was not said."""
+    if "morning" in part:
+        return "am"
+    if part:
+        return "pm"
+    if morning is not None:
+        return "am" if minutes >= morning * 60 else "pm"
+    passed = now.hour * 60 + now.minute
+    return "pm" if minutes <= passed < minutes + 12 * 60 else "am"

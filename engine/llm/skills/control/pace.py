@@ -6,7 +6,7 @@ it is already spoken in the new way.
 
 from engine.llm.base import ChangeRate
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
-from engine.llm.skills.matching.quantities import figure, parse_number
+from engine.llm.skills.matching.quantities import figure, number
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
 STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at the usual 4 SPS a step is clearly heard, a bit just so
@@ -27,10 +27,8 @@ def change_rate(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"Speaking {slots['way']}.", (ChangeRate(by=by if faster else -by),))
 
 
-def set_rate(slots: Slots, _occasion: Occasion) -> Answer | None:
-    rate = parse_number(slots["rate"])
-    if rate is None:
-        return None
+def set_rate(slots: Slots, _occasion: Occasion) -> Answer:
+    rate = number(slots["rate"])
     if not SLOWEST <= rate <= FASTEST:
         return Answer(
             f"I can speak at {SLOWEST:g} to {FASTEST:g} syllables per second, not {figure(rate)}."
@@ -39,12 +37,10 @@ def set_rate(slots: Slots, _occasion: Occasion) -> Answer | None:
     return Answer(f"Speaking at {figure(rate)} {unit} per second.", (ChangeRate(to=rate),))
 
 
-def speak_fastest(_slots: Slots, _occasion: Occasion) -> Answer:
-    return Answer("As fast as I can.", (ChangeRate(to=FASTEST),))
-
-
-def speak_slowest(_slots: Slots, _occasion: Occasion) -> Answer:
-    return Answer("As slowly as I can.", (ChangeRate(to=SLOWEST),))
+def speak_at_end(slots: Slots, _occasion: Occasion) -> Answer:
+    """At the `end` of the range: as "fast" or as "slowly" as can be."""
+    rate = FASTEST if slots["end"] == "fast" else SLOWEST
+    return Answer(f"As {slots['end']} as I can.", (ChangeRate(to=rate),))
 
 
 def scale_rate(slots: Slots, occasion: Occasion) -> Answer:
@@ -66,7 +62,7 @@ def tell_rate(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"I'm speaking at {figure(round(rate, 1))} syllables per second.")
 
 
-def set_pace(slots: Slots, occasion: Occasion) -> Answer | None:
+def set_pace(slots: Slots, occasion: Occasion) -> Answer:
     """What a language model asks for: "faster", "slower", "normal" or a rate."""
     pace = slots["pace"].strip().lower()
     if pace in {"faster", "slower"}:

@@ -9,7 +9,7 @@ import re
 from engine.llm.base import ChangeVolume, StopSpeaking
 from engine.llm.skills.control.pace import NEARLY
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
-from engine.llm.skills.matching.quantities import figure, parse_number
+from engine.llm.skills.matching.quantities import figure, number
 
 VOLUME_STEP = 0.2
 LEVELS = 10
@@ -27,22 +27,18 @@ def change_volume(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"{slots['way'].capitalize()}.", (ChangeVolume(by=by),))
 
 
-def set_volume(slots: Slots, _occasion: Occasion) -> Answer | None:
-    percent = parse_number(slots["percent"])
-    if percent is None:
-        return None
+def set_volume(slots: Slots, _occasion: Occasion) -> Answer:
+    percent = number(slots["percent"])
     if not 0 <= percent <= 100:
         return Answer("The volume goes from 0 to 100 percent.")
     return Answer(f"Volume {figure(percent)} percent.", (ChangeVolume(to=percent / 100),))
 
 
-def set_volume_level(slots: Slots, occasion: Occasion) -> Answer | None:
+def set_volume_level(slots: Slots, occasion: Occasion) -> Answer:
     """ "Half"; a bare number up to ten, in tenths, as on most assistants; a larger one, in
     percent.
     """
-    level = parse_number(slots["level"])
-    if level is None:
-        return None
+    level = number(slots["level"])
     percent = level * (100 if level < 1 else LEVELS if level <= LEVELS else 1)
     lowers = _LOWER.search(sentence(occasion)) and level >= 1
     if lowers and percent >= 100 * occasion.situation().volume:
@@ -66,7 +62,7 @@ def stop(_slots: Slots, _occasion: Occasion) -> Answer:
     return Answer(actions=(StopSpeaking(),))
 
 
-def set_volume_as_told(slots: Slots, occasion: Occasion) -> Answer | None:
+def set_volume_as_told(slots: Slots, occasion: Occasion) -> Answer:
     """What a language model asks for: "louder", "quieter" or a percentage."""
     volume = slots["volume"].strip().lower()
     if volume in {"louder", "quieter"}:

@@ -9,48 +9,13 @@ import re
 
 from text_to_num import alpha2digit
 
+from engine.resources import table
+
 MAX_CHARS = 2000  # no skill understands longer requests; the rest is ignored
 
-# Applied in order, to lower-case text.
-_SYMBOLS = (
-    (re.compile(r"[\u2018\u2019`]"), "'"),
-    (re.compile(r"\b(\d+)\s?'\s?(\d+)(?:\"|''|\b)"), r"\1 feet \2 inches"),
-    (re.compile(r"[\u201c\u201d\"]"), " "),
-    (re.compile(r"\*\*"), "^"),
-    (re.compile(r"[\u00d7\u2715\u2217\u00b7]"), "*"),
-    (re.compile(r"÷"), "/"),
-    (re.compile(r"[\u2212\u2013\u2014]"), "-"),
-    (re.compile(r"√"), " square root of "),
-    (re.compile(r"½"), " 1/2 "),
-    (re.compile(r"¼"), " 1/4 "),
-    (re.compile(r"¾"), " 3/4 "),
-    # Whisper's "2-3rds"; "the 4-5th of July" is no fraction.
-    (re.compile(r"\b(?<!the )([1-9])[-/]((?:3rd|[4-9]th|1[0-2]th)s?)\b(?! of [a-z])"), r"\1 \2"),
-    (re.compile(r"²"), "^2"),
-    (re.compile(r"³"), "^3"),
-    (re.compile(r"°\s*c\b|℃"), " degrees celsius "),
-    (re.compile(r"°\s*f\b|℉"), " degrees fahrenheit "),
-    (re.compile(r"°"), " degrees "),
-    (re.compile(r"%"), " percent "),
-    (re.compile(r"per cent\b"), "percent"),
-    (re.compile(r"(?<=\d),(?=\d{3}\b)"), ""),
-    (re.compile(r"\b([ap])\s?\.\s?m\b\.?"), r"\1m"),
-)
-_CONTRACTIONS = (
-    # As "a" and "an" are often heard.
-    (re.compile(r"\b(set|start|create|make) and (?=alarm|timer|reminder)"), r"\1 a "),
-    (re.compile(r"\b(what|who|where|when|how|that|it|there|time)'s\b"), r"\1 is"),
-    (re.compile(r"\bwhats\b"), "what is"),
-    (re.compile(r"\bi'?m\b"), "i am"),
-    (re.compile(r"\b(you|we|they)'re\b"), r"\1 are"),
-    (re.compile(r"\blet'?s\b"), "let us"),
-    (re.compile(r"\bwanna\b"), "want to"),
-    (re.compile(r"\b(yesterday|today|tomorrow)s\b"), r"\1's"),
-    (re.compile(r"\bcan't\b"), "cannot"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"\b(i|you|we)'ll\b"), r"\1 will"),
-    (re.compile(r"\b(i|you|we)'d\b"), r"\1 would"),
-    (re.compile(r"\b(year|valentine)'s\b"), r"\1s"),
+_SYMBOLS, _CONTRACTIONS, _INDIRECT = (
+    [(re.compile(pattern), new) for pattern, new in table("skills", "rewrites.toml")[name]]
+    for name in ("symbols", "contractions", "indirect")
 )
 _PUNCTUATION = re.compile(r"[?!;]+|[,:](?!\d)|(?<!\d):|\.(?!\d)")
 # "10mi" and "20km" are split into number and unit, and so are "2e5" and "3x4"; "25th" stays one
@@ -61,17 +26,6 @@ _MINUS_BETWEEN = re.compile(r"(?<=[\d)])\s*-\s*(?=[\d(])")
 _HYPHEN_AFTER_NUMBER = re.compile(r"(?<=\d)-(?=[a-z])")
 _SPACES = re.compile(r"\s+")
 _NOW_BETWEEN = re.compile(r" (?:right now|currently|exactly|at (?:the|this) moment)(?= )")
-# "Tell me what the date is tomorrow": an indirect question in the order of a direct one.
-_INDIRECT = (
-    (
-        re.compile(
-            r"^what ((?:the|my|your|today(?:'s)?|tomorrow's|\d[\d.,$]*)\b.*?) "
-            r"(is|are|was|will be)\b"
-        ),
-        r"what \2 \1",
-    ),
-    (re.compile(r"^(what \w+) it (is|was|will)\b"), r"\1 \2 it"),
-)
 
 # alpha2digit would write "a second" as "a 2nd"; the time unit is far more common here.
 _SECOND = re.compile(r"\bsecond\b")

@@ -41,10 +41,10 @@ def expand() -> tuple[str, ...]:
     """What sentences() should return, expanded from the templates."""
     skills = repertoire()
     lists = _spoken_lists()
-    by_template = [
-        _thinned(sample_expression(expression, lists), MAX_PER_TEMPLATE)
-        for expression in skills.templates(skills.intents).expressions()
-    ]
+    by_template = []
+    for expression in skills.templates(skills.intents).expressions():
+        pool = list(islice(sample_expression(expression, lists), _MAX_EXPANSIONS))
+        by_template.append(pool[:: -(-len(pool) // MAX_PER_TEMPLATE) or 1])  # spread evenly
     # A template begins with its commonest words.
     certain = chain(_conversions(), _counting(), (each[0] for each in by_template))
     first = tuple(dict.fromkeys(filter(None, map(_spoken, certain))))
@@ -126,13 +126,6 @@ def _counting() -> Iterator[str]:
             yield f"what is {number} {operator} {100 - number}"
         yield f"set a timer for {number} minutes"
         yield f"volume {number} percent"
-
-
-def _thinned(expanded: Iterable[str], limit: int) -> list[str]:
-    """At most `limit` of them, spread evenly."""
-    pool = list(islice(expanded, _MAX_EXPANSIONS))
-    step = max(1, -(-len(pool) // limit))
-    return pool[::step]
 
 
 def _spoken(sentence: str) -> str:

@@ -1,64 +1,34 @@
 """What an open slot may be filled with: a sentence that only begins as a skill's does is not its.
 
-Invariant: English shows a clause by a few words that are always the same (its subject, its
-auxiliary, its conjunction, its "not"). A name has none of them and nothing that points elsewhere;
-something to do begins with a bare verb and has none of them after it. What cannot be told so is
-left to a language model.
+Invariant: a name has no word of a clause and nothing that points elsewhere; something to do begins
+with a bare verb and has none of them after it. Other fillings are left to a language model.
 """
 
 import re
-from collections.abc import Callable
 from itertools import pairwise
 
-Fits = Callable[[str], bool]
+from engine.resources import table
 
 
-def word_set(listed: str) -> frozenset[str]:
-    """The words of a list that is written with spaces between."""
-    return frozenset(listed.split())
+def word_set(name: str) -> frozenset[str]:
+    """The words of a list in resources/skills/words.toml."""
+    return frozenset(table("skills", "words.toml")[name].split())
 
 
-_INFINITIVES = word_set("be do have")
-_FINITE = word_set(
-    "am is are was were been has had does did done can could will would shall should may might "
-    "must cannot"
-)
-_SUBJECTS = word_set("i you he she it we they there")
-_JOINTS = word_set(
-    "i he she we they who what which whose whom why how where when whenever if whether because "
-    "while unless until once although though but so than then not no never nothing let im"
-)
+_INFINITIVES = word_set("infinitives")
+_FINITE = word_set("finite")
+_SUBJECTS = word_set("subjects")
+_JOINTS = word_set("joints")
 _CLAUSE = _JOINTS | _FINITE | _INFINITIVES
-_POINTING = word_set(
-    "it you there this that these those me him her us them myself yourself itself all everything "
-    "everyone something anything someone everybody somebody every each mine yours one"
-)
-_ARTICLES = word_set("a an the my your his our their its some any")
-_PREPOSITIONS = word_set(
-    "in on at to from with without by about into onto over under after before between during since "
-    "through for against like near off up down out of"
-)
-_DANGLING = word_set("a an the my about for with at of from to into and")  # something is to follow
-_AFTERTHOUGHTS = word_set(
-    "again please now later soon first too also instead fast slow aloud loud slower faster louder "
-    "quieter back away today tomorrow tonight yesterday once twice differently correctly backwards "
-    "backward carefully slowly quickly properly phonetically yet already though maybe anymore "
-    "forever sometime"
-)
-_NO_WORDS = word_set("it that this these those them out check checker checking caster everything")
-# What tells one thing from others of its kind, and so names none.
-_OTHERS = word_set("whole entire same other next last latest previous current attached following")
-_INTERJECTIONS = word_set(
-    "thanks thank ok okay yes yeah yep nope hello hi hey sorry well hmm oops wow great nice sure "
-    "fine good really right bye cool"
-)
-# What an assistant is told to do: no name begins so, and after "and" it is another request.
-_REQUESTS = word_set(
-    "tell show give play explain describe read write translate summarize summarise set start stop "
-    "remind say sing search find open turn add convert calculate compute spell ask make put begin "
-    "cancel end pause hold resume restart reset check get extend shorten reduce increase change "
-    "delete clear keep flip roll toss choose pick call wake speak talk repeat buy use need want"
-)
+_POINTING = word_set("pointing")
+_ARTICLES = word_set("articles")
+_PREPOSITIONS = word_set("prepositions")
+_DANGLING = word_set("dangling")
+_AFTERTHOUGHTS = word_set("afterthoughts")
+_NO_WORDS = word_set("no_words")
+_OTHERS = word_set("others")
+_INTERJECTIONS = word_set("interjections")
+_REQUESTS = word_set("requests")
 _REQUEST = re.compile(
     rf"\b(?:and|then|also) (?:(?:then|also|please|after that) )*(?:{'|'.join(_REQUESTS)})\b"
 )

@@ -54,6 +54,10 @@ def last_answer(occasion: Occasion) -> str:
     return before[-1].text if before and before[-1].role is Role.ASSISTANT else ""
 
 
+class NotMeant(Exception):
+    """A sentence only looked right and means something else: its slots hold no such values."""
+
+
 Responder = Callable[[Slots, Occasion], Answer | None]
 # Slots of the previous sentence and of this one, as one; None where they do not go together.
 Combine = Callable[[Slots, Slots, Occasion], Slots | None]
@@ -65,7 +69,8 @@ class Intent:
     them.
 
     The responder gets the filled slots. It returns None when the sentence only looked right ("what
-    is {expression}" with something that is not arithmetic); then the next intent is tried.
+    is {expression}" with something that is not arithmetic); then the next intent is tried. A
+    function that a file names may raise NotMeant instead.
     `verbatim` intents are matched against what was typed or heard, all others against its canonical
     form (see canonical.py). An intent that is not `certain` is left to the language model if there
     is one. An `aside` may be said between a question and its follow-up.

@@ -7,7 +7,8 @@ answers wins.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from itertools import chain
 
 from engine.llm.base import Role
 from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
@@ -21,8 +22,12 @@ from engine.llm.skills.matching.intent import (
     last_answer,
     sentence,
 )
-from engine.llm.skills.matching.repertoire import Repertoire, repertoire
-from engine.llm.skills.matching.templates import MAX_PATTERN_CHARS, Templates
+from engine.llm.skills.matching.repertoire import (
+    MAX_PATTERN_CHARS,
+    Repertoire,
+    Templates,
+    repertoire,
+)
 
 MAX_BACK = 10  # sentences that follow-ups may look back, including this one
 MAX_FOLLOW_UP_WORDS = 12  # a longer sentence stands alone
@@ -53,8 +58,8 @@ class Understanding:
 
 
 class Matcher:
-    """Understands what the skills of a repertoire understand. Using it does not change it, so one
-    object is enough for the built-in ones: see matcher().
+    """Understands what the skills of a repertoire understand. One object is enough for the built-in
+    ones: see matcher().
     """
 
     def __init__(self, skills: Repertoire) -> None:
@@ -62,7 +67,8 @@ class Matcher:
         self._by_name = {intent.name: intent for intent in skills.intents}
         self._verbatim = skills.templates([each for each in skills.intents if each.verbatim])
         self._canonical = skills.templates([each for each in skills.intents if not each.verbatim])
-        self._following = {each.name: _Following(each.name, skills) for each in skills.intents}
+        self._skills = skills
+        self._following: dict[str, tuple[Templates[FollowUp], Templates[FollowUp]]] = {}
 
     def prepare(self) -> None:
         """Parse the templates now (0.1 s), not at the first sentence."""
@@ -89,17 +95,12 @@ class Matcher:
 
     def _alone(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         said = without_courtesy_before(text.strip())
-        understood = self._first(self._verbatim, said, occasion, certain_only)
-        if understood is None and len(text) <= MAX_PATTERN_CHARS:
-            understood = self._first(self._canonical, canonical(text), occasion, certain_only)
-        return understood
-
-    def _first(
-        self, templates: Templates[Intent], text: str, occasion: Occasion, certain_only: bool
-    ) -> Understanding | None:
-        for intent, slots in templates.matches(text):
-            if intent.certain or not certain_only:
-                answer = intent.respond(slots, occasion) if self._fit(slots, occasion) else None
+        matches = self._verbatim.matches(said)
+        if len(text) <= MAX_PATTERN_CHARS:
+            matches = chain(matches, self._canonical.matches(canonical(text)))
+        for intent, slots in matches:
+            if (intent.certain or not certain_only) and self._fit(slots, occasion):
+                answer = intent.respond(slots, occasion)
                 if answer is not None:
                     return Understanding(intent, slots, answer)
         return None
@@ -130,8 +131,11 @@ class Matcher:
         first.
         """
         since = [occasion]
-        while len(since) < MAX_BACK and (earlier := _before(since[-1])) is not None:
-            said = earlier.history[-1].text
+        before = occasion.history[:-1]
+        said_at = [at for at, message in enumerate(before) if message.role is Role.USER]
+        for at in said_at[:-MAX_BACK:-1]:
+            earlier = replace(occasion, history=before[: at + 1])
+            said = before[at].text
             if not _GOES_ON.match(said):
                 meant = self._alone(said, earlier, certain_only)
                 if meant is not None and not meant.intent.aside:
@@ -144,11 +148,27 @@ class Matcher:
     ) -> Understanding | None:
         if len(text.split()) > MAX_FOLLOW_UP_WORDS:
             return None
-        for follow_up, slots in self._following[before.intent.name].matches(text):
-            asked = self._asked(follow_up, before, slots, occasion)
-            if asked is not None:
-                return asked
+        # As it was said, and then what it corrects.
+        for said in dict.fromkeys((text.strip(), _CORRECTION.sub("", text.strip()))):
+            for follow_up, slots in self._follow_ups(before.intent.name, said):
+                asked = self._asked(follow_up, before, slots, occasion)
+                if asked is not None:
+                    return asked
         return None
+
+    def _follow_ups(self, after: str, text: str) -> Iterator[tuple[FollowUp, Slots]]:
+        """The follow-ups of an intent that match a text, with their slots; compiled when they are
+        first needed.
+        """
+        if after not in self._following:
+            known = [each for each in self._skills.follow_ups if after in each.after]
+            self._following[after] = (
+                self._skills.templates([each for each in known if each.verbatim]),
+                self._skills.templates([each for each in known if not each.verbatim]),
+            )
+        verbatim, others = self._following[after]
+        yield from verbatim.matches(text.strip(" \t\n.?!"))
+        yield from others.matches(canonical(_MISHEARD_AND.sub("and ", text)))
 
     def _asked(
         self, follow_up: FollowUp, before: Understanding, said: Slots, occasion: Occasion
@@ -169,47 +189,7 @@ class Matcher:
         return not several and all(self._fits[name](slots[name]) for name in free)
 
 
-class _Following:
-    """The follow-ups of one intent, compiled when they are first needed."""
-
-    def __init__(self, after: str, skills: Repertoire) -> None:
-        self._after = after
-        self._skills = skills
-
-    def matches(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
-        """All follow-ups that match the text, with their slots; then those that match what it
-        corrects.
-        """
-        yield from self._matching(text)
-        corrected = _CORRECTION.sub("", text.strip())
-        if corrected != text.strip():
-            yield from self._matching(corrected)
-
-    def _matching(self, text: str) -> Iterator[tuple[FollowUp, Slots]]:
-        verbatim, others = self._templates
-        yield from verbatim.matches(text.strip(" \t\n.?!"))
-        yield from others.matches(canonical(_MISHEARD_AND.sub("and ", text)))
-
-    @cached_property
-    def _templates(self) -> tuple[Templates[FollowUp], Templates[FollowUp]]:
-        """Of the verbatim ones, and of all others."""
-        after = [each for each in self._skills.follow_ups if self._after in each.after]
-        return (
-            self._skills.templates([each for each in after if each.verbatim]),
-            self._skills.templates([each for each in after if not each.verbatim]),
-        )
-
-
 @lru_cache(maxsize=1)
 def matcher() -> Matcher:
     """The matcher of the built-in skills, made at the first call."""
     return Matcher(repertoire())
-
-
-def _before(occasion: Occasion) -> Occasion | None:
-    """The occasion of the previous sentence; None for the first one."""
-    history = occasion.history
-    for end in range(len(history) - 1, 0, -1):
-        if history[end - 1].role is Role.USER:
-            return replace(occasion, history=history[:end])
-    return None

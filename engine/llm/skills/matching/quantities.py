@@ -7,32 +7,24 @@ single quantity; what they return is finite.
 import math
 import re
 
+from engine.llm.skills.matching.intent import NotMeant
+
 MAX_NUMBER = 1e15  # beyond it, whole numbers lose their last digits as floats
 SECONDS_IN = {
-    "second": 1,
-    "sec": 1,
-    "s": 1,
-    "minute": 60,
-    "min": 60,
-    "m": 60,
-    "hour": 3600,
-    "hr": 3600,
-    "h": 3600,
-    "day": 86400,
-    "week": 7 * 86400,
-    "month": 30 * 86400,  # nobody counts these by the second
-    "year": 365 * 86400,
+    unit: size
+    for size, units in (
+        (1, "second sec s"),
+        (60, "minute min m"),
+        (3600, "hour hr h"),
+        (86400, "day"),
+        (7 * 86400, "week"),
+        (30 * 86400, "month"),  # nobody counts these by the second
+        (365 * 86400, "year"),
+    )
+    for unit in units.split()
 }
 
-_FRACTIONS = {
-    "half": 0.5,
-    "quarter": 0.25,
-    "third": 1 / 3,
-    "3rd": 1 / 3,
-    "1/2": 0.5,
-    "1/4": 0.25,
-    "3/4": 0.75,
-}
+_FRACTIONS = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "3rd": 1 / 3}
 _NUMBER = re.compile(r"^(minus |negative )?-?\s?\d+(?:\.\d+)?$")
 _RATIO = re.compile(r"^(?:(\d+) )?(\d+) ?/ ?([1-9]\d*)(?: of an?)?$")
 _SHARE = re.compile(r"^(?:(\d+) )?(half|quarter|third|3rd)s?(?: of)?(?: an?)?$")
@@ -59,12 +51,38 @@ def parse_number(text: str) -> float | None:
         whole, share = parse_number(match[1]), parse_number(match[2])
         return None if whole is None or share is None else whole + share
     text = _ARTICLE.sub("", text)
-    return _plain(text) if _NUMBER.match(text) else _fraction(text)
+    if _NUMBER.match(text):
+        sign = -1.0 if text.startswith(("minus", "negative", "-")) else 1.0
+        value = sign * float(re.sub(r"[^\d.]", "", text))
+        return value if abs(value) <= MAX_NUMBER else None
+    if match := _RATIO.match(text):
+        return float(match[1] or 0) + float(match[2]) / float(match[3])
+    if match := _SHARE.match(text):
+        return float(match[1] or 1) * _FRACTIONS[match[2]]
+    return None
+
+
+def number(text: str) -> float:
+    """The same where nothing else is meant. NotMeant."""
+    return _meant(parse_number(text))
+
+
+def duration(text: str) -> float:
+    """parse_duration() where nothing else is meant. NotMeant."""
+    return _meant(parse_duration(text))
+
+
+def _meant(value: float | None) -> float:
+    if value is None:
+        raise NotMeant
+    return value
 
 
 def parse_duration(text: str) -> float | None:
     """Seconds in "10 minutes", "1 hour and 30 minutes", "half an hour", "1 and a half hours"."""
-    rest = _TRAILING.sub(_with_unit, re.sub(r"\b([hm])(?=\d)", r"\1 ", text.strip()))
+    rest = re.sub(r"\b([hm])(?=\d)", r"\1 ", text.strip())
+    if match := _TRAILING.search(rest):
+        rest += " minutes" if match[1].startswith("h") else " seconds"
     total = 0.0
     while rest:
         match = _DURATION_PART.match(rest)
@@ -75,10 +93,6 @@ def parse_duration(text: str) -> float | None:
         total += (count + share) * SECONDS_IN[match["unit"]]
         rest = rest[match.end() :]
     return total if 0 < total <= MAX_NUMBER else None
-
-
-def _with_unit(match: re.Match[str]) -> str:
-    return f"{match[0]} {'minutes' if match[1].startswith('h') else 'seconds'}"
 
 
 def figure(value: float) -> str:
@@ -102,6 +116,11 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+def counted(number: int, unit: str) -> str:
+    """ "1 day", "2 days" """
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
 def duration_phrase(seconds: float) -> str:
     """Seconds in words with figures: 5400 -> "1 hour and 30 minutes"."""
     rest = max(0, round(seconds))
@@ -109,7 +128,7 @@ def duration_phrase(seconds: float) -> str:
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, rest = divmod(rest, size)
         if count:
-            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
+            parts.append(counted(count, unit))
     return enumeration(parts) or "0 seconds"
 
 
@@ -118,17 +137,3 @@ def enumeration(items: list[str] | tuple[str, ...], joint: str = "and") -> str:
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {joint} {items[-1]}"
-
-
-def _plain(text: str) -> float | None:
-    sign = -1.0 if text.startswith(("minus", "negative", "-")) else 1.0
-    value = sign * float(re.sub(r"[^\d.]", "", text))
-    return value if abs(value) <= MAX_NUMBER else None
-
-
-def _fraction(text: str) -> float | None:
-    if match := _RATIO.match(text):
-        return float(match[1] or 0) + float(match[2]) / float(match[3])
-    if match := _SHARE.match(text):
-        return float(match[1] or 1) * _FRACTIONS[match[2]]
-    return None

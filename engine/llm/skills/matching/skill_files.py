@@ -38,6 +38,7 @@ from engine.llm.skills.matching.intent import (
     Combine,
     FollowUp,
     Intent,
+    NotMeant,
     Occasion,
     Responder,
     Skill,
@@ -61,6 +62,7 @@ _TYPES: Final[Mapping[str, Any]] = {
 SHARED: Final = "shared"  # the file whose expansion rules every other one may use
 _RULE: Final = re.compile(r"<(\w+)>")
 _Sayable = TypeVar("_Sayable", Intent, FollowUp)
+_Named = TypeVar("_Named", Intent, Tool)
 
 
 def load(folder: Path, package: str) -> tuple[Skill, ...]:
@@ -129,9 +131,9 @@ def _skill(name: str, content: object, module: str) -> Skill:
     return Skill(
         name,
         typed(int, sections.get("precedence", PRECEDENCE), "precedence"),
-        intents=tuple(_intents(tables["intents"], tables["defaults"], function)),
+        intents=tuple(_made(Intent, "intents", tables, tables["defaults"], function)),
         follow_ups=tuple(_follow_ups(sections.get("follow_ups", []), function)),
-        tools=tuple(_tools(tables["tools"], function)),
+        tools=tuple(_made(Tool, "tools", tables, {}, function)),
         expansion_rules=_texts(tables["expansion_rules"], "expansion_rules"),
         lists={key: tuple(_forms(forms, key)) for key, forms in tables["lists"].items()},
         examples={
@@ -142,12 +144,17 @@ def _skill(name: str, content: object, module: str) -> Skill:
     )
 
 
-def _intents(
-    tables: Mapping[str, object], defaults: object, function: Callable[[str], Any]
-) -> Iterator[Intent]:
-    for name, table in tables.items():
-        entry = {**_entry(defaults, "defaults"), **_entry(table, f"intents.{name}")}
-        yield Intent(name, respond=_responder(entry, function), **entry)
+def _made(
+    kind: type[_Named],
+    section: str,
+    tables: Mapping[str, Mapping[str, object]],
+    defaults: object,
+    function: Callable[[str], Any],
+) -> Iterator[_Named]:
+    """The intents or the tools of a file."""
+    for name, table in tables[section].items():
+        entry = {**_entry(defaults, "defaults"), **_entry(table, f"{section}.{name}")}
+        yield kind(name, respond=_responder(entry, function), **entry)
 
 
 def _follow_ups(tables: object, function: Callable[[str], Any]) -> Iterator[FollowUp]:
@@ -159,23 +166,17 @@ def _follow_ups(tables: object, function: Callable[[str], Any]) -> Iterator[Foll
         yield FollowUp(**entry)
 
 
-def _tools(tables: Mapping[str, object], function: Callable[[str], Any]) -> Iterator[Tool]:
-    for name, table in tables.items():
-        entry = _entry(table, f"tools.{name}")
-        yield Tool(name, respond=_responder(entry, function), **entry)
-
-
 def _responder(entry: dict[str, Any], function: Callable[[str], Responder]) -> Responder:
     """Takes out of an entry what it answers with: a function and constant slots for it, answers, or
     both.
     """
     respond, constants = entry.pop("respond", ""), entry.pop("slots", {})
     answers = (*entry.pop("answers", ()), *filter(None, [entry.pop("answer", "")]))
-    if not respond and not answers:
+    if respond:
+        return partial(_responded, function(respond), constants, answers)
+    if not answers:
         raise WrongValue("an intent needs a function that responds, or answers")
-    if not respond:
-        return partial(_said, answers)
-    return partial(_responded, function(respond), constants, answers)
+    return partial(_said, answers)
 
 
 def _said(answers: tuple[str, ...], slots: Slots, occasion: Occasion) -> Answer:
@@ -193,7 +194,10 @@ def _responded(
     occasion: Occasion,
 ) -> Answer | None:
     given = {**slots, **constants}
-    found = respond(given, occasion)
+    try:
+        found = respond(given, occasion)
+    except NotMeant:
+        return None
     if found is None or isinstance(found, Answer):
         return found
     assert answers, "a function that gives values needs an answer to put them in"
@@ -203,7 +207,10 @@ def _responded(
 def _combined(
     combine: Combine, constants: Slots, before: Slots, now: Slots, occasion: Occasion
 ) -> Slots | None:
-    return combine(before, {**now, **constants}, occasion)
+    try:
+        return combine(before, {**now, **constants}, occasion)
+    except NotMeant:
+        return None
 
 
 def _function(module: str, name: str) -> Any:  # Any: a responder, or what combines or fits slots

@@ -5,19 +5,23 @@ Invariant: an alarm's label ends in ALARM and names its time.
 
 import re
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from engine.llm.base import Role, StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.moments import clock_face, moment_phrase, parse_moment
+from engine.llm.skills.clock.hours import clock_face, moment_phrase, parse_moment
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
-from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
-from engine.llm.skills.timers.choosing import running
+from engine.llm.skills.matching.quantities import (
+    duration,
+    duration_phrase,
+    enumeration,
+    parse_duration,
+)
+from engine.llm.skills.timers.choosing import cancelled, newest_of, running
 from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
 from engine.messages.timers import CancelTimers, TimerKind
 
 ALARM = "alarm"
-WHICH_ALARM = "Which alarm"
 EARLIEST = 5  # o'clock, tomorrow: alarms are for getting up
 SNOOZE = "9 minutes"  # as alarm clocks do
 
@@ -32,7 +36,11 @@ _RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # how its text beg
 
 def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     moment = parse_moment(slots["moment"], occasion.now(), morning=EARLIEST)
-    moment = moment or _from_now(slots, occasion)
+    if moment is None:  # "in 20 minutes", "an alarm for an hour from now"
+        said = re.sub(r"^(?:in|after) | from$| from now$", "", slots["moment"].strip())
+        seconds = parse_duration(said)
+        if seconds is not None and seconds <= MAX_TIMER_S:
+            moment = occasion.now() + timedelta(seconds=seconds)
     if moment is None:
         known = _DAY_ALONE.match(slots["moment"].strip())
         return ask_alarm_time(slots, occasion) if known else None
@@ -45,34 +53,23 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     )
 
 
-def _from_now(slots: Slots, occasion: Occasion) -> datetime | None:
-    """ "An alarm for an hour from now", "in 20 minutes"."""
-    said = re.sub(r"^(?:in|after) | from$| from now$", "", slots["moment"].strip())
-    seconds = parse_duration(said)
-    if seconds is None or seconds > MAX_TIMER_S:
-        return None
-    return occasion.now() + timedelta(seconds=seconds)
-
-
 def wake(slots: Slots, occasion: Occasion) -> Answer | None:
     """The same, but "wake me" means the morning unless something else is said."""
     moment = slots["moment"]
-    for said in (f"in the morning {moment}", f"{moment} in the morning", moment):
-        answer = set_alarm({"moment": said}, occasion)
-        if answer:
-            return answer
-    return None
+    said = (f"in the morning {moment}", f"{moment} in the morning", moment)
+    answers = (set_alarm({"moment": each}, occasion) for each in said)
+    return next(filter(None, answers), None)
 
 
 def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     """Set an alarm in the place of the newest; told which to move, there must be one alone."""
-    alarms, answer = _alarms(occasion), set_alarm(slots, occasion)
+    alarms, answer = running(occasion, TimerKind.ALARM), set_alarm(slots, occasion)
     if answer is not None and "after" not in slots and len(alarms) != 1:
         return None if alarms else Answer("There is no alarm set.")
     if answer is None or not alarms:
         return answer
-    newest = max(alarms, key=lambda alarm: alarm.number)
-    return replace(answer, actions=(CancelTimers((newest.number,)), *answer.actions))
+    cancel = CancelTimers((newest_of(alarms).number,))
+    return replace(answer, actions=(cancel, *answer.actions))
 
 
 def another_moment(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
@@ -95,23 +92,22 @@ def ask_alarm_time(_slots: Slots, _occasion: Occasion) -> Answer:
 
 def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
     """Cancel the alarm at that time, or the only one; ask which if there are several."""
-    alarms = alarms_at(slots["moment"], occasion) if "moment" in slots else _alarms(occasion)
+    alarms: tuple[Timer, ...] | None = running(occasion, TimerKind.ALARM)
+    if "moment" in slots:
+        alarms = alarms_at(slots["moment"], occasion)
     if alarms is None:
         return None
-    if not alarms:
-        return Answer("There is no such alarm." if "moment" in slots else "There is no alarm set.")
+    if not alarms and "moment" in slots:
+        return Answer("There is no such alarm.")
     if len(alarms) > 1 and "all" not in slots:
         known = enumeration([f"the {alarm.label}" for alarm in alarms], "or")
-        return Answer(f"{WHICH_ALARM}: {known}?")
-    names = enumeration([f"the {alarm.label}" for alarm in alarms])
-    cancelled = CancelTimers(tuple(alarm.number for alarm in alarms))
-    said = f"T{names[1:]} is cancelled." if len(alarms) == 1 else "All alarms are cancelled."
-    return Answer(said, (cancelled,))
+        return Answer(f"Which alarm: {known}?")
+    return cancelled(alarms, TimerKind.ALARM)
 
 
 def alarms_at(when: str, occasion: Occasion) -> tuple[Timer, ...] | None:
     """The alarms at a time of day, or on a day; None when neither is named."""
-    now, alarms = occasion.now(), _alarms(occasion)
+    now, alarms = occasion.now(), running(occasion, TimerKind.ALARM)
     if moment := parse_moment(when, now):
         label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
         other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")
@@ -124,19 +120,9 @@ def alarms_at(when: str, occasion: Occasion) -> tuple[Timer, ...] | None:
     )
 
 
-def _alarms(occasion: Occasion) -> tuple[Timer, ...]:
-    return running(occasion, TimerKind.ALARM)
-
-
-def cancel_all_alarms(_slots: Slots, occasion: Occasion) -> Answer | None:
-    return cancel_alarms({"all": "all"}, occasion)
-
-
-def snooze(slots: Slots, occasion: Occasion) -> Answer | None:
+def snooze(slots: Slots, occasion: Occasion) -> Answer:
     """Let the last thing that rang ring again later."""
-    seconds = parse_duration(slots.get("duration", SNOOZE))
-    if seconds is None:
-        return None
+    seconds = duration(slots.get("duration", SNOOZE))
     if seconds > MAX_TIMER_S:
         return Answer(TOO_LONG)
     rung = _rung(occasion)

@@ -6,10 +6,19 @@ Invariant: when it is not clear which timer is meant, nothing is changed and the
 import re
 from collections.abc import Callable
 
-from engine.llm.base import Action, Timer
+from engine.llm.base import Action
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
-from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
-from engine.llm.skills.timers.choosing import ALL, meant, name, named, numbers, running, the_timers
+from engine.llm.skills.matching.quantities import duration, duration_phrase, parse_duration
+from engine.llm.skills.timers.choosing import (
+    ALL,
+    meant,
+    name,
+    named,
+    newest_of,
+    numbers,
+    running,
+    the_timers,
+)
 from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG, another_length
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers
 
@@ -53,32 +62,27 @@ def resume(slots: Slots, occasion: Occasion) -> Answer | None:
     """Resume the named timer, or the paused one if none is named."""
     paused = [timer for timer in running(occasion) if timer.paused]
     if not slots.get("label") and len(paused) == 1:
-        one = paused[0]
-        go_on = PauseTimers((one.number,), on=False)
-        return Answer(f"The {name(one)} is running again.", (go_on,))
+        go_on = PauseTimers(numbers(paused), on=False)
+        return Answer(f"The {name(paused[0])} is running again.", (go_on,))
     return _resume(slots, occasion)
 
 
-def lengthen(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Give timers more time."""
-    return _lengthen(slots, occasion, sign=1)
-
-
-def shorten(slots: Slots, occasion: Occasion) -> Answer | None:
-    return _lengthen(slots, occasion, sign=-1)
-
-
-def _lengthen(slots: Slots, occasion: Occasion, *, sign: int) -> Answer | None:
-    seconds = parse_duration(slots["duration"].replace(" more ", " ").removesuffix(" more"))
-    if seconds is None:
-        return None
+def lengthen(slots: Slots, occasion: Occasion) -> Answer:
+    """Give timers more time, or less as `way` says."""
+    seconds = duration(slots["duration"].replace(" more ", " ").removesuffix(" more"))
     if seconds > MAX_TIMER_S:
         return Answer(TOO_LONG)
     timers = meant(slots, occasion)
     if isinstance(timers, Answer):
         return timers
-    action = ExtendTimers(numbers(timers), sign * seconds)
-    return Answer(_lengthened(timers, sign * seconds), (action,))
+    change = -seconds if slots.get("way") == "less" else seconds
+    if len(timers) == 1:
+        left = duration_phrase(max(0.0, timers[0].remaining_s + change))
+        said = f"{the_timers(timers)} has {left} left now."
+    else:
+        way = slots.get("way", "more")
+        said = f"{the_timers(timers)} have {duration_phrase(seconds)} {way}."
+    return Answer(said, (ExtendTimers(numbers(timers), change),))
 
 
 def lengthen_named(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -100,20 +104,11 @@ def give(slots: Slots, occasion: Occasion) -> Answer | None:
     words = slots["gift"].split()
     for at in range(1, len(words)):
         label = " ".join(words[:at]).removesuffix(" timer")
-        duration = re.sub(r"^another (?=[a-z])", "1 ", " ".join(words[at:]))
-        duration = duration.removeprefix("another ").replace(" more ", " ")
-        if parse_duration(duration) and named(label, running(occasion)):
-            return lengthen({"label": label, "duration": duration}, occasion)
+        length = re.sub(r"^another (?=[a-z])", "1 ", " ".join(words[at:]))
+        length = length.removeprefix("another ").replace(" more ", " ")
+        if parse_duration(length) and named(label, running(occasion)):
+            return lengthen({"label": label, "duration": length}, occasion)
     return None
-
-
-def _lengthened(timers: tuple[Timer, ...], seconds: float) -> str:
-    if len(timers) > 1:
-        return f"{the_timers(timers)} have {duration_phrase(abs(seconds))} " + (
-            "more." if seconds > 0 else "less."
-        )
-    left = duration_phrase(max(0.0, timers[0].remaining_s + seconds))
-    return f"{the_timers(timers)} has {left} left now."
 
 
 def in_its_unit(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
@@ -122,7 +117,7 @@ def in_its_unit(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
     known = named(before.get("label", ""), timers) or tuple(t for t in timers if not t.label)
     if not known:
         return None
-    newest = max(known, key=lambda timer: timer.number)
+    newest = newest_of(known)
     length = another_length(before, now, occasion)
     return length and {**length, "label": newest.label or "last"}
 
@@ -141,12 +136,9 @@ def restart(slots: Slots, occasion: Occasion) -> Answer | None:
     known = tuple(timer for timer in timers if timer.seconds)
     actions = tuple(ExtendTimers((t.number,), t.seconds - t.remaining_s) for t in known)
     go_on = PauseTimers(numbers(known), on=False)
-    length = duration_phrase(known[0].seconds) if len(known) == 1 else "the beginning"
-    preposition = "with" if len(known) == 1 else "from"
-    verb = "starts" if len(known) == 1 else "start"
-    said = f"{the_timers(known)} {verb} again {preposition} {length}."
-    return Answer(said, (*actions, go_on)) if known else None
-
-
-_ONE = "[the|my|that|this] [{label}] timer"
-_CALLED = "[the|my] timer (for|called|named|of) [the] {label}"
+    if not known:
+        return None
+    how = "start again from the beginning"
+    if len(known) == 1:
+        how = f"starts again with {duration_phrase(known[0].seconds)}"
+    return Answer(f"{the_timers(known)} {how}.", (*actions, go_on))

@@ -5,13 +5,13 @@ begins with WHICH, so that the next sentence is recognised as its answer.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from engine.llm.base import Timer
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
-from engine.messages.timers import TimerKind
+from engine.messages.timers import CancelTimers, TimerKind
 
 NONE_RUNNING = "There is no timer running."
 WHICH = "Which timer"
@@ -91,14 +91,11 @@ def which(timers: tuple[Timer, ...]) -> str:
 def remaining(timers: tuple[Timer, ...]) -> str:
     """ "4 minutes left on your tea timer and 10 seconds left on your timer of 1 minute." """
     several = len(timers) > 1
-    lengths = [
-        f" of {duration_phrase(timer.seconds)}" if several and not timer.label else ""
-        for timer in timers
-    ]
-    phrases = [
-        f"{_left(timer)} on your {name(timer)}{length}"
-        for timer, length in zip(timers, lengths, strict=True)
-    ]
+    phrases = []
+    for timer in timers:
+        unnamed = several and not timer.label
+        length = f" of {duration_phrase(timer.seconds)}" if unnamed else ""
+        phrases.append(f"{_left(timer)} on your {name(timer)}{length}")
     return f"{enumeration(phrases)}."
 
 
@@ -117,8 +114,20 @@ def the_timers(timers: tuple[Timer, ...]) -> str:
     return "Both timers" if len(timers) == 2 else "All timers"
 
 
-def numbers(timers: tuple[Timer, ...]) -> tuple[int, ...]:
+def numbers(timers: Iterable[Timer]) -> tuple[int, ...]:
     return tuple(timer.number for timer in timers)
+
+
+def newest_of(timers: Iterable[Timer]) -> Timer:
+    return max(timers, key=lambda timer: timer.number)
+
+
+def cancelled(timers: tuple[Timer, ...], kind: TimerKind) -> Answer:
+    """The answer that cancels alarms or reminders."""
+    if not timers:
+        return Answer(f"There is no {kind.value} set.")
+    said = f"The {name(timers[0])} is" if len(timers) == 1 else f"All {kind.value}s are"
+    return Answer(f"{said} cancelled.", (CancelTimers(numbers(timers)),))
 
 
 def _left(timer: Timer) -> str:

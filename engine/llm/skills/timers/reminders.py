@@ -7,20 +7,18 @@ import re
 from dataclasses import replace
 from datetime import datetime, time
 
-from engine.llm.base import StartTimer, Timer
+from engine.llm.base import StartTimer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.moments import moment_phrase, parse_moment
+from engine.llm.skills.clock.hours import moment_phrase, parse_moment
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
-from engine.llm.skills.timers.choosing import running
+from engine.llm.skills.timers.choosing import cancelled, newest_of, running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
 from engine.messages.timers import CancelTimers, TimerKind
 
 # The hour when only a part of the day was named.
 _HOURS = {"morning": 9, "afternoon": 15, "evening": 19, "night": 21, "tonight": 20}
-WHICH_REMINDER = "Which reminder"
-WHEN, WHAT = "When shall I", "What shall I"
 
 _SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
@@ -52,9 +50,7 @@ def remind_in(slots: Slots, _occasion: Occasion) -> Answer | None:
         return None
     if seconds > MAX_TIMER_S:
         return Answer("That is too long for me. I can remind you within a week.")
-    task = _told_back(slots["task"].strip())
-    reminder = StartTimer(seconds, task, _said(task), TimerKind.REMINDER)
-    return Answer(f"I'll remind you in {duration_phrase(seconds)} to {task}.", (reminder,))
+    return _remind(f"in {duration_phrase(seconds)}", seconds, slots["task"])
 
 
 def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -62,10 +58,15 @@ def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
     moment = parse_moment(slots["moment"], now) or _that_day(slots["moment"], now)
     if moment is None:
         return None
-    task = _told_back(slots["task"].strip())
-    seconds = (moment - now).total_seconds()
-    reminder = StartTimer(seconds, task, _said(task), TimerKind.REMINDER)
-    return Answer(f"I'll remind you at {moment_phrase(moment, now)} to {task}.", (reminder,))
+    return _remind(
+        f"at {moment_phrase(moment, now)}", (moment - now).total_seconds(), slots["task"]
+    )
+
+
+def _remind(when: str, seconds: float, task: str) -> Answer:
+    task = _told_back(task.strip())
+    reminder = StartTimer(seconds, task, f"Remember to {task}.", TimerKind.REMINDER)
+    return Answer(f"I'll remind you {when} to {task}.", (reminder,))
 
 
 def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -85,7 +86,7 @@ def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
     if _HAS_TIME.search(slots["task"]) or _ON_A_LIST.search(slots["task"]):
         return None
     task = _told_back(_SOON.sub("", slots["task"].strip()))
-    return Answer(f"{WHEN} remind you to {task}? Say, for example: in ten minutes.")
+    return Answer(f"When shall I remind you to {task}? Say, for example: in ten minutes.")
 
 
 def ask_when_about(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -100,7 +101,7 @@ def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
     now, said = occasion.now(), slots.get("moment", "")
     if said and not (parse_moment(said, now) or _that_day(said, now)):
         return None
-    return Answer(f"{WHAT} remind you to do?")
+    return Answer("What shall I remind you to do?")
 
 
 def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -117,10 +118,10 @@ def move_reminder(slots: Slots, occasion: Occasion) -> Answer | None:
     reminders = running(occasion, TimerKind.REMINDER)
     if not reminders:
         return None
-    newest = max(reminders, key=lambda reminder: reminder.number)
+    newest = newest_of(reminders)
     answer = remind_when_told({"when": slots["when"], "task": newest.label}, occasion)
-    cancelled = CancelTimers((newest.number,))
-    return answer and replace(answer, actions=(cancelled, *answer.actions))
+    cancel = CancelTimers((newest.number,))
+    return answer and replace(answer, actions=(cancel, *answer.actions))
 
 
 def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
@@ -131,23 +132,10 @@ def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
         reminders = tuple(each for each in reminders if wanted in each.label)
         if not reminders:
             return Answer(f"There is no reminder to {wanted}.")
-    if len(reminders) < 2:
-        return _cancelled(reminders)
+    if len(reminders) < 2 or "all" in slots:
+        return cancelled(reminders, TimerKind.REMINDER)
     tasks = enumeration([f"to {reminder.label}" for reminder in reminders], "or")
-    return Answer(f"{WHICH_REMINDER}: {tasks}?")
-
-
-def cancel_reminders(_slots: Slots, occasion: Occasion) -> Answer:
-    return _cancelled(running(occasion, TimerKind.REMINDER))
-
-
-def _cancelled(reminders: tuple[Timer, ...]) -> Answer:
-    if not reminders:
-        return Answer("There is no reminder set.")
-    cancelled = CancelTimers(tuple(reminder.number for reminder in reminders))
-    if len(reminders) == 1:
-        return Answer(f"The reminder to {reminders[0].label} is cancelled.", (cancelled,))
-    return Answer("All reminders are cancelled.", (cancelled,))
+    return Answer(f"Which reminder: {tasks}?")
 
 
 def told_when(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
@@ -183,10 +171,6 @@ def _that_day(name: str, now: datetime) -> datetime | None:
     named = day_named("today" if day == "this" else day, now.date())
     moment = datetime.combine(named, time(hour)) if named else None
     return moment if moment is not None and moment > now else None
-
-
-def _said(task: str) -> str:
-    return f"Remember to {task}."
 
 
 def _told_back(task: str) -> str:

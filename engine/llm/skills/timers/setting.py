@@ -13,7 +13,7 @@ from engine.llm.skills.matching.quantities import (
     parse_duration,
     parse_number,
 )
-from engine.llm.skills.timers.choosing import clean_label, is_label, named, running
+from engine.llm.skills.timers.choosing import clean_label, is_label, named, newest_of, running
 from engine.messages.timers import CancelTimers, ExtendTimers
 
 MAX_TIMER_S = 7 * 86400.0  # a week; for longer times people need a calendar
@@ -35,11 +35,10 @@ def start_timer(slots: Slots, _occasion: Occasion) -> Answer | None:
     if seconds > MAX_TIMER_S:
         return Answer(TOO_LONG)
     length = duration_phrase(seconds)
-    if label:
-        timer = StartTimer(seconds, label, f"Your {label} timer is done.")
-        return Answer(f"{label.capitalize()} timer set for {length}.", (timer,))
-    timer = StartTimer(seconds, "", f"Your timer for {length} is done.")
-    return Answer(f"Timer set for {length}.", (timer,))
+    name = f"{label} timer".strip()
+    done = name if label else f"timer for {length}"
+    timer = StartTimer(seconds, label, f"Your {done} is done.")
+    return Answer(f"{name.capitalize()} set for {length}.", (timer,))
 
 
 def start_named(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -71,7 +70,7 @@ def name_timer(slots: Slots, occasion: Occasion) -> Answer | None:
     timers, label = running(occasion), clean_label(slots["label"])
     if not timers or not label or label in _SAYINGS:
         return None
-    newest = max(timers, key=lambda timer: timer.number)
+    newest = newest_of(timers)
     answer = start_timer({"label": label, "duration": f"{newest.remaining_s} seconds"}, occasion)
     cancelled = CancelTimers((newest.number,))
     return answer and Answer(f"It's the {label} timer now.", (cancelled, *answer.actions))
@@ -87,7 +86,7 @@ def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
         return None
     if seconds > MAX_TIMER_S:
         return Answer(TOO_LONG)
-    newest = max(found, key=lambda timer: timer.number)
+    newest = newest_of(found)
     change = seconds - newest.remaining_s
     return Answer(f"Now {duration_phrase(seconds)}.", (ExtendTimers((newest.number,), change),))
 

@@ -1,9 +1,10 @@
 """Which timers, alarms and reminders there are, and how long they still run."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from engine.llm.base import Timer
-from engine.llm.skills.clock.moments import moment_phrase
+from engine.llm.skills.clock.hours import moment_phrase
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import enumeration
 from engine.llm.skills.timers.alarms import alarms_at
@@ -24,10 +25,9 @@ def tell_remaining(slots: Slots, occasion: Occasion) -> Answer:
     label = clean_label(slots.get("label", ""))
     if not timers:
         return Answer(NONE_RUNNING)
-    chosen = named(label, timers) if label else timers
-    if not chosen:
-        return Answer(f"There is no {label} timer. {remaining(timers)}")
-    return Answer(remaining(chosen))
+    if chosen := named(label, timers) if label else timers:
+        return Answer(remaining(chosen))
+    return Answer(f"There is no {label} timer. {remaining(timers)}")
 
 
 def tell_named(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -40,19 +40,13 @@ def tell_all(slots: Slots, occasion: Occasion) -> Answer:
     """The alarms, or the reminders, with their times, as `kind` says."""
     kind = TimerKind(slots["kind"])
     found = sorted(running(occasion, kind), key=lambda timer: timer.remaining_s)
-    if not found:
-        return Answer(f"There is no {kind.value} set.")
-    return Answer(f"You have {enumeration([_with_time(each, occasion) for each in found])}.")
+    return _listed(found, f"There is no {kind.value} set.", occasion)
 
 
 def tell_alarms_at(slots: Slots, occasion: Occasion) -> Answer | None:
     """The alarms at a time of day, or on a day."""
     alarms = alarms_at(slots["moment"], occasion)
-    if alarms is None:
-        return None
-    if not alarms:
-        return Answer("There is no such alarm.")
-    return Answer(f"You have {enumeration([_with_time(each, occasion) for each in alarms])}.")
+    return None if alarms is None else _listed(alarms, "There is no such alarm.", occasion)
 
 
 def tell_next_alarm(_slots: Slots, occasion: Occasion) -> Answer:
@@ -74,10 +68,12 @@ def tell_everything(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(" ".join(said))
 
 
-def _with_time(timer: Timer, occasion: Occasion) -> str:
-    article = "an" if timer.kind is TimerKind.ALARM else "a"
-    what = "alarm" if timer.kind is TimerKind.ALARM else name(timer)
-    return f"{article} {what} at {_when(timer, occasion)}"
+def _listed(timers: Sequence[Timer], nothing: str, occasion: Occasion) -> Answer:
+    """Alarms or reminders with their times; `nothing` where there are none."""
+    names = ("an alarm" if each.kind is TimerKind.ALARM else f"a {name(each)}" for each in timers)
+    times = (_when(each, occasion) for each in timers)
+    phrases = [f"{what} at {when}" for what, when in zip(names, times, strict=True)]
+    return Answer(f"You have {enumeration(phrases)}." if phrases else nothing)
 
 
 def _when(timer: Timer, occasion: Occasion) -> str:

@@ -31,9 +31,9 @@ def answer_to(scripted, connect, asked, situation):
     return lambda: list(connect(scripted.address).reply(asked, situation))
 
 
-def test_an_answer_is_streamed(scripted, connect, asked, situation):
+def test_an_answer_is_streamed(scripted, answer_to):
     scripted.script = [says("William", " Shakes", "peare.")]
-    deltas = ask(connect(scripted.address), asked, situation)
+    deltas = answer_to()
 
     assert [delta.text for delta in deltas if delta.text] == ["William", " Shakes", "peare."]
 
@@ -92,12 +92,12 @@ def test_an_address_that_is_none_is_said(connect, address):
         connect(address)
 
 
-def test_a_proxy_is_not_asked_for_this_computer(scripted, connect, asked, situation, monkeypatch):
+def test_a_proxy_is_not_asked_for_this_computer(scripted, answer_to, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     scripted.script = [says("Yes.")]
 
-    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+    assert text(answer_to()) == "Yes."
 
 
 def test_a_command_is_carried_out_without_asking_the_server(scripted, connect, situation):
@@ -107,14 +107,14 @@ def test_a_command_is_carried_out_without_asking_the_server(scripted, connect, s
     assert scripted.requests == []
 
 
-def test_thoughts_are_not_spoken(scripted, connect, asked, situation):
+def test_thoughts_are_not_spoken(scripted, answer_to):
     scripted.script = [says("<thi", "nk>Hm.</think>", "\n\nYes.")]
 
-    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+    assert text(answer_to()) == "Yes."
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_what_a_model_reasons_is_a_thought_and_not_said(scripted, connect, asked, situation, field):
+def test_what_a_model_reasons_is_a_thought_and_not_said(scripted, answer_to, field):
     def reasons(handler):
         begin_events(handler)
         for delta in [{field: "Hm. "}, {field: "So."}, {"content": "Yes."}]:
@@ -122,7 +122,7 @@ def test_what_a_model_reasons_is_a_thought_and_not_said(scripted, connect, asked
         event(handler, {}, "stop")
 
     scripted.script = [reasons]
-    deltas = ask(connect(scripted.address), asked, situation)
+    deltas = answer_to()
 
     assert [delta.text for delta in deltas if isinstance(delta, ThoughtDelta)] == ["Hm. ", "So."]
     assert text(deltas) == "Yes."
@@ -172,9 +172,9 @@ TIMER_FRAGMENTS = (
 )
 
 
-def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, connect, asked, situation):
+def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, answer_to):
     scripted.script = [calls(*TIMER_FRAGMENTS), says("It runs.")]
-    deltas = ask(connect(scripted.address), asked, situation)
+    deltas = answer_to()
 
     assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [600.0]
     assert text(deltas) == "It runs."
@@ -188,13 +188,13 @@ def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, connect,
     }
 
 
-def test_two_calls_under_one_index_are_two(scripted, connect, asked, situation):
+def test_two_calls_under_one_index_are_two(scripted, answer_to):
     whole = [
         {"index": 0, "id": name, "function": {"name": "set_timer", "arguments": arguments}}
         for name, arguments in [("a", '{"duration": "1 minute"}'), ("b", '{"duration": "2 min"}')]
     ]
     scripted.script = [calls(*whole), says("Both run.")]
-    deltas = ask(connect(scripted.address), asked, situation)
+    deltas = answer_to()
 
     assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
 
@@ -218,9 +218,9 @@ def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, a
     assert told in scripted.requests[1]["messages"][-1]["content"]
 
 
-def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, connect, asked, situation):
+def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):
     scripted.script = [calls(*TIMER_FRAGMENTS)] * 9
-    deltas = ask(connect(scripted.address), asked, situation)
+    deltas = answer_to()
 
     assert len(scripted.requests) == 4
     assert text(deltas) == "Timer set for 10 minutes."
@@ -348,7 +348,7 @@ def test_closing_the_reply_hangs_up_even_while_nothing_comes(scripted, connect, 
     assert text(ask(model, asked, situation)) == "William."
 
 
-def test_a_server_that_never_ends_is_ended(scripted, connect, asked, situation, monkeypatch):
+def test_a_server_that_never_ends_is_ended(scripted, answer_to, monkeypatch):
     monkeypatch.setattr(server, "MAX_REPLY_CHARS", 1000)
 
     def endless(handler):
@@ -360,7 +360,7 @@ def test_a_server_that_never_ends_is_ended(scripted, connect, asked, situation, 
             scripted.gone.set()
 
     scripted.script = [endless]
-    said = text(ask(connect(scripted.address), asked, situation))
+    said = text(answer_to())
 
     assert len(said) == 1000
     assert scripted.gone.wait(5)
@@ -467,14 +467,14 @@ def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked,
     assert len(model.info.detail) < 300
 
 
-def test_an_answer_nested_without_end_is_not_a_chat_answer(scripted, connect, asked, situation):
+def test_an_answer_nested_without_end_is_not_a_chat_answer(scripted, answer_to):
     def nested(handler):
         begin_events(handler)
         handler.wfile.write(b"data: " + b"[" * 500_000 + b"\n\n")
 
     scripted.script = [nested]
     with pytest.raises(LanguageModelError, match="not a chat answer"):
-        ask(connect(scripted.address), asked, situation)
+        answer_to()
 
 
 # ------------------------------------------------------------------ redirects

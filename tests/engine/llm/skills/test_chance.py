@@ -1,19 +1,13 @@
 """Coins, dice and numbers follow the draws they are given."""
 
 from collections.abc import Iterator
-from datetime import datetime
-from pathlib import Path
 
 import pytest
 
-from engine.llm.base import Situation
-from engine.llm.skills.matching.intent import Occasion
-from engine.llm.skills.matching.matcher import matcher
-
-NOWHERE = Situation(rate=None, volume=1.0, voice="", voices=())
+from tests.engine.llm.skills.asking import ELSEWHERE, asked
 
 
-def asked(text: str, *draws: int) -> tuple[str | None, list[tuple[int, int]]]:
+def drawn(text: str, *draws: int) -> tuple[str, list[tuple[int, int]]]:
     """The answer, and the ranges that were drawn from."""
     ranges: list[tuple[int, int]] = []
     coming: Iterator[int] = iter(draws)
@@ -22,10 +16,7 @@ def asked(text: str, *draws: int) -> tuple[str | None, list[tuple[int, int]]]:
         ranges.append((low, high))
         return next(coming)
 
-    now = datetime(2026, 1, 5)
-    occasion = Occasion(lambda: now, lambda: NOWHERE, Path("/nowhere"), draw=draw)
-    answer = matcher().answer(text, occasion, certain_only=True)
-    return (answer.text if answer else None), ranges
+    return asked(text, draw=draw).text, ranges
 
 
 @pytest.mark.parametrize(
@@ -47,16 +38,16 @@ def asked(text: str, *draws: int) -> tuple[str | None, list[tuple[int, int]]]:
 def test_the_draws_decide(
     text: str, draws: tuple[int, ...], answer: str, ranges: list[tuple[int, int]]
 ) -> None:
-    assert asked(text, *draws) == (answer, ranges)
+    assert drawn(text, *draws) == (answer, ranges)
 
 
 @pytest.mark.parametrize("text", ["roll 100 dice", "roll a d1", "roll a d 9999"])
 def test_dice_nobody_could_follow_are_refused(text: str) -> None:
-    answer, ranges = asked(text)
+    answer, ranges = drawn(text)
     assert answer == "I can roll up to 20 dice with up to 1000 sides."
     assert ranges == []
 
 
 @pytest.mark.parametrize("text", ["pick a number between one and a half and two", "roll the car"])
 def test_what_is_no_range_and_no_die_is_left(text: str) -> None:
-    assert asked(text) == (None, [])
+    assert drawn(text) == (ELSEWHERE.text, [])

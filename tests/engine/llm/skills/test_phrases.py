@@ -1,4 +1,9 @@
-"""The tables of phrases: whose they are, what of them must come back, and what is left alone."""
+"""The tables of phrases: whose they are, what of them must come back, and what is left alone.
+
+A line is "first sentence || second => skill : words (open)", see Row. The files are the topics;
+elsewhere.txt has the rest. Most lines were written before anybody looked at the rules, as somebody
+of a certain trade or age would talk.
+"""
 
 import time
 from collections.abc import Iterator

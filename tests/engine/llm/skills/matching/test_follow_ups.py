@@ -1,29 +1,9 @@
 """What only means something after the sentence before it."""
 
-from datetime import datetime
-from pathlib import Path
-
 import pytest
 
-from engine.llm.base import Message, Role, Situation
-from engine.llm.skills.matching.intent import Occasion
-from engine.llm.skills.matching.matcher import MAX_BACK, matcher
-
-HERE = Situation(rate=None, volume=0.5, voice="", voices=())
-ELSEWHERE = "A language model said this."
-
-
-def last_answer(*said: str) -> str:
-    """The answer to the last of these; ELSEWHERE where no skill is sure."""
-    history: list[Message] = []
-    text = ""
-    for sentence in said:
-        history.append(Message(Role.USER, sentence))
-        occasion = Occasion(lambda: datetime(2026, 1, 5, 15, 45), lambda: HERE, Path(), history)
-        answer = matcher().answer(sentence, occasion, certain_only=True)
-        text = ELSEWHERE if answer is None else answer.text
-        history = [*history, Message(Role.ASSISTANT, text)]
-    return text
+from engine.llm.skills.matching.matcher import MAX_BACK
+from tests.engine.llm.skills.asking import ELSEWHERE, asked
 
 
 @pytest.mark.parametrize(
@@ -38,7 +18,7 @@ def last_answer(*said: str) -> str:
     ],
 )
 def test_follow_ups_follow_one_another_past_asides(said: tuple[str, ...], answer: str) -> None:
-    assert last_answer(*said).startswith(answer)
+    assert asked(*said).text.startswith(answer)
 
 
 @pytest.mark.parametrize(
@@ -54,14 +34,14 @@ def test_follow_ups_follow_one_another_past_asides(said: tuple[str, ...], answer
 def test_where_the_sentence_before_was_another_ones_nothing_is_followed(
     said: tuple[str, ...],
 ) -> None:
-    assert last_answer(*said) == ELSEWHERE
+    assert asked(*said) is ELSEWHERE
 
 
 def test_it_reaches_back_so_far_and_no_further() -> None:
     reached = ("3 plus 4", *["plus one"] * (MAX_BACK - 1))
-    assert last_answer(*reached) == f"The answer is {7 + MAX_BACK - 1}."
-    assert last_answer(*reached, "plus one") == ELSEWHERE
+    assert asked(*reached).text == f"The answer is {7 + MAX_BACK - 1}."
+    assert asked(*reached, "plus one") is ELSEWHERE
 
 
 def test_which_timer_is_answered_only_where_it_was_asked() -> None:
-    assert last_answer("cancel the timer", "pasta") == ELSEWHERE
+    assert asked("cancel the timer", "pasta") is ELSEWHERE

@@ -135,7 +135,7 @@ def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None
 def test_a_new_skill_is_asked_before_small_talk_and_sums() -> None:
     later = [each.name for each in repertoire().skills if each.precedence > PRECEDENCE]
 
-    assert later == ["smalltalk", "arithmetic/shares", "arithmetic/pairs", "arithmetic/sums"]
+    assert later == ["smalltalk", "arithmetic/shares", "arithmetic/sums"]
 
 
 @pytest.mark.parametrize(

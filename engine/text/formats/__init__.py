@@ -1,1 +1,0 @@
-"""Rules for tokens of a fixed format: identifiers, scripture, dates with dashes, rates."""

@@ -1,0 +1,35 @@
+"""What the rules of the text know about single words: the tables in resources/text.
+
+Invariant: a text in such a file is a set of words, a section maps what is written to what is said.
+"""
+
+from typing import Any
+
+from engine.resources import table
+
+
+def words(file: str, name: str) -> frozenset[str]:
+    """The words of one text."""
+    return frozenset(listed(file, name))
+
+
+def listed(file: str, name: str) -> list[str]:
+    """The words of one text in their order."""
+    text: str = _read(file)[name]
+    return text.split()
+
+
+def phrases(file: str, name: str) -> tuple[str, ...]:
+    """What stands between the commas of one text."""
+    text: str = _read(file)[name]
+    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+
+
+def section(file: str, name: str) -> dict[str, str]:
+    """One section; nobody changes it."""
+    found: dict[str, str] = _read(file)[name]
+    return found
+
+
+def _read(file: str) -> dict[str, Any]:
+    return table("text", f"{file}.toml")
