@@ -46,7 +46,6 @@ def _main(words: Sequence[str]) -> int:
 
     from app.command import cli
     from app.command.terminal import LogFormatter, tell
-    from engine import api
     from engine.api import EngineError
 
     order = cli.parse(words)
@@ -55,7 +54,6 @@ def _main(words: Sequence[str]) -> int:
     logging.basicConfig(level=order.log_level, handlers=[log])
     # Python's default of 5 ms makes an audio callback wait behind busy threads.
     sys.setswitchinterval(0.001)
-    api.remove_telemetry()
     try:
         status = order.run()
         sys.stdout.flush()

@@ -5,8 +5,10 @@ threads after start(). `emit` is called from one engine thread, one event at a t
 block. Hosts import every message from here: the stars below.
 """
 
+import ast
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
@@ -58,11 +60,10 @@ if TYPE_CHECKING:
     from engine.models.library import ModelLibrary
     from engine.runtime.factories import Factories
     from engine.runtime.host.comparison import compare
-    from engine.runtime.host.demo_question import speak_question
     from engine.runtime.host.dialogue import Exchange, Keep, converse, exchange
-    from engine.runtime.host.say_command import say
-    from engine.runtime.host.timer_file import default_path as timers_path
-    from engine.runtime.host.wake_lessons import learn as teach_wake_phrase
+    from engine.runtime.host.say_command import say, speak_question
+    from engine.runtime.host.timers import default_path as timers_path
+    from engine.runtime.host.wake_training import learn as teach_wake_phrase
     from engine.serve.server import (
         Address,
         Watcher,
@@ -147,13 +148,6 @@ def load_settings() -> tuple[Settings, tuple[str, ...]]:
     return settings_file.load(settings_file.default_path())
 
 
-def remove_telemetry() -> None:
-    """Remove what ONNX Runtime kept to report under older versions: see engine.telemetry."""
-    from engine import settings_file, telemetry
-
-    telemetry.remove_traces(settings_file.data_folder() / "telemetry-removed")
-
-
 def voices(settings: Settings) -> "VoiceStore":
     """The voices there are for the synthesiser of the settings, which is not loaded."""
     from engine.tts import voice_catalogue, voice_store
@@ -161,51 +155,25 @@ def voices(settings: Settings) -> "VoiceStore":
     return voice_store.VoiceStore(voice_catalogue.usable(settings.speech))
 
 
-# What else a host without a window asks for: each is the engine's own, does one thing on the
-# calling thread, and is imported when it is first named. Above stands the same for type checkers.
-_LATER = {
-    "Address": "engine.serve.server:Address",
-    "Keep": "engine.runtime.host.dialogue:Keep",
-    "ModelLibrary": "engine.models.library:ModelLibrary",
-    "SENTENCE": "engine.tts.voice_store:SENTENCE",
-    "Store": "engine.history.store:Store",
-    "Watcher": "engine.serve.server:Watcher",
-    "bench": "engine.bench.machine:bench",
-    "bench_recognisers": "engine.bench.machine:bench_recognisers",
-    "bench_synthesisers": "engine.bench.machine:bench_synthesisers",
-    "bench_table": "engine.bench.machine:bench_table",
-    "compare": "engine.runtime.host.comparison:compare",
-    "comparison_table": "engine.export.comparison:comparison_table",
-    "choose_recogniser": "engine.asr.pick:choose",
-    "choose_synthesiser": "engine.tts.pick:choose",
-    "converse": "engine.runtime.host.dialogue:converse",
-    "diagnostics": "engine.doctor.diagnostics:diagnostics",
-    "examine": "engine.doctor:examine",
-    "exchange": "engine.runtime.host.dialogue:exchange",
-    "history_path": "engine.history.store:default_path",
-    "is_wake_phrase_taught": "engine.asr.wake.choice:is_taught",
-    "licence_of": "engine.licences:text_of",
-    "own_token": "engine.serve.server:own_token",
-    "pick_profile": "engine.bench.machine:pick_profile",
-    "pick_recogniser": "engine.bench.machine:pick_recogniser",
-    "pick_synthesiser": "engine.bench.machine:pick_synthesiser",
-    "preload": "engine.llm.registry:preload",
-    "say": "engine.runtime.host.say_command:say",
-    "serve": "engine.serve.server:serve",
-    "serve_agent": "engine.serve.server:serve_agent",
-    "serve_cluster": "engine.serve.server:serve_cluster",
-    "settings_path": "engine.settings_file:default_path",
-    "speak_question": "engine.runtime.host.demo_question:speak_question",
-    "teach_wake_phrase": "engine.runtime.host.wake_lessons:learn",
-    "timers_path": "engine.runtime.host.timer_file:default_path",
-    "works": "engine.licences:works",
-    "write_comparison": "engine.export.comparison:write_comparison",
-}
+@cache
+def _later() -> dict[str, str]:
+    """What else a host without a window asks for, and where it is: each does one thing on the
+    calling thread, and is imported when it is first named. The imports above that only type
+    checkers see are the list.
+    """
+    page = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+    unseen = next(each for each in page.body if isinstance(each, ast.If))
+    imports = [each for each in unseen.body if isinstance(each, ast.ImportFrom)]
+    return {
+        name.asname or name.name: f"{each.module}:{name.name}"
+        for each in imports
+        for name in each.names
+    }
 
 
 if not TYPE_CHECKING:  # else every name would be right to a type checker
 
     def __getattr__(name: str) -> Any:
-        if name not in _LATER:
+        if name.startswith("__") or name not in _later():
             raise AttributeError(f"engine.api has no {name!r}")
-        return resolve_name(_LATER[name])
+        return resolve_name(_later()[name])

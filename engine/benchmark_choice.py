@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
+from engine.atomic_write import replace_file
 from engine.errors import SettingsError
 from engine.translatable import from_json, to_json
 from engine.typed_values import build, read_json
@@ -31,12 +32,10 @@ def write_pick(pick: _Pick, file: Path, *, what: str, setting: str) -> None:
     """Keep a pick. SettingsError, with `what` was picked and the `setting` to use instead, when it
     cannot be written.
     """
-    partial = file.with_name(file.name + ".partial")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         content = asdict(pick) | {"reason": to_json(pick.reason)}
-        partial.write_text(json.dumps(content, indent=2), encoding="utf-8")
-        partial.replace(file)
+        replace_file(file, json.dumps(content, indent=2))
     except OSError as error:
         raise SettingsError(
             "The choice of {what} cannot be saved in {folder}: {error}.",

@@ -5,7 +5,6 @@ Invariant: nothing is written down twice: what is shown is what lies in this ver
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
 from pathlib import Path
@@ -48,7 +47,8 @@ def works() -> list[Work]:
     """Rubato first, then every package of this environment, what else ships, and the fetched
     models, by name.
     """
-    found = {_key(each.name): Work(each.name, each.version, _terms(each)) for each in _packages()}
+    packages = (each for each in distributions() if each.metadata["Name"])
+    found = {_key(each.name): Work(each.name, each.version, _terms(each)) for each in packages}
     own = found.pop(OURS, None)
     others = sorted([*found.values(), _FONT, *_models()], key=lambda work: _key(work.name))
     return [own, *others] if own else others
@@ -81,10 +81,6 @@ def _models() -> dict[Work, str]:
         for asset in catalogue().values()
         if store.state(asset) is State.COMPLETE
     }
-
-
-def _packages() -> Iterator[Distribution]:
-    return (each for each in distributions() if each.metadata["Name"])
 
 
 def _key(name: str) -> str:

@@ -10,7 +10,6 @@ import itertools
 import logging
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import platformdirs
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 from engine.settings import Settings, Value, change, keys, value_of
 from engine.translatable import Translatable
@@ -89,7 +89,7 @@ def save(settings: Settings, path: Path, base: Settings | None = None) -> tuple[
                     copy=_keep_copy(path).name,
                 )
             )
-        _write(path, edit.text)
+        replace_file(path, edit.text, mode=path.stat().st_mode if path.exists() else None)
     except (OSError, RuntimeError) as error:
         raise SettingsError(
             "The settings could not be saved to {path}: {error}.",
@@ -268,22 +268,6 @@ def _keep_copy(path: Path) -> Path:
         copy.unlink(missing_ok=True)
         raise
     return copy
-
-
-def _write(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".settings-", suffix=".new")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _reason(error: Exception) -> str:

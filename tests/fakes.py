@@ -101,8 +101,6 @@ class HandMicrophone:
         self.name = name
         self.sample_rate = RATE
         self.joins_midway = False
-        self.overruns = 0
-        self.ended = False
         self.gone = False
         self.closed = False
         self._waiting: list[Pcm] = []
@@ -116,9 +114,6 @@ class HandMicrophone:
             raise DeviceError("The microphone is gone.")
         waiting, self._waiting = self._waiting, []
         return np.concatenate(waiting) if waiting else np.zeros(0, np.float32)
-
-    def wait(self, timeout_s: float) -> None:
-        """Nothing to wait for."""
 
     def close(self) -> None:
         self.closed = True
@@ -225,13 +220,13 @@ class FakeRecognition:
     def peek(self) -> str:
         return self.partial()
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         transcript = self.finish()
         return transcript if wanted() else None
 
-    def aside(self) -> Transcript:
+    def overlapping(self) -> Transcript:
         heard = self.finish()
-        return replace(heard, text=self._recogniser.aside or heard.text)
+        return replace(heard, text=self._recogniser.overlapping or heard.text)
 
     def finish(self) -> Transcript:
         if self._recogniser.broken:
@@ -244,12 +239,12 @@ class FakeRecognition:
 
 
 class FakeRecogniser:
-    """Hears `text`, whatever is said; `aside`, when there is one, if it is said into a reply."""
+    """Hears `text`, whatever is said; `overlapping`, where there is one, into a reply."""
 
     def __init__(self, text: str = "hello there") -> None:
         self.info = RecogniserInfo("fake", "hears what it is told")
         self.text = text
-        self.aside = ""
+        self.overlapping = ""
         self.language = ""
         self.broken = False
         self.samples = 0

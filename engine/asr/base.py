@@ -33,9 +33,7 @@ class Transcript:
     text: str
     confidence: float
     recogniser: str
-    language: str = (
-        ""  # a code, where the recogniser told which was spoken; else as in the settings
-    )
+    language: str = ""  # a code, where the recogniser told it; empty = as in the settings
 
 
 class Recognition(Protocol):
@@ -55,15 +53,15 @@ class Recognition(Protocol):
         """
         ...
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         """What finish() would say now; more audio may follow. `wanted` is asked on the way: None
         when it turned false. RecogniserError as finish().
         """
         ...
 
-    def aside(self) -> Transcript:
-        """As draft(), for what a person said while the assistant spoke. That is often one of a few
-        words (engine/text/interaction.py), which a recogniser may expect.
+    def overlapping(self) -> Transcript:
+        """As interim(), for what a person said while the assistant spoke. That is often one of a
+        few words (engine/text/interaction.py), which a recogniser may expect.
         """
         ...
 
@@ -91,3 +89,17 @@ class Recogniser(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class KeywordSpotter(Protocol):
+    """Listens for the wake phrase; owned by one thread. What is found depends on the samples since
+    the last reset alone, never on how they were cut into blocks by more than a block's length.
+    """
+
+    def push(self, pcm: npt.NDArray[np.float32]) -> int | None:
+        """More samples [S] at 16 kHz. How many samples ago the phrase ended, None = not heard."""
+        ...
+
+    def reset(self) -> None:
+        """Forget what was heard."""
+        ...

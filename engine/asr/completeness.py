@@ -82,22 +82,14 @@ class Judge:
             return Completeness.OPEN
         if tuple(words) in _ANSWERS:
             return Completeness.WHOLE
-        if self._is_asked_politely(text, words):
+        polite = words[-1] == _PLEASE and tuple(words[-2:]) not in _PREFACES
+        if polite and self._understands(text):  # a skill's request: people stop there
             return Completeness.SETTLED
         if _is_preface(words):
             return Completeness.OPEN
-        if self._phrases.likely_start(words, unseen=0) == len(words):
-            return self._of_known_words(text, words)
-        return self._of_other_words(text, words)
-
-    def _is_asked_politely(self, text: str, words: list[str]) -> bool:
-        """Whether it is a skill's request and its "please" at the end: people stop there."""
-        polite = words[-1] == _PLEASE and tuple(words[-2:]) not in _PREFACES
-        return polite and self._understands(text)
-
-    def _of_known_words(self, text: str, words: list[str]) -> Completeness:
-        """A skill's sentence, or the beginning of one."""
-        if not self._understands(text):
+        if self._phrases.likely_start(words, unseen=0) < len(words):
+            return self._of_other_words(text, words)
+        if not self._understands(text):  # the beginning of a skill's sentence
             return Completeness.OPEN
         return Completeness.WHOLE if self._phrases.goes_on(words) else Completeness.SETTLED
 

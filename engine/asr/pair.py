@@ -14,8 +14,8 @@ from num2words import num2words
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.sphinx.recogniser import SphinxRecogniser, SphinxRecognition
-from engine.asr.utterance import Pcm
 from engine.asr.whisper.recogniser import WhisperRecogniser, WhisperRecognition
+from engine.audio.pcm import Pcm
 from engine.settings import RecogniserSettings
 
 ENGLISH = ("", "en")
@@ -82,20 +82,20 @@ class PairedRecognition:
         """Whisper's text so far."""
         return self._careful.partial() if self._samples >= FIRST_SAMPLES else ""
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         """A command that the quick one is sure of, else what Whisper hears."""
         command = self._quick.command(wanted) if self._quick else None
-        return self._agreed(command) or self._expected(self._careful.draft(wanted), wanted)
+        return self._agreed(command) or self._expected(self._careful.interim(wanted), wanted)
 
-    def aside(self) -> Transcript:
+    def overlapping(self) -> Transcript:
         """A halt, a nod or a command of which the quick one is sure, else what Whisper hears."""
         interjection = self._quick.interjection() if self._quick else None
         command = interjection or (self._quick.command(lambda: True) if self._quick else None)
-        return self._agreed(command) or self._careful.aside()
+        return self._agreed(command) or self._careful.overlapping()
 
     def finish(self) -> Transcript:
-        """As draft(); RecogniserError when a model fails."""
-        transcript = self.draft(lambda: True)
+        """As interim(); RecogniserError when a model fails."""
+        transcript = self.interim(lambda: True)
         assert transcript is not None, "wanted to the end"
         self.close()
         return transcript
@@ -107,7 +107,7 @@ class PairedRecognition:
 
     def _agreed(self, command: Transcript | None) -> Transcript | None:
         """The command, unless something else was on screen."""
-        shown = self._careful.shown
+        shown = self._careful.peek()
         if command is None or (shown and _words(shown) != _words(command.text)):
             return None
         return command

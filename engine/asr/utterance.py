@@ -8,17 +8,15 @@ window.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.asr.base import SAMPLE_RATE
+from engine.audio.pcm import Pcm
 from engine.audio.vad import WINDOW, Vad, speech_stretches
 
 KEEP_WINDOWS = SAMPLE_RATE // 2 // WINDOW  # no cut in the last half second: it is still being said
 
 PAUSING_WINDOWS = 3
 PAUSING_BELOW = 0.35  # probability of speech: as where a stretch of speech ends
-
-Pcm = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,8 @@ real audio only: silence given to the device in an underrun or between utterance
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
+from engine.audio.pcm import Pcm as Pcm
 
-Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 HISTORY_S = 0.25  # how long a loudspeaker remembers what it played
 
 
@@ -41,24 +39,10 @@ class Microphone(Protocol):
         """Whether somebody may have been speaking already when it was opened."""
         ...
 
-    @property
-    def overruns(self) -> int:
-        """How often samples were lost because nobody read in time."""
-        ...
-
     def read(self) -> Pcm:
         """All samples that arrived since the last read; may be none. DeviceError once the device is
         gone.
         """
-        ...
-
-    def wait(self, timeout_s: float) -> None:
-        """Block until samples are there, the device ends, or the time is over."""
-        ...
-
-    @property
-    def ended(self) -> bool:
-        """No more samples will come (end of the file, device gone) and all were read."""
         ...
 
     def close(self) -> None: ...
@@ -74,11 +58,6 @@ class Loudspeaker(Protocol):
 
     @property
     def sample_rate(self) -> int: ...
-
-    @property
-    def writable(self) -> int:
-        """How many samples write() would take now."""
-        ...
 
     @property
     def samples_written(self) -> int:

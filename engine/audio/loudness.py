@@ -13,10 +13,8 @@ import numpy.typing as npt
 from engine.audio.pcm import Pcm
 
 BLOCK_S, STEP_S = 0.4, 0.1  # of a gating block, and between two
-QUIET_LUFS, RELATIVE_LU = (
-    -70.0,
-    -10.0,
-)  # blocks below the first or, of the rest, the second, are out
+# Blocks below the first or, of the rest, the second, are out.
+QUIET_LUFS, RELATIVE_LU = -70.0, -10.0
 _SHELF, _PASS = (4.0, 0.5**0.5, 1500.0), (0.5, 38.0)  # gain (dB), Q, Hz: an ear's; Q, Hz: no rumble
 _TAIL_S: Final = 1.0  # the filters have long died away after that
 _Curve = npt.NDArray[np.complex128]

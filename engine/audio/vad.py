@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 
 SAMPLE_RATE = 16_000  # Hz; the network's own rate
@@ -26,8 +26,6 @@ WINDOW_MS = WINDOW * 1000 // SAMPLE_RATE
 # (5 s) of less than this probability; that also bounds a call's memory.
 FORGET_WINDOWS = 156
 _VOICELESS = 0.2
-
-Pcm = npt.NDArray[np.float32]
 
 
 class Vad:
@@ -171,11 +169,6 @@ class Endpointer:
     def speaking(self) -> bool:
         """Between SpeechStarted and SpeechEnded."""
         return self._speaking
-
-    @property
-    def position(self) -> int:
-        """Samples judged so far."""
-        return self._windows * WINDOW
 
     def push(self, probabilities: Iterable[float]) -> list[SpeechEvent]:
         """Judge the next windows; events come in order."""

@@ -21,8 +21,8 @@ SILENT: Final = 0.01  # of the largest sample: what is quieter at the end is no 
 
 @dataclass(frozen=True)
 class Hearing:
-    """An utterance: seconds of computing in all, and of waiting from the last sound to the draft
-    that is its transcript.
+    """An utterance: seconds of computing in all, and of waiting from the last sound to
+    the interim transcript that is its transcript.
     """
 
     busy_s: float
@@ -49,10 +49,10 @@ def hear(recogniser: Recogniser, speech: Pcm, now: Callable[[], float]) -> Heari
             busy_s += took_s
             free_at = max(free_at, (first + len(piece)) / SAMPLE_RATE) + took_s
         began = now()
-        draft = recognition.draft(lambda: True)
+        interim = recognition.interim(lambda: True)
         took_s = now() - began
         end_s = len(speech) / SAMPLE_RATE
-        return Hearing(busy_s + took_s, free_at + took_s - end_s, draft.text if draft else "")
+        return Hearing(busy_s + took_s, free_at + took_s - end_s, interim.text if interim else "")
     finally:
         recognition.close()
 

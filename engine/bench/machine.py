@@ -37,9 +37,7 @@ TEXT: Final = (
     "It is a quarter past seven, and the sun will rise in ten minutes. Ten miles are about sixteen "
     "kilometres. I have set a timer for the tea, and will tell you when it is ready."
 )
-REQUEST: Final = (
-    "What is the difference between a crow and a raven?"  # of no skill: said to Whisper
-)
+REQUEST: Final = "What is the difference between a crow and a raven?"  # of no skill: for Whisper
 NEURAL: Final = "voxtream2"  # both editions are as fast; measured profile by profile
 MEASURED_WHOLE: Final = tuple(name for name in SYNTHESISERS if name not in PUBLISHED)
 WHEN_IDLE: Final = Translatable(
@@ -68,9 +66,7 @@ class Row:
     memory_mb: float | None = None
     note: str = ""
     profile: str = ""
-    others: float | None = (
-        None  # share of the machine that other programs took; None = not measured
-    )
+    others: float | None = None  # share of the machine that other programs took
     final_ms: float | None = None
 
 
@@ -78,30 +74,24 @@ Profiles = Callable[[str, Callable[[str], None]], Mapping[str, Outcome]]
 """Measures the neural voice's profiles on a device, telling how far it is."""
 
 
-@dataclass(frozen=True)
-class Gauges(Instruments):
-    """What measures; tests give hand-stepped ones. `memory_mb` is the resident memory now."""
-
-    profiles: Profiles = measure_all
-
-
 def bench(
     settings: Settings,
     *,
     factories: Factories | None = None,
-    gauges: Gauges | None = None,
+    gauges: Instruments | None = None,
     quick: bool = False,
     tell: Callable[[str], None] = lambda line: None,
+    profiles: Profiles = measure_all,
 ) -> tuple[Row, ...]:
     """Measure on the calling thread, which must not share it with a running engine; about half a
     minute, and minutes for the neural voice's profiles, which `quick` leaves out. `tell` hears how
     far it is. Raises nothing but KeyboardInterrupt: a part that fails is a row with a note.
     """
     factories = factories or standard_factories()
-    gauges = gauges or _gauges()
+    gauges = gauges or instruments()
     voices = bench_synthesisers(settings, factories=factories, gauges=gauges, tell=tell)
     if not quick:
-        outcomes = gauges.profiles(settings.speech.device, tell)
+        outcomes = profiles(settings.speech.device, tell)
         voices += tuple(_profile_row(name, outcome) for name, outcome in outcomes.items())
     return (*voices, *bench_recognisers(settings, factories=factories, gauges=gauges, tell=tell))
 
@@ -111,12 +101,12 @@ def bench_synthesisers(
     names: Sequence[str] = MEASURED_WHOLE,
     *,
     factories: Factories | None = None,
-    gauges: Gauges | None = None,
+    gauges: Instruments | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[Row, ...]:
     """These synthesisers alone, as bench() does."""
     factories = factories or standard_factories()
-    gauges = gauges or _gauges()
+    gauges = gauges or instruments()
     tell("Measuring the voices ...")
     wanted = _synthesisers(settings.speech, names)
     return tuple(_synthesiser_row(one, factories, gauges) for one in wanted)
@@ -127,12 +117,12 @@ def bench_recognisers(
     names: Sequence[str] = RECOGNISERS,
     *,
     factories: Factories | None = None,
-    gauges: Gauges | None = None,
+    gauges: Instruments | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[Row, ...]:
     """The recognisers alone, as bench() does; each takes some ten seconds of computing."""
     factories = factories or standard_factories()
-    gauges = gauges or _gauges()
+    gauges = gauges or instruments()
     tell(f"Measuring how quickly this machine hears ({', '.join(names)}) ...")
     heard = _spoken(settings.speech, factories)
     return tuple(
@@ -244,7 +234,7 @@ def _recognisers(
             yield name, own
 
 
-def _synthesiser_row(settings: SpeechSettings, factories: Factories, gauges: Gauges) -> Row:
+def _synthesiser_row(settings: SpeechSettings, factories: Factories, gauges: Instruments) -> Row:
     row = Row("synthesiser", settings.engine)
     memory, others, began = gauges.memory_mb(), gauges.others_s(), gauges.clock.now()
     try:
@@ -311,7 +301,7 @@ def _spoken(settings: SpeechSettings, factories: Factories) -> Pcm | None:
 
 
 def _recogniser_row(
-    settings: RecogniserSettings, factories: Factories, gauges: Gauges, speech: Pcm | None
+    settings: RecogniserSettings, factories: Factories, gauges: Instruments, speech: Pcm | None
 ) -> Row:
     row = Row("recogniser", settings.engine)
     if speech is None:
@@ -335,11 +325,6 @@ def _recogniser_row(
             recogniser.close()
     except EngineError as error:
         return replace(row, note=f"not measured: {error.message}")
-
-
-def _gauges() -> Gauges:
-    own = instruments()
-    return Gauges(own.clock, own.memory_mb, own.others_s)
 
 
 def _shown(value: float | None, form: str) -> str:

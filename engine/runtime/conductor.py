@@ -7,8 +7,9 @@ events, to the last one, so a host receives them one at a time and in order.
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial, singledispatchmethod
+from functools import partial
 from pathlib import Path
+from typing import assert_never
 
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechResumed
@@ -25,7 +26,7 @@ from engine.messages.words import Phase
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
-from engine.runtime.host.conversations import Asked, Conversations
+from engine.runtime.host.conversations import Conversations
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.status import Status
@@ -48,6 +49,15 @@ class _Quit:
 
 
 Inbound = Command | Fact | Event | _Quit
+Arranging = (
+    h.VoiceMoved
+    | h.ClipTaken
+    | h.VoiceAdopted
+    | h.ModelChosen
+    | h.ConversationRead
+    | h.ConversationGone
+    | Devices
+)
 
 LONGEST_TEXT = 20_000  # characters; a text beyond that is a mistake
 STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
@@ -185,25 +195,43 @@ class Conductor:
         self._over = True
         self._emit(events.Stopped())
 
-    # ------------------------------------------------------------------- commands
+    # ------------------------------------------------------------------- messages
 
-    @singledispatchmethod
     def _on(self, message: Inbound) -> None:
-        """Act on one message; an event of another thread is shown as it is."""
-        self._emit(message)  # type: ignore[arg-type] # what has no handler of its own is an Event
+        """Act on one message."""
+        if isinstance(message, Command):
+            self._obey(message)
+        elif isinstance(message, Fact):
+            self._learn(message)
+        elif not isinstance(message, _Quit):
+            self._show(message)
 
-    @_on.register
-    def _(self, fact: rules.Deciding) -> None:
-        """To the rules as it is; those that ask for more have a handler of their own below."""
-        self._decide(fact)
+    def _obey(self, command: Command) -> None:
+        workers = self._workers
+        match command:
+            case commands.StopReply() | commands.PressTalk():
+                self._preview.stop_preview()
+                self._decide(command)
+            case commands.ReleaseTalk():
+                self._decide(command)
+            case commands.SendText() | commands.Speak():
+                self._speak(command)
+            case commands.ChangeSetting(key, value, origin):
+                self._change(key, value, origin)
+            case commands.AddVoice() | commands.CancelClip():
+                workers.background.post(command)
+            case commands.Record():
+                workers.recorder.post(command)
+            case _ if isinstance(command, VoiceCommand):
+                self._preview.take(command)
+            case _ if isinstance(command, TimerCommand):
+                self._timers.change(command)
+            case _ if isinstance(command, ModelCommand):
+                workers.model_manager.post(command)
+            case _:
+                self._conversations.on(command, self._floor)
 
-    @_on.register
-    def _(self, command: commands.StopReply | commands.PressTalk) -> None:
-        self._preview.stop_preview()
-        self._decide(command)
-
-    @_on.register
-    def _(self, command: commands.SendText | commands.Speak) -> None:
+    def _speak(self, command: commands.SendText | commands.Speak) -> None:
         text = whole(command.text.strip())
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
@@ -217,50 +245,58 @@ class Conductor:
         if text and not (typed and aloud and self._actions.grant_said(text)):
             self._decide(replace(command, text=text))
 
-    @_on.register
-    def _(self, command: commands.ChangeSetting) -> None:
-        self._change(command.key, command.value, command.origin)
+    def _learn(self, fact: Fact) -> None:
+        """What the rules are about goes to them; what else follows from it is here."""
+        turn = self._floor.turn
+        match fact:
+            case _ if isinstance(fact, h.Progress):
+                if (shown := self._log.note(fact)) is not None:
+                    self._emit(shown)
+            case h.ReplyAudible():
+                self._preview.spoke()
+                self._log.note(fact)
+                self._decide(fact)
+            case h.Transcribed():
+                self._transcribed(fact)
+            case h.EchoCancelled():
+                self._decide(fact)
+                self._attend()
+            case SpeechResumed():
+                self._effects.drop_prepared(turn)
+            case h.InterimTranscript():
+                if self._floor.phase is Phase.LISTENING and fact.turn == turn:
+                    self._effects.prepare(fact)
+            case h.ActionAsked():
+                if fact.turn == turn:
+                    self._actions.grant(fact.action, turn)
+            case _ if isinstance(fact, rules.Deciding):
+                self._decide(fact)
+            case _:
+                self._arrange(fact)
 
-    @_on.register
-    def _(self, command: commands.AddVoice | commands.CancelClip) -> None:
-        self._workers.background.post(command)
+    def _arrange(self, fact: Arranging) -> None:
+        """What is about no turn: voices, models, conversations, devices."""
+        match fact:
+            case h.VoiceMoved() | h.ClipTaken():
+                self._preview.take(fact)
+            case h.VoiceAdopted(name):
+                self._preview.adopted()
+                self._change("speech.voice", name)
+                self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=name))
+            case h.ModelChosen(changes):
+                self._preferences.choose(changes, time.monotonic())
+                self._workers.model_manager.post(ListModels())  # another one is in use now
+            case h.ConversationRead() | h.ConversationGone():
+                self._conversations.on(fact, self._floor)
+            case Devices(microphones, loudspeakers):
+                audio = self._preferences.settings.audio
+                names = (microphones, loudspeakers, audio.microphone, audio.loudspeaker)
+                self._emit(events.DevicesChanged(*names))
+                self._preferences.reconnect(fact, self._status)
+            case _:
+                assert_never(fact)
 
-    @_on.register
-    def _(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
-        self._preview.take(message)
-
-    @_on.register
-    def _(self, asked: Asked) -> None:
-        self._conversations.on(asked, self._floor)
-
-    @_on.register
-    def _(self, command: commands.Record) -> None:
-        self._workers.recorder.post(command)
-
-    @_on.register
-    def _(self, command: TimerCommand) -> None:
-        self._timers.change(command)
-
-    @_on.register
-    def _(self, command: ModelCommand) -> None:
-        self._workers.model_manager.post(command)
-
-    # ----------------------------------------------------------------------- facts
-
-    @_on.register
-    def _(self, fact: h.Progress) -> None:
-        shown = self._log.note(fact)
-        if shown is not None:
-            self._emit(shown)
-
-    @_on.register
-    def _(self, fact: h.ReplyAudible) -> None:
-        self._preview.spoke()
-        self._log.note(fact)
-        self._decide(fact)
-
-    @_on.register
-    def _(self, fact: h.Transcribed) -> None:
+    def _transcribed(self, fact: h.Transcribed) -> None:
         turn, said = fact.turn, fact.transcript
         late = self._log.find(turn) is None
         if late and self._log.say_late(turn, said.text) and said.text:
@@ -268,95 +304,38 @@ class Conductor:
         self._log.note(fact)
         self._decide(fact)
 
-    @_on.register
-    def _(self, fact: h.EchoCancelled) -> None:
-        self._decide(fact)
-        self._attend()
-
-    @_on.register
-    def _(self, fact: SpeechResumed) -> None:
-        self._effects.drop_prepared(self._floor.turn)
-
-    @_on.register
-    def _(self, fact: h.Drafted) -> None:
-        if self._floor.phase is Phase.LISTENING and fact.turn == self._floor.turn:
-            self._effects.prepare(fact)
-
-    @_on.register
-    def _(self, fact: events.PartialTranscript) -> None:
-        if fact.turn == self._floor.turn:
-            self._emit(fact)
-
-    @_on.register
-    def _(self, fact: h.ActionAsked) -> None:
-        if fact.turn == self._floor.turn:
-            self._actions.grant(fact.action, fact.turn)
-
-    @_on.register
-    def _(self, fact: h.MicrophoneLevel) -> None:
-        self._emit(events.Levels(fact.level_db, self._workers.controls.level_db, fact.raw_db))
-
-    @_on.register
-    def _(self, fact: events.Failed) -> None:
-        self._preview.failed(fact)
-        self._status.failed(fact)
-        self._emit(fact)
-        self._decide(fact)
-
-    @_on.register
-    def _(self, fact: VoicesListed) -> None:
-        self._preview.listed(fact)
-        self._emit(fact)
-
-    @_on.register
-    def _(self, fact: ClipRecording) -> None:
-        self._preview.recorded(fact)
-        self._emit(fact)
-
-    @_on.register
-    def _(self, fact: events.VoicesChanged) -> None:
-        self._preview.known(fact.selected)
-        self._status.voices_known(fact)
-        self._emit(fact)
-
-    @_on.register
-    def _(self, fact: h.VoiceAdopted) -> None:
-        self._preview.adopted()
-        self._change("speech.voice", fact.name)
-        self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=fact.name))
-
-    @_on.register
-    def _(self, fact: h.ModelChosen) -> None:
-        self._preferences.choose(fact.changes, time.monotonic())
-        self._workers.model_manager.post(ListModels())  # what is in use is another one now
-
-    @_on.register
-    def _(self, fact: events.Loading) -> None:
-        self._status.loads(fact)
-        self._emit(fact)
-
-    @_on.register
-    def _(self, fact: events.Ready) -> None:
-        self._status.runs(fact)
-        self._emit(fact)
-        if self._status.models_run:  # at the start, what can be done at leisure waits for that
+    def _show(self, event: Event) -> None:
+        """Show an event of another thread, once those who act by it have seen it."""
+        match event:
+            case events.PartialTranscript(turn) if turn != self._floor.turn:
+                return
+            case events.ClipInspected():
+                event = self._status.inspected(event)
+            case events.Failed():
+                self._preview.failed(event)
+                self._status.failed(event)
+            case VoicesListed():
+                self._preview.listed(event)
+            case ClipRecording():
+                self._preview.recorded(event)
+            case events.VoicesChanged(selected=selected):
+                self._preview.known(selected)
+                self._status.voices_known(event)
+            case events.Loading():
+                self._status.loads(event)
+            case events.Ready():
+                self._status.runs(event)
+        self._emit(event)
+        if isinstance(event, events.Failed):
+            self._decide(event)
+        elif isinstance(event, events.Ready) and self._status.models_run:
+            # at the start, what can be done at leisure waits for that
             self._effects.use_quiet(self._floor.phase)
-
-    @_on.register
-    def _(self, fact: events.ClipInspected) -> None:
-        self._emit(self._status.inspected(fact))
-
-    @_on.register
-    def _(self, fact: Devices) -> None:
-        self._preferences.devices = fact
-        audio = self._preferences.settings.audio
-        self._emit(self._status.devices_found(fact, audio))
-        self._preferences.reconnect(self._status.reconnection(fact, audio))
 
     # ------------------------------------------------------------------- decisions
 
     def _decide(self, fact: rules.Deciding) -> None:
-        own = self._log.own_words(self._floor.turn) if self._floor.doubt else frozenset()
+        own = self._log.own_words(self._floor.turn) if self._floor.candidate else frozenset()
         outcome = rules.advance(self._floor, fact, own)
         self._floor = outcome.floor
         if outcome.orders:
@@ -384,7 +363,11 @@ class Conductor:
         floor, desk = self._floor, self._preview
         desk.phase_is(floor.phase)
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
-        deaf, wary = aloud and not floor.cancelling, aloud and floor.cancelling
-        hands_free = floor.hands_free and not desk.recording
-        busy = floor.phase is not Phase.IDLE
-        self._workers.ears.post(Attend(hands_free, deaf or desk.hearing, wary, busy))
+        self._workers.ears.post(
+            Attend(
+                hands_free=floor.hands_free and not desk.recording,
+                ignore_microphone=(aloud and not floor.cancelling) or desk.hearing,
+                during_reply=aloud and floor.cancelling,
+                busy=floor.phase is not Phase.IDLE,
+            )
+        )

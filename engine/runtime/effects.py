@@ -16,7 +16,7 @@ from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
 from engine.runtime.turn import orders as o
-from engine.runtime.turn.facts import Drafted
+from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.language_model_worker import GetReady, Rest
@@ -37,16 +37,16 @@ class Effects:
         self._settings = port.settings
         self.replies = Replies(workers)
 
-    def prepare(self, drafted: Drafted) -> None:
+    def prepare(self, interim: InterimTranscript) -> None:
         """Use the pause: prepare the reply to what may be all of the utterance. Nobody hears of it
         yet.
         """
-        if drafted.transcript.text:
+        if interim.transcript.text:
             said = Message(
-                Role.USER, drafted.transcript.text, confidence=drafted.transcript.confidence
+                Role.USER, interim.transcript.text, confidence=interim.transcript.confidence
             )
             history = (*self._log.history, said)
-            self.replies.prepare(drafted.turn, history, paced=self._paced)
+            self.replies.prepare(interim.turn, history, paced=self._paced)
 
     def drop_prepared(self, turn: int) -> None:
         """The person goes on speaking: drop the reply that was prepared."""
@@ -96,7 +96,7 @@ class Effects:
                 record, now = self._log.record(turn), time.monotonic()
                 record.end_detected_at = now
                 record.speech_ended_at = now if ended_at is None else ended_at
-            case o.DropUtterance(turn, aside=True):
+            case o.DropUtterance(turn, overlapping=True):
                 self._log.drop(turn)
             case o.DropUtterance():
                 self.replies.drop()

@@ -7,11 +7,11 @@ only then is the library behind it imported.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from pkgutil import resolve_name
+from typing import Any, Protocol
 
-from engine.asr.base import Recogniser
+from engine.asr.base import KeywordSpotter, Recogniser
 from engine.asr.completeness import Completeness
-from engine.asr.wake.base import KeywordSpotter
 from engine.audio.base import Loudspeaker, Microphone
 from engine.audio.devices.hotplug import DeviceWatch
 from engine.audio.devices.portaudio import Devices
@@ -40,16 +40,18 @@ class Watch(Protocol):
     def close(self) -> None: ...
 
 
+def _later(place: str) -> Callable[..., Any]:
+    """The function at a place ("engine.asr.registry:load"), imported when it is called first."""
+    return lambda *given: resolve_name(place)(*given)
+
+
+_spotter = _later("engine.asr.wake.choice:spotter")
+
+
 def _pace_wish(text: str, whole: bool) -> bool:
     from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
 
     return pace_wish(text) is not None if whole else may_become_pace_wish(text)
-
-
-def _spotter(settings: WakeSettings) -> KeywordSpotter:
-    from engine.asr.wake.choice import spotter
-
-    return spotter(settings)
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,13 @@ class Factories:
 def standard_factories() -> Factories:
     """The sound card, and what the settings name."""
     return Factories(
-        microphone=_microphone,
-        loudspeaker=_loudspeaker,
+        microphone=_later("engine.audio.devices.portaudio:open_microphone"),
+        loudspeaker=_later("engine.audio.devices.portaudio:open_loudspeaker"),
         canceller=open_canceller,
-        recogniser=_recogniser,
-        language_model=_language_model,
-        synthesiser=_synthesiser,
-        phrases=_phrases,
+        recogniser=_later("engine.asr.registry:load"),
+        language_model=_later("engine.llm.registry:load"),
+        synthesiser=_later("engine.tts.registry:load"),
+        phrases=_later("engine.llm.skills:sentences"),
         completeness=_completeness,
         devices=DeviceWatch(),
         size_bytes=size_bytes,
@@ -93,46 +95,11 @@ def standard_factories() -> Factories:
     )
 
 
-def _microphone(name: str) -> Microphone:
-    from engine.audio.devices.portaudio import open_microphone
-
-    return open_microphone(name)
-
-
-def _loudspeaker(name: str) -> Loudspeaker:
-    from engine.audio.devices.portaudio import open_loudspeaker
-
-    return open_loudspeaker(name)
-
-
-def _recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
-    from engine.asr.registry import load
-
-    return load(settings, phrases)
-
-
-def _language_model(settings: LanguageModelSettings, progress: LoadProgress) -> LanguageModel:
-    from engine.llm.registry import load
-
-    return load(settings, progress)
-
-
-def _synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.registry import load
-
-    return load(settings, progress)
-
-
-def _phrases() -> Sequence[str]:
-    from engine.llm.skills import sentences
-
-    return sentences()
-
-
 def _completeness(settings: RecogniserSettings) -> Callable[[str], Completeness]:
     from engine.asr.completeness import Judge, chance_of_end
+    from engine.llm.skills import sentences
     from engine.llm.skills.model import understands
 
     if settings.language not in ("", "auto", "en"):
         return lambda _text: Completeness.UNSURE  # the rules are English
-    return Judge(_phrases(), understands, chance_of_end()).judge
+    return Judge(sentences(), understands, chance_of_end()).judge

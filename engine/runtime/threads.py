@@ -14,7 +14,6 @@ from engine.messages.events import Event
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.live_controls import LiveControls
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.background import Background
 from engine.runtime.workers.ears.ears import Ears
 from engine.runtime.workers.history_writer import HistoryWriter
@@ -22,6 +21,7 @@ from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.model_manager import ModelManager
 from engine.runtime.workers.recorder import Overhear, Recorder
 from engine.runtime.workers.voice.speech_worker import SpeechWorker
+from engine.runtime.workers.worker import Actor
 from engine.settings import Settings
 
 logger = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ lost, and the first word of a reply does not even wait for that.
 
 from typing import Final
 
+from engine.errors import InvalidInput
 from engine.text.rules.reader import Reader
 from engine.text.stream.markdown import Block, Markdown
 from engine.text.stream.words import Event, Token, TokenStream
@@ -27,6 +28,12 @@ LEFT_OUT: Final = Translatable(
     "spoken: the voices speak English."
 )
 """Tells the person, once a reply."""
+
+
+def nothing_to_say(*, left_out: bool) -> InvalidInput:
+    """For a text without a word; `left_out`: because no voice can say it."""
+    hint = LEFT_OUT if left_out else Translatable("Give it some words.")
+    return InvalidInput("There is nothing to say in this text.", hint=hint)
 
 
 class Speakable:

@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from engine.api import ChangeSetting, Engine, SendText, Settings
-from engine.audio.devices.file_device import Clock, FileLoudspeaker, SteppedClock
+from engine.audio.devices.file_device import Clock, FileLoudspeaker
 from engine.messages.events import Event, RateMeasured, WordHeard
 from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, SpeechSettings
@@ -32,6 +32,7 @@ from engine.tts import registry
 from engine.tts.base import AudioFrame, Progress, Step, TtsModel, TtsSession
 from tests.fakes import FakeLanguageModel, FakeParts
 from tests.simulation.stepped import STEP_S, SteppedWorker, stepping
+from tests.stepped_clock import SteppedClock
 
 SLOW, FAST = 3.0, 6.0  # SPS
 TARGET_MS = 300

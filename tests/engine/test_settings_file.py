@@ -281,7 +281,7 @@ def _full_disk(*_: object, **__: object) -> None:
 @pytest.mark.parametrize("call", ["tempfile.mkstemp", "os.fsync", "Path.replace"])
 def test_a_full_disk_leaves_the_old_file_and_no_litter(call, written, monkeypatch):
     path = written(HAND_WRITTEN)
-    monkeypatch.setattr(f"engine.settings_file.{call}", _full_disk)
+    monkeypatch.setattr(f"engine.atomic_write.{call}", _full_disk)
     with pytest.raises(SettingsError, match="no space left on device"):
         save(change(Settings(), "audio.volume", 0.25), path)
     assert path.read_text() == HAND_WRITTEN

@@ -247,7 +247,7 @@ def exporting(trial: Trial) -> None:
 HEARD = Transcript("late words", 0.9, "fake")
 REPORTS: tuple[Callable[[int], object], ...] = (
     lambda turn: h.Transcribed(turn, HEARD, 0.0),
-    lambda turn: h.Drafted(turn, 0, HEARD, Completeness.WHOLE, 0.0),
+    lambda turn: h.InterimTranscript(turn, 0, HEARD, Completeness.WHOLE, 0.0),
     lambda turn: api.PartialTranscript(turn, "late"),
     lambda turn: h.Peeked(turn, "stop"),
     lambda turn: h.ReplyGrew(turn, "late ", 0.0),
@@ -271,7 +271,7 @@ class Late:
     def __call__(self, trial: Trial) -> None:
         floor = trial.conductor._floor
         # A false report of the turn that goes on is a lie, not a late report.
-        if self.turn not in (floor.turn, floor.doubt and floor.doubt.turn):
+        if self.turn not in (floor.turn, floor.candidate and floor.candidate.turn):
             trial.post(REPORTS[self.kind](self.turn))
 
 

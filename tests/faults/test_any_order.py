@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from engine import api
 from engine.audio import vad
 from engine.audio.base import Pcm
-from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.runtime.turn import watchdog
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
@@ -36,6 +35,7 @@ from tests.faults.stories import (
     stories,
 )
 from tests.simulation.stepped import SteppedWorker, stepping
+from tests.stepped_clock import SteppedClock
 
 STEP_S = 0.01
 VOICE: Pcm = np.full(int(STEP_S * RATE), LOUD, np.float32)

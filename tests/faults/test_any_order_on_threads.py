@@ -166,8 +166,8 @@ class LiveTrial(Trial):
     def act(self, act: Callable[[Trial], None]) -> None:
         if isinstance(act, Late):
             floor = self.conductor._floor
-            doubted = floor.doubt
-            over = min(floor.turn, doubted.turn if doubted else floor.turn)
+            dropped = floor.candidate
+            over = min(floor.turn, dropped.turn if dropped else floor.turn)
             if act.turn >= over:  # it could be a lie by the time it arrives
                 return
         act(self)

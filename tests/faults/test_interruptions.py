@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
-from engine.audio.devices.file_device import FileLoudspeaker, SteppedClock
+from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.events import PhaseChanged
 from engine.messages.words import Ending, Phase
 from engine.runtime.factories import standard_factories
 from tests.fakes import FORMANT, FakeLanguageModel
 from tests.faults.whole import RATE, Devices, Whole, whole
+from tests.stepped_clock import SteppedClock
 
 WORDS = "seven quiet rivers run along the old stone road to the harbour in the morning"
 REPEAT, AGAIN = f"repeat after me {WORDS}", "say that again"

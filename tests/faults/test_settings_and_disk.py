@@ -27,7 +27,6 @@ from engine.runtime.factories import standard_factories
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
 
 BROKEN = "[speech\nrate = fast ["
-ODD = '# mine\n[speech]\nrate = 99.0\nseed = 5\n[colours]\nsky = "blue"\n'
 FULL_KB = 64
 
 
@@ -84,17 +83,6 @@ def test_a_broken_settings_file_is_told_kept_and_does_not_stop_anything(config: 
         change_rate(engine, 5.0)
     assert load_settings()[0].speech.rate == 5.0
     assert config.with_name("settings.kept-1.toml").read_text() == BROKEN
-
-
-def test_what_is_odd_in_the_settings_is_told_and_the_rest_is_in_force(config: Path) -> None:
-    config.write_text(ODD)
-    settings, notes = load_settings()
-    assert (settings.speech.seed, settings.speech.rate) == (5, None)
-    assert any("99" in note for note in notes)
-    assert any("colours" in note for note in notes)
-    with whole(settings, path=config) as engine:
-        assert engine.works()
-    assert config.read_text() == ODD
 
 
 def test_the_command_line_tells_of_a_broken_settings_file_and_goes_on(

@@ -160,7 +160,8 @@ def test_a_preview_waits_for_the_reply_that_is_spoken() -> None:
         ]
         assert events == [WAITING, Ending.COMPLETE, MAKING, SPEAKING, OVER]
         assert there.model.spoke == ["Ada", "Bela"]
-        assert all(session.closed for session in there.model.sessions)
+        # The speaker lets its session go after it has said that the preview is over.
+        there.whole.wait(lambda: all(session.closed for session in there.model.sessions))
 
 
 @pytest.mark.parametrize("stop", [StopPreview(), StopReply(by_escape=True)])

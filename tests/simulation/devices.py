@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.audio.base import HISTORY_S, Pcm, Played
+from engine.audio.base import HISTORY_S, Pcm
 from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape
+from engine.audio.devices.tape import Tape, TapedLoudspeaker
 from tests.simulation.room import BLOCK, RATE, Room
 
 _EMPTY = np.zeros(0, np.float32)
@@ -54,7 +54,7 @@ class RoomDevices:
         return np.concatenate([_EMPTY, *unread])
 
 
-class RoomLoudspeaker:
+class RoomLoudspeaker(TapedLoudspeaker):
     """See Loudspeaker."""
 
     name = "room loudspeaker"
@@ -65,51 +65,12 @@ class RoomLoudspeaker:
         self._devices = devices
         self._tape = tape
 
-    @property
-    def writable(self) -> int:
+    def _look(self) -> None:
         self._devices.catch_up()
-        return self._tape.writable
-
-    @property
-    def samples_written(self) -> int:
-        return self._tape.samples_written
-
-    @property
-    def samples_played(self) -> int:
-        self._devices.catch_up()
-        return self._tape.samples_played
-
-    @property
-    def underruns(self) -> int:
-        return self._tape.underruns
-
-    @property
-    def gain(self) -> float:
-        return self._tape.gain
-
-    @gain.setter
-    def gain(self, gain: float) -> None:
-        self._devices.catch_up()
-        self._tape.set_gain(gain)
 
     def write(self, pcm: Pcm) -> int:
-        self._devices.catch_up()
+        self._look()
         return self._tape.write(pcm)
-
-    def take_played(self) -> Played:
-        self._devices.catch_up()
-        return self._tape.take_played()
-
-    def expect_more(self, flag: bool) -> None:
-        self._tape.expect_more(flag)
-
-    def take_back(self, samples: int) -> int:
-        self._devices.catch_up()
-        return self._tape.take_back(samples)
-
-    def cut(self, *, fade_ms: int = 10) -> None:
-        self._devices.catch_up()
-        self._tape.cut(fade_ms)
 
     def close(self) -> None:
         """Nothing to release."""
@@ -121,17 +82,12 @@ class RoomMicrophone:
     name = "room microphone"
     sample_rate = RATE
     joins_midway = False
-    overruns = 0
-    ended = False
 
     def __init__(self, devices: RoomDevices) -> None:
         self._devices = devices
 
     def read(self) -> Pcm:
         return self._devices.take_heard()
-
-    def wait(self, timeout_s: float) -> None:
-        """Nothing to wait for: time passes for everybody at once."""
 
     def close(self) -> None:
         """Nothing to release."""

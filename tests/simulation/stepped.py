@@ -20,7 +20,6 @@ from engine.asr.base import Recogniser
 from engine.asr.pick import BUILT_IN
 from engine.asr.whisper import model
 from engine.audio.base import Pcm
-from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, open_canceller
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
@@ -33,6 +32,7 @@ from engine.tts.base import AudioFrame, Progress, TtsModel
 from tests.simulation.devices import RoomDevices
 from tests.simulation.overheard import HeardWords, TappedModel, heard_words
 from tests.simulation.room import Acoustics, Room, active_db
+from tests.stepped_clock import SteppedClock
 
 STEP_S = 0.01
 SPEECH = SpeechSettings(engine="espeak")  # quick, and needs no weights

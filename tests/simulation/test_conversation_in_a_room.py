@@ -109,7 +109,7 @@ def test_slower_said_into_a_reply_makes_that_reply_slower(wish: str) -> None:
         assert engine.model.asked == ["go"]
 
 
-def test_without_a_canceller_it_says_so_and_is_deaf_while_it_speaks() -> None:
+def test_without_a_canceller_it_says_so_and_ignores_the_microphone_while_it_speaks() -> None:
     with SteppedEngine(ROOM, REPLY, canceller=lambda cleaning: Passthrough()) as engine:
         notices = [event.text for _, event in engine.events if isinstance(event, Notice)]
         assert len(notices) == 1

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.audio.devices.file_device import SteppedClock
 from tests.simulation.devices import RoomDevices
 from tests.simulation.room import BLOCK, NEAR_DB, RATE, Acoustics, Room, active_db, at_level
+from tests.stepped_clock import SteppedClock
 
 QUIET = 200.0  # dB of person over noise: none
 

@@ -29,10 +29,10 @@ class Hypothesis:
     `score` is the natural logarithm of the search's score per frame of 10 ms.
     """
 
-    words: tuple[str, ...]
-    posteriors: tuple[float, ...]
-    unseen: int
-    score: float
+    words: tuple[str, ...] = ()
+    posteriors: tuple[float, ...] = ()
+    unseen: int = 0
+    score: float = 0.0
 
     @property
     def least(self) -> float:
@@ -61,9 +61,9 @@ def sure(phrase: Hypothesis) -> Guess | None:
     return Guess(" ".join(phrase.words), right)
 
 
-def aside(short: Hypothesis, phrase: Hypothesis) -> Guess | None:
+def overlapping(short: Hypothesis, phrase: Hypothesis) -> Guess | None:
     """What was said into a reply if it was to halt it or to go along, by the hearing that knows
-    the asides alone, against the phrase model's; None when it was something else. The weights are
+    those alone, against the phrase model's; None when it was something else. The weights are
     of four voices who said 16 halts, 23 nods and 24 other things in a few words, in noise: 52 of 64
     halts were taken for what they are and 68 of 92 nods; 2 nods and 13 of 96 others for halts, 1
     halt and 9 others for nods. With eight voices that had no part in it: 54 of 64 halts, 44 of 76

@@ -1,5 +1,5 @@
-"""Two pocketsphinx decoders: one knows the words of the skills' phrases and of asides, the other
-all of English.
+"""Two pocketsphinx decoders: one knows the words of the skills' phrases and of overlapping speech,
+the other all of English.
 
 The first has a quick search for the text so far, a careful one, and one for what people say into a
 reply. With a dictionary of some hundred words it takes 12 MB; the other takes 90. Invariant: what a
@@ -8,27 +8,24 @@ clip is decoded to depends on the clip alone, but for the mean that its search b
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.phrase_model import PhraseModel
-from engine.asr.sphinx.asides import transitions
-from engine.asr.sphinx.decision import Guess, Hypothesis, aside, choose, sure
+from engine.asr.sphinx.decision import Guess, Hypothesis, choose, overlapping, sure
 from engine.asr.sphinx.english import trigrams, write_dictionary, write_known
-from engine.asr.sphinx.searches import ANY_WORD, Searches, always, failure
+from engine.asr.sphinx.searches import ANY_WORD, Searches, always
 from engine.asr.utterance import Clip
+from engine.audio.pcm import Pcm
+from engine.text.interaction import HALTS, NODS
 
 PAUSE_MS = 1500
 MARGIN_MS = 300  # of silence around speech: the search wants to hear it begin
-ASIDE_S = 1.7  # of speech with those margins: longer ones are sentences
+OVERLAP_S = 1.7  # of speech with those margins: longer ones are sentences
 COMMAND = 0.95  # at least so likely a phrase, to be believed without a better recogniser's opinion
 STRAY_STEPS = 1  # of the text so far: more are other talk pressed into the skills' words
-STREAMING, PHRASES, OPEN, ASIDES = "streaming", "phrases", "open", "asides"
-
-Pcm = npt.NDArray[np.float32]
+STREAMING, PHRASES, OPEN, OVERLAPS = "streaming", "phrases", "open", "overlaps"
 
 
 class SphinxDecoder:
@@ -73,18 +70,32 @@ class SphinxDecoder:
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(speech) == 0:
             return Guess("", 0.0)
-        try:
-            return self._decode(speech, wanted)
-        except RuntimeError as error:
-            raise failure(error) from error
+        phrase = None
+        if self.phrases.size:
+            mean = self._phrase_searches.mean(speech, self._mean)
+            phrase = self._search(self._phrase_searches, PHRASES, mean, speech, wanted)
+            if phrase is None:
+                return None
+            if not phrase.words:
+                return Guess("", 0.0)
+            certain = sure(phrase)
+            if certain is not None:
+                return self._remember(mean, certain)
+        mean = self._any.mean(speech, self._mean)
+        free = self._search(self._any, OPEN, mean, speech, wanted)
+        return None if free is None else self._remember(mean, choose(phrase, free))
 
-    def decode_aside(self, clip: Clip) -> Guess | None:
+    def decode_overlapping(self, clip: Clip) -> Guess | None:
         """What was said into a reply if it is a halt or a nod, as what is short often is."""
         speech = self._short(clip)
-        try:
-            return None if speech is None else self._aside(speech)
-        except RuntimeError as error:
-            raise failure(error) from error
+        if speech is None:
+            return None
+        mean = self._phrase_searches.mean(speech, self._mean)
+        short = self._search(self._phrase_searches, OVERLAPS, mean, speech, always)
+        phrase = self._search(self._phrase_searches, PHRASES, mean, speech, always)
+        assert short is not None, "wanted to the end"
+        assert phrase is not None, "wanted to the end"
+        return overlapping(short, phrase)
 
     def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
         """A short phrase, if its model is even surer of it than decode() needs."""
@@ -102,11 +113,8 @@ class SphinxDecoder:
         return None if phrase is None else Guess(" ".join(phrase.words), phrase.least)
 
     def _phrase(self, pcm: Pcm, wanted: Callable[[], bool]) -> Hypothesis | None:
-        try:
-            mean = self._phrase_searches.mean(pcm, self._mean)
-            return self._search(self._phrase_searches, PHRASES, mean, pcm, wanted)
-        except RuntimeError as error:
-            raise failure(error) from error
+        mean = self._phrase_searches.mean(pcm, self._mean)
+        return self._search(self._phrase_searches, PHRASES, mean, pcm, wanted)
 
     @property
     def _any(self) -> Searches:
@@ -124,32 +132,8 @@ class SphinxDecoder:
     def _short(self, clip: Clip) -> Pcm | None:
         """What was spoken, if it was hardly more than a word or two."""
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
-        short = 0 < len(speech) <= ASIDE_S * SAMPLE_RATE and self.phrases.size
+        short = 0 < len(speech) <= OVERLAP_S * SAMPLE_RATE and self.phrases.size
         return speech if short else None
-
-    def _aside(self, pcm: Pcm) -> Guess | None:
-        mean = self._phrase_searches.mean(pcm, self._mean)
-        short = self._search(self._phrase_searches, ASIDES, mean, pcm, always)
-        phrase = self._search(self._phrase_searches, PHRASES, mean, pcm, always)
-        assert short is not None, "wanted to the end"
-        assert phrase is not None, "wanted to the end"
-        return aside(short, phrase)
-
-    def _decode(self, pcm: Pcm, wanted: Callable[[], bool]) -> Guess | None:
-        phrase = None
-        if self.phrases.size:
-            mean = self._phrase_searches.mean(pcm, self._mean)
-            phrase = self._search(self._phrase_searches, PHRASES, mean, pcm, wanted)
-            if phrase is None:
-                return None
-            if not phrase.words:
-                return Guess("", 0.0)
-            certain = sure(phrase)
-            if certain is not None:
-                return self._remember(mean, certain)
-        mean = self._any.mean(pcm, self._mean)
-        free = self._search(self._any, OPEN, mean, pcm, wanted)
-        return None if free is None else self._remember(mean, choose(phrase, free))
 
     def _remember(self, mean: str, guess: Guess) -> Guess:
         if guess.text:
@@ -160,25 +144,44 @@ class SphinxDecoder:
         self, decoder: Searches, name: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]
     ) -> Hypothesis | None:
         """One search over samples [S]; None when it was given up."""
-        result = decoder.search(name, mean, pcm, wanted)
-        if result is None:
-            return None
-        unseen = self.phrases.unseen(result.words) if result.words else 0
-        return Hypothesis(result.words, result.posteriors, unseen, result.score)
+        found = decoder.search(name, mean, pcm, wanted)
+        if found is None or not found.words:
+            return found
+        return replace(found, unseen=self.phrases.unseen(found.words))
+
+
+def transitions() -> list[tuple[int, int, float, str]]:
+    """What people say while somebody else speaks (engine/text/interaction.py), as a grammar from
+    state 0 to state 1: (state, next state, probability, word). All texts are equally likely.
+
+    A recogniser made for sentences seldom gets a lone word right, and is much better when it
+    chooses among few (decision.overlapping).
+    """
+    texts = [text.split() for text in (*HALTS, *NODS)]
+    steps: list[tuple[int, int, float, str]] = []
+    states = 2
+    for words in texts:
+        state, chance = 0, 1 / len(texts)
+        for word in words[:-1]:
+            steps.append((state, states, chance, word))
+            state, chance = states, 1.0
+            states += 1
+        steps.append((state, 1, chance, words[-1]))
+    return steps
 
 
 def _phrase_searches(phrases: PhraseModel) -> Searches:
-    """A decoder of the words in phrases and asides."""
+    """A decoder of the words in phrases and overlapping speech."""
     with tempfile.TemporaryDirectory() as folder:
         dictionary, model = Path(folder, "phrases.dict"), Path(folder, "phrases.lm")
-        asides = [word for *_, word in transitions()]
-        write_dictionary([ANY_WORD, *asides, *phrases.words], dictionary)
+        overlaps = [word for *_, word in transitions()]
+        write_dictionary([ANY_WORD, *overlaps, *phrases.words], dictionary)
         phrases.write(model)
         searches = Searches(dictionary)
         searches.add_file(PHRASES, model)
         searches.be_quick()
         searches.add_file(STREAMING, model)
-        searches.add_grammar(ASIDES, transitions())  # one of few words needs no second pass
+        searches.add_grammar(OVERLAPS, transitions())  # one of few words needs no second pass
     return searches
 
 

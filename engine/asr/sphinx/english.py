@@ -11,7 +11,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from engine.asr.sphinx.asides import SOUNDS
 from engine.asr.sphinx.pronounce import pronounce
 from engine.errors import ModelError
 from engine.native_paths import native_path
@@ -48,7 +47,7 @@ def write_dictionary(words: Iterable[str], file: Path) -> None:
 
     lines: list[str] = []
     for word in sorted(set(words)):
-        composed = SOUNDS.get(word) or pronounce(word, first)
+        composed = pronounce(word, first)
         for number, phones in enumerate(_sounds(word, entries) or filter(None, [composed])):
             lines.append(f"{word}({number + 1}) {phones}" if number else f"{word} {phones}")
     file.write_text("\n".join(lines) + "\n", encoding="ascii")

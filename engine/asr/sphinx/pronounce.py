@@ -5,12 +5,24 @@ taken apart is read letter by letter, which is right for regular words only. Inv
 is one of the acoustic model's 39 (CMU set).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 Lookup = Callable[[str], str | None]
 """A word to its phones, separated by spaces; None when the dictionary lacks it."""
 
-NAMES = {"rubato": "R UW B AA T OW", "spelt": "S P EH L T"}
+KNOWN = {
+    "rubato": "R UW B AA T OW",
+    "spelt": "S P EH L T",
+    # What people say into a reply (engine/text/interaction.py).
+    "mhm": "M HH M",
+    "hm": "HH M",
+    "hum": "HH AH M",
+    "uhuh": "AH HH AH",
+    "eh": "EH",
+    "aha": "AA HH AA",
+    "yep": "Y EH P",
+    "yup": "Y AH P",
+}
 PREFIXES = {
     "centi": "S EH N T IH",
     "deci": "D EH S IH",
@@ -44,13 +56,13 @@ LETTERS = {
 
 def pronounce(word: str, lookup: Lookup) -> str | None:
     """Phones of a lower-case word; None when it has no letters to read."""
-    return _composed(word, lookup) or _read(word)
+    return _composed(word, lookup) or in_pieces(word, LETTERS) or None
 
 
 def _composed(word: str, lookup: Lookup) -> str | None:
     """Phones from the dictionary, as a whole, respelt, in the plural or in two parts."""
     return (
-        NAMES.get(word)
+        KNOWN.get(word)
         or lookup(word)
         or _respelt(word, lookup)
         or _plural(word, lookup)
@@ -86,12 +98,14 @@ def _in_parts(word: str, lookup: Lookup) -> str | None:
     return None
 
 
-def _read(word: str) -> str | None:
-    phones: list[str] = []
-    place = 0
-    while place < len(word):
-        size = next((n for n in (4, 3, 2, 1) if word[place : place + n] in LETTERS), 0)
+def in_pieces(text: str, table: Mapping[str, str]) -> str:
+    """What the longest pieces of a text are in a table; what is not in it is passed over."""
+    found: list[str] = []
+    place, longest = 0, max(map(len, table))
+    while place < len(text):
+        sizes = range(longest, 0, -1)
+        size = next((n for n in sizes if text[place : place + n] in table), 0)
         if size:
-            phones.append(LETTERS[word[place : place + size]])
+            found.append(table[text[place : place + size]])
         place += max(1, size)
-    return " ".join(phones) or None
+    return " ".join(found)

@@ -9,7 +9,6 @@ spectral mean is a guess, gives only the text so far.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.asr.base import RecogniserInfo, Transcript
 from engine.asr.phrase_model import learned
@@ -17,14 +16,13 @@ from engine.asr.pick import check_language
 from engine.asr.sphinx.decision import Guess
 from engine.asr.sphinx.decoder import SphinxDecoder
 from engine.asr.utterance import Clip, UtteranceAudio
+from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
 from engine.settings import RecogniserSettings
 
 NAME = "sphinx"
 LIMIT_S = 12  # a longer utterance is settled piece by piece
 CUT_S = 3
-
-Pcm = npt.NDArray[np.float32]
 
 
 class SphinxRecogniser:
@@ -67,7 +65,7 @@ class SphinxRecognition:
         self._decoder = decoder
         self._audio = UtteranceAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
         self._settled: list[Guess] = []
-        self._drafted = ""  # what was said before the streaming pass began
+        self._decoded = ""  # what was said before the streaming pass began
         self._open = False
         self._begin()
 
@@ -78,12 +76,12 @@ class SphinxRecognition:
         while self._audio.full:
             self.close()
             self._settled.append(self._decoder.decode(self._audio.take_head()) or Guess("", 0.0))
-            self._drafted = ""
+            self._decoded = ""
             self._begin()
             self._decoder.feed(self._audio.clip().pcm)
 
     def partial(self) -> str:
-        """Best text so far: of the last draft, and by the skills' model from there on."""
+        """Best text so far: the last interim transcript, and from there on the skills' model."""
         return " ".join(filter(None, [*(piece.text for piece in self._settled), self._now()]))
 
     def peek(self) -> str:
@@ -94,34 +92,31 @@ class SphinxRecognition:
         """Whether the skills' sentences make all of these steps from word to word."""
         return bool(words) and self._decoder.phrases.unseen(words) == 0
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         """Decode all of it, carefully. The streaming pass starts again with what follows: one
         decoder does one thing at a time.
         """
-        return self._draft(lambda clip: self._decoder.decode(clip, wanted))
+        return self._interim(lambda clip: self._decoder.decode(clip, wanted))
 
-    def aside(self) -> Transcript:
-        """As draft(); a short one is compared with the few words that people say then."""
-        return self.interjection() or self._whole()
+    def overlapping(self) -> Transcript:
+        """As interim(); a short one is compared with the few words that people say then."""
+        transcript = self.interjection() or self.interim(lambda: True)
+        assert transcript is not None, "wanted to the end"
+        return transcript
 
     def interjection(self) -> Transcript | None:
         """A halt or a nod if it was surely one, see engine/text/interaction.py."""
-        return self._draft(self._decoder.decode_aside)
+        return self._interim(self._decoder.decode_overlapping)
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:
         """A short sentence of a skill if it was surely one, and is `wanted` still."""
-        return self._draft(lambda clip: self._decoder.decode_command(clip, wanted))
+        return self._interim(lambda clip: self._decoder.decode_command(clip, wanted))
 
     def phrase(self, wanted: Callable[[], bool]) -> Transcript | None:
         """The likeliest sentence of the skills' words, however unlikely; None when no longer
         `wanted`.
         """
-        return self._draft(lambda clip: self._decoder.decode_phrase(clip, wanted))
-
-    def _whole(self) -> Transcript:
-        transcript = self.draft(lambda: True)
-        assert transcript is not None, "wanted to the end"
-        return transcript
+        return self._interim(lambda clip: self._decoder.decode_phrase(clip, wanted))
 
     def finish(self) -> Transcript:
         """Decode all of it, carefully; RecogniserError when pocketsphinx fails."""
@@ -129,11 +124,11 @@ class SphinxRecognition:
         last = self._decoder.decode(self._audio.clip()) or Guess("", 0.0)
         return _joined([*self._settled, last])
 
-    def _draft(self, decode: Callable[[Clip], Guess | None]) -> Transcript | None:
+    def _interim(self, decode: Callable[[Clip], Guess | None]) -> Transcript | None:
         before = self._now()
         self.close()
         last = decode(self._audio.clip())
-        self._drafted = before if last is None else last.text
+        self._decoded = before if last is None else last.text
         self._begin()
         return None if last is None else _joined([*self._settled, last])
 
@@ -149,7 +144,7 @@ class SphinxRecognition:
 
     def _now(self) -> str:
         streamed = self._decoder.text() if self._open else ""
-        return " ".join(filter(None, [self._drafted, streamed]))
+        return " ".join(filter(None, [self._decoded, streamed]))
 
 
 def _joined(pieces: Sequence[Guess]) -> Transcript:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from engine.asr.wake.base import KeywordSpotter
+from engine.asr.base import KeywordSpotter
 from engine.asr.wake.embedding import Embedding
 from engine.asr.wake.keyphrase import Keyphrase
 from engine.asr.wake.phrase import examine, normal

@@ -8,6 +8,7 @@ Invariant: every phone is one of the acoustic model's 39 (CMU set).
 from collections.abc import Sequence
 
 from engine.asr.sphinx.english import pronunciations
+from engine.asr.sphinx.pronounce import in_pieces
 from engine.text.phonemes import Espeak
 
 Sounds = dict[str, str]
@@ -25,7 +26,6 @@ _CMU = {
     "n": "N", "ŋ": "NG", "l": "L", "ɹ": "R", "r": "R", "ɾ": "T", "j": "Y", "w": "W", "x": "K",
     "ɬ": "L",
 }  # fmt: skip
-_LONGEST = max(map(len, _CMU))
 VOWELS = frozenset(
     ("AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW")
 )
@@ -35,28 +35,14 @@ def sounds(words: Sequence[str]) -> Sounds:
     """How lower-case words sound: by the dictionary, else by the phonemizer; a word without a
     sound has no phones. ModelError when either is not there.
     """
-    known = pronunciations(words)
-    unknown = [word for word in words if word not in known]
+    found = pronunciations(words)
+    unknown = [word for word in words if word not in found]
     espeak = Espeak() if unknown else None
-    found = dict(known)
     for word in unknown:
         assert espeak is not None
         groups = espeak.groups(word)
-        found[word] = of_ipa("".join(phone for group in groups for phone in group))
+        found[word] = in_pieces("".join(phone for group in groups for phone in group), _CMU)
     return found
-
-
-def of_ipa(text: str) -> str:
-    """Phones of the phonemizer in the CMU set; stress and what is not known are passed over."""
-    phones: list[str] = []
-    place = 0
-    while place < len(text):
-        sizes = range(_LONGEST, 0, -1)
-        size = next((n for n in sizes if text[place : place + n] in _CMU), 0)
-        if size:
-            phones.append(_CMU[text[place : place + size]])
-        place += max(1, size)
-    return " ".join(phones)
 
 
 def syllables(phones: str) -> int:

@@ -1,4 +1,4 @@
-"""The wake phrase found by a small network that was taught it on this machine (lessons.py).
+"""The wake phrase found by a small network that was taught it on this machine (training.py).
 
 Invariant: a head that was kept listens for one phrase, the one it is kept under.
 """
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-from engine.asr.wake.base import KeywordSpotter
+from engine.asr.base import KeywordSpotter
 from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
 from engine.atomic_write import replace_file
 from engine.audio.base import Pcm

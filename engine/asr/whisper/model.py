@@ -84,9 +84,7 @@ def checked_folder(folder: str) -> Path:
         raise ModelError(
             "The Whisper model folder {path} does not exist.", hint=HINT_FOLDER, path=path
         )
-    missing = [
-        name for name in ("model.bin", "config.json", "tokenizer.json") if _empty(path / name)
-    ]
+    missing = [name for name in REQUIRED if _empty(path / name)]
     if all(_empty(path / name) for name in VOCABULARIES):
         missing.append(VOCABULARIES[0])
     if not missing:
@@ -193,7 +191,7 @@ def _check_mels(model: Any, path: Path) -> None:
 def _checked_language(model: Any, language: str, path: Path) -> str | None:
     if language in DETECT:
         return None
-    languages = _languages(model)
+    languages = [str(code) for code in model.supported_languages]
     if language in languages:
         return language
     if languages == ["en"]:
@@ -208,10 +206,6 @@ def _checked_language(model: Any, language: str, path: Path) -> str | None:
         hint="Use a code such as en, de or fr, or 'auto' to let the model decide.",
         language=language,
     )
-
-
-def _languages(model: Any) -> list[str]:
-    return [str(code) for code in model.supported_languages]
 
 
 def _detail(model: Any, name: str, notes: list[str]) -> str:

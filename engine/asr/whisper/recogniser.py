@@ -10,13 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.utterance import Clip, UtteranceAudio
 from engine.asr.whisper.gates import Belief, Gates, believe, join
 from engine.asr.whisper.model import LoadedWhisper, filled, in_language, load_model
+from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
 from engine.settings import RecogniserSettings
@@ -30,7 +28,6 @@ MARGIN_MS = 200  # of silence kept around speech
 FINAL_BEAMS = 5
 QUICK_BEAMS = 1
 
-Pcm = npt.NDArray[np.float32]
 Clock = Callable[[], float]
 
 
@@ -140,7 +137,7 @@ class WhisperRecognition:
 
     def partial(self) -> str:
         """Best text so far, decoded again after 0.7 s if decoding keeps up with speech."""
-        # In a pause a draft is wanted next, and would have to wait for the look.
+        # In a pause an interim transcript is wanted next, and would have to wait for the look.
         if self._fresh >= self._due and not self._audio.pausing:
             began = self._clock()
             self._partial = self._belief(QUICK_BEAMS).text
@@ -150,25 +147,19 @@ class WhisperRecognition:
             self._due = max(PARTIAL_SAMPLES, 2 * took_samples)
         return self._partial
 
-    @property
-    def shown(self) -> str:
-        """The last text so far, without another look."""
-        return self._partial
-
     def peek(self) -> str:
-        """The same: every look takes long."""
+        """The last text so far: every look takes long."""
         return self._partial
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
         """Decode what is kept with full care; the model cannot be stopped on the way."""
         if not wanted():
             return None
-        belief = self._belief(FINAL_BEAMS)
-        self._partial, self._fresh = belief.text, 0
-        return _transcript(belief) if wanted() else None
+        transcript = self.overlapping()
+        return transcript if wanted() else None
 
-    def aside(self) -> Transcript:
-        """As draft(): a model that knows any word needs no list of them."""
+    def overlapping(self) -> Transcript:
+        """As interim(): a model that knows any word needs no list of them."""
         belief = self._belief(FINAL_BEAMS)
         self._partial, self._fresh = belief.text, 0
         return _transcript(belief)

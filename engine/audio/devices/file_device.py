@@ -16,39 +16,22 @@ from engine.audio.base import HISTORY_S
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.clips.wave_file import WaveFile
 from engine.audio.devices.ring import Ring
-from engine.audio.devices.tape import Tape
-from engine.audio.devices.taped import TapedLoudspeaker
+from engine.audio.devices.tape import Tape, TapedLoudspeaker
 from engine.audio.pcm import Pcm
 from engine.errors import DeviceError
 
 _LONGEST_QUESTION_S = 600.0
 _CAPACITY_S = 1.0
 _BLOCK_S = 0.01  # what a real device would take at once: how close to now an edit can come
-_LONGEST_NAP_S = 0.01  # between looks at a clock that somebody else may step
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 Clock = Callable[[], float]  # seconds since some moment; never goes back
 
 
-class SteppedClock:
-    """Stands still until advance() is called, from any thread."""
-
-    def __init__(self) -> None:
-        self._now = 0.0
-
-    def __call__(self) -> float:
-        return self._now
-
-    def advance(self, seconds: float) -> None:
-        if seconds < 0:
-            raise ValueError(f"time does not go back, got {seconds}")
-        self._now += seconds
-
-
 class FileMicrophone:
     """See Microphone: a file, or samples in memory, heard once, then `tail_s` of silence.
 
-    Time starts at the first read() or wait(), so that nothing is said while models still load.
+    Time starts at the first read(), so that nothing is said while models still load.
     UnreadableClip when the file cannot be read.
     """
 
@@ -78,10 +61,6 @@ class FileMicrophone:
         return self._sample_rate
 
     @property
-    def overruns(self) -> int:
-        return 0  # the file waits for its reader
-
-    @property
     def ended(self) -> bool:
         return self._closed or self._delivered == len(self._pcm)
 
@@ -92,16 +71,6 @@ class FileMicrophone:
         pcm = self._pcm[self._delivered : due]
         self._delivered = due
         return pcm
-
-    def wait(self, timeout_s: float) -> None:
-        """See Microphone. `timeout_s` is real time, so that a stepped clock cannot hang it."""
-        next_sample = self._start() + (self._delivered + 1) / self._sample_rate
-        deadline = time.monotonic() + timeout_s
-        while not self.ended and (missing_s := next_sample - self._clock()) > 0:
-            left_s = deadline - time.monotonic()
-            if left_s <= 0:
-                return
-            time.sleep(min(missing_s, left_s, _LONGEST_NAP_S))
 
     def close(self) -> None:
         self._closed = True

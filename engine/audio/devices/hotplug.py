@@ -132,18 +132,10 @@ def _linux_fingerprint() -> object:
         nodes = tuple(sorted(os.listdir("/dev/snd")))  # noqa: PTH208  half the cost of iterdir
     except OSError:
         nodes = ()
-    return nodes, _inode(_server_socket())
-
-
-def _server_socket() -> str:
-    address = os.environ.get("PULSE_SERVER", "")
-    if address.startswith("unix:"):
-        return address.removeprefix("unix:")
-    return os.environ.get("XDG_RUNTIME_DIR", "") + "/pulse/native"
-
-
-def _inode(path: str) -> int:
+    socket = os.environ.get("XDG_RUNTIME_DIR", "") + "/pulse/native"
+    if (address := os.environ.get("PULSE_SERVER", "")).startswith("unix:"):
+        socket = address.removeprefix("unix:")
     try:
-        return os.stat(path).st_ino  # noqa: PTH116  as above; a restarted server has a new one
+        return nodes, os.stat(socket).st_ino  # noqa: PTH116  as above; a restarted one has a new one
     except OSError:
-        return 0
+        return nodes, 0

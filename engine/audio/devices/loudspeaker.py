@@ -15,8 +15,7 @@ import numpy.typing as npt
 from engine.audio.base import HISTORY_S
 from engine.audio.devices.ring import power_of_two
 from engine.audio.devices.stream import DeviceStream
-from engine.audio.devices.tape import Tape
-from engine.audio.devices.taped import TapedLoudspeaker
+from engine.audio.devices.tape import Tape, TapedLoudspeaker
 from engine.audio.pcm import Pcm
 from engine.translatable import Translatable
 

@@ -4,7 +4,6 @@ Invariant: nothing here runs in the callback; it only copies into memory that wa
 """
 
 import importlib
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,6 @@ from engine.audio.pcm import Pcm
 from engine.translatable import Translatable
 
 _CAPACITY_S = 8.0  # how late a reader may be before samples are lost: while a library is loaded
-_POLL_S = 0.02  # C cannot wake us without a lock; devices deliver every 10 to 20 ms anyway
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 
@@ -43,11 +41,8 @@ class PortAudioMicrophone(DeviceStream):
 
     @property
     def overruns(self) -> int:
+        """How often samples were lost because nobody read in time."""
         return self._overruns
-
-    @property
-    def ended(self) -> bool:
-        return self._closed or (self._gone and not self._ring.read_available)
 
     def read(self) -> Pcm:
         """See Microphone. After close(): nothing."""
@@ -63,16 +58,6 @@ class PortAudioMicrophone(DeviceStream):
             return interleaved
         mono: Pcm = interleaved.reshape(-1, self._channels).mean(axis=1)
         return mono
-
-    def wait(self, timeout_s: float) -> None:
-        deadline = time.monotonic() + timeout_s
-        while not (self._closed or self._gone or self._ring.read_available):
-            left_s = deadline - time.monotonic()
-            if left_s <= 0:
-                return
-            time.sleep(min(_POLL_S, left_s))
-            with self._lock:
-                self._tend()
 
     def _begin(self, stream: Any) -> None:
         self._action = stream.record_ringbuffer(self._ring)

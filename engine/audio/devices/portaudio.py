@@ -130,7 +130,8 @@ def open_loudspeaker(name: str = "") -> PortAudioLoudspeaker:
 def _opened(kind: type[_Device], name: str, direction: _Direction) -> _Device:
     with _portaudio() as library:
         stream = _open(library, name, direction)
-        shown = _shown_name(library, stream, direction)
+        named = _named(library, direction).items()
+        shown = next(shown for shown, each in named if each["index"] == stream.device)
         device = kind(shown, stream, lambda: _start(library, name, direction), _close)
         _HOST.open.append(device)
         return device
@@ -150,7 +151,9 @@ def _portaudio() -> Iterator[Any]:
             library = importlib.import_module("sounddevice")
         except OSError as error:
             raise DeviceError(
-                "The sound library PortAudio is not installed.", hint=_install_hint()
+                "The sound library PortAudio is not installed.",
+                hint="Install it: 'sudo apt install libportaudio2' on Debian and Ubuntu, 'sudo dnf "
+                "install portaudio' on Fedora, 'sudo pacman -S portaudio' on Arch.",
             ) from error
         try:
             yield library
@@ -277,11 +280,6 @@ def _find(library: Any, name: str, direction: _Direction) -> dict[str, Any]:
     return usable[0] if usable else next(iter(offered.values()))
 
 
-def _shown_name(library: Any, stream: Any, direction: _Direction) -> str:
-    by_index = {device["index"]: name for name, device in _named(library, direction).items()}
-    return by_index[stream.device]
-
-
 def _rate(library: Any, device: dict[str, Any], direction: _Direction, channels: int) -> int:
     own = int(device["default_samplerate"])
     if device["host"] != "ALSA":
@@ -293,13 +291,6 @@ def _rate(library: Any, device: dict[str, Any], direction: _Direction, channels:
     except library.PortAudioError:
         return own
     return _SERVER_RATE
-
-
-def _install_hint() -> str:
-    return Translatable(
-        "Install it: 'sudo apt install libportaudio2' on Debian and Ubuntu, 'sudo dnf "
-        "install portaudio' on Fedora, 'sudo pacman -S portaudio' on Arch."
-    )
 
 
 def _no_device_hint() -> str:

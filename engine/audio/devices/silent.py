@@ -15,7 +15,6 @@ class SilentLoudspeaker:
 
     name = "none (silent)"
     sample_rate = SAMPLE_RATE
-    writable = SAMPLE_RATE
     underruns = 0
     latency_s = 0.0
 

@@ -14,6 +14,7 @@ the edits below therefore go in pieces of _PIECE samples, earliest first.
 """
 
 import threading
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import numpy as np
@@ -176,7 +177,7 @@ class Tape:
             self._end = start + fade
             self._excused = self._end
             self._drop_silences()
-            self._fade(start, fade)
+            self._dry[np.arange(start, start + fade) % self._size] *= ramp(1.0, 0.0, fade)
             self._render(start, self._end)
             self._silence_out(self._end, old_end)
 
@@ -214,10 +215,6 @@ class Tape:
         self._dry[offset : offset + first] = pcm[:first]
         self._dry[: len(pcm) - first] = pcm[first:]
 
-    def _fade(self, start: int, samples: int) -> None:
-        places = np.arange(start, start + samples) % self._size
-        self._dry[places] *= ramp(1.0, 0.0, samples)
-
     def _render(self, start: int, stop: int) -> None:
         """Copy dry samples to the consumer's memory with the gain they are to have."""
         for offset, samples, position in self._pieces(start, stop):
@@ -247,3 +244,52 @@ class Tape:
             pieces.append((offset, samples, start))
             start += samples
         return pieces
+
+
+class TapedLoudspeaker(ABC):
+    """The part of Loudspeaker that its tape answers, be it of a device or a file."""
+
+    _tape: Tape
+
+    @abstractmethod
+    def _look(self) -> None:
+        """Called before every look at the tape: lets the player of the tape do its work."""
+
+    @property
+    def samples_written(self) -> int:
+        return self._tape.samples_written
+
+    @property
+    def samples_played(self) -> int:
+        self._look()
+        return self._tape.samples_played
+
+    @property
+    def underruns(self) -> int:
+        self._look()
+        return self._tape.underruns
+
+    @property
+    def gain(self) -> float:
+        return self._tape.gain
+
+    @gain.setter
+    def gain(self, gain: float) -> None:
+        self._look()
+        self._tape.set_gain(gain)
+
+    def take_played(self) -> Played:
+        self._look()
+        return self._tape.take_played()
+
+    def expect_more(self, flag: bool) -> None:
+        self._look()
+        self._tape.expect_more(flag)
+
+    def take_back(self, samples: int) -> int:
+        self._look()
+        return self._tape.take_back(samples)
+
+    def cut(self, *, fade_ms: int = 10) -> None:
+        self._look()
+        self._tape.cut(fade_ms)

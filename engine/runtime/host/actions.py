@@ -5,7 +5,6 @@ that turns out not to be over is undone.
 """
 
 import difflib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -46,7 +45,27 @@ class Actions:
             if self._granted is None or self._granted.turn != turn:
                 self._granted = _Granted(turn, self._situation(), self._timers.timers)
             self._granted.kinds.add(type(action))
-        carry_out(action, self._change, self._timers, self._situation())
+        self._carry_out(action, self._situation())
+
+    def _carry_out(self, action: Action, situation: Situation) -> None:
+        match action:
+            case ChangeRate():
+                self._change("speech.rate", _rate(action, situation.rate))
+            case ChangeVolume(by, to):
+                wanted = to if to is not None else situation.volume + (by or 0.0)
+                self._change("audio.volume", min(1.0, max(0.0, wanted)))
+            case ChooseVoice(name):
+                self._change("speech.voice", _voice(name, situation.voices))
+            case StartTimer():
+                self._timers.start(action)
+            case CancelTimers() | PauseTimers() | ExtendTimers():
+                self._timers.change(action)
+            case RememberName(name):
+                self._change("person.name", name)
+            case StopSpeaking():
+                pass  # asking took the floor, which has already stopped the reply before
+            case _:
+                assert_never(action)
 
     def grant_said(self, said: str, turn: int | None = None) -> bool:
         """What a person says while a reply is spoken: a wish about its pace is granted at once and
@@ -63,14 +82,14 @@ class Actions:
         if granted is None or granted.turn != turn:
             return
         self._granted = None
-        if ChangeRate in granted.kinds:
-            self._change("speech.rate", granted.before.rate)
-        if ChangeVolume in granted.kinds:
-            self._change("audio.volume", granted.before.volume)
-        if ChooseVoice in granted.kinds:
-            self._change("speech.voice", granted.before.voice)
-        if RememberName in granted.kinds:
-            self._change("person.name", granted.before.person)
+        before: dict[type[Action], tuple[str, Value]] = {
+            ChangeRate: ("speech.rate", granted.before.rate),
+            ChangeVolume: ("audio.volume", granted.before.volume),
+            ChooseVoice: ("speech.voice", granted.before.voice),
+            RememberName: ("person.name", granted.before.person),
+        }
+        for kind in granted.kinds & before.keys():
+            self._change(*before[kind])
         if granted.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
             self._timers.restore(granted.timers)
 
@@ -83,33 +102,6 @@ class _Granted:
     before: Situation
     timers: tuple[TimerSet, ...]
     kinds: set[type[Action]] = field(default_factory=set)
-
-
-def carry_out(
-    action: Action,
-    change: Callable[[str, Value], None],
-    timers: Timers,
-    situation: Situation,
-) -> None:
-    """Do what was asked. InvalidInput when there is no such voice."""
-    match action:
-        case ChangeRate():
-            change("speech.rate", _rate(action, situation.rate))
-        case ChangeVolume(by, to):
-            wanted = to if to is not None else situation.volume + (by or 0.0)
-            change("audio.volume", min(1.0, max(0.0, wanted)))
-        case ChooseVoice(name):
-            change("speech.voice", _voice(name, situation.voices))
-        case StartTimer():
-            timers.start(action)
-        case CancelTimers() | PauseTimers() | ExtendTimers():
-            timers.change(action)
-        case RememberName(name):
-            change("person.name", name)
-        case StopSpeaking():
-            pass  # asking took the floor, which has already stopped the reply before
-        case _:
-            assert_never(action)
 
 
 def _rate(action: ChangeRate, current: float | None) -> float | None:

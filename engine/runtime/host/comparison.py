@@ -4,7 +4,7 @@ Invariant: everything happens on the calling thread; one model is loaded at a ti
 those of engine/tts/delays.py, as on the page that compares the systems, at their own pace.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -20,7 +20,7 @@ from engine.runtime.host.offline_synthesis import Clock
 from engine.runtime.host.say_command import check_writable, play, write_wav
 from engine.settings import Settings
 from engine.systems import SYSTEMS
-from engine.text.speakable import LEFT_OUT
+from engine.text.speakable import nothing_to_say
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.translatable import Translatable, joined
@@ -109,8 +109,7 @@ def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
     stream = PacedText(pacing=False)
     words = (*stream.push(text).words, *stream.end().words)
     if not words:
-        hint = LEFT_OUT if stream.left_out else Translatable("Give it some words.")
-        raise InvalidInput("There is nothing to say in this text.", hint=hint)
+        raise nothing_to_say(left_out=stream.left_out)
     return words
 
 
@@ -198,21 +197,17 @@ class _Take:
         trace = traced(texts, self.made, self.model.info.sample_rate)
         found = timing(trace, self.stage.recital.word_delay_ms / 1000)
         begin_s, end_s = trace.speech
+        begun = sum(len(each.frame.onsets) for each in self.made)  # words
         return replace(
             self.before,
             first_sound_ms=1000 * found.first_audible_s,
             words_before=words_before_sound(trace),
             share=factor(trace),
-            rate=self._rate(end_s - begin_s, texts),
+            rate=syllables_of(texts[:begun]) / (end_s - begin_s) if end_s > begin_s else None,
             seconds=sum(frame.seconds for frame in trace.frames),
             dry_ms=1000 * found.dry_s,
             note=_LOST if self.lost else "",
         )
-
-    def _rate(self, seconds: float, texts: Sequence[str]) -> float | None:
-        """Syllables of the words that have begun, over the speech so far."""
-        begun = sum(len(each.frame.onsets) for each in self.made)
-        return syllables_of(texts[:begun]) / seconds if seconds > 0 else None
 
     def _waiting(self) -> Callable[[int], None]:
         """Until a word comes; only where it is heard."""

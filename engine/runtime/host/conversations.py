@@ -84,7 +84,11 @@ class Conversations:
             self._emit(ConversationOpened(None, private))
             self._emit(Notice.of("A private conversation." if private else "A new conversation."))
         else:
-            self._emit(ConversationOpened(read.conversation, turns=_shown(read)))
+            turns = tuple(
+                PastTurn(turn.number, turn.ending, turn.said, turn.reply, turn.heard)
+                for turn in read.kept.turns
+            )
+            self._emit(ConversationOpened(read.conversation, turns=turns))
 
     def _replay(self, asked: Replay, floor: Floor) -> None:
         """Unless somebody speaks. InvalidInput when there is nothing to hear from there on."""
@@ -95,10 +99,3 @@ class Conversations:
             self._decide(ReplayAsked(text, asked.turn, asked.start))
         else:
             self._emit(Notice.of("It can be heard again once nobody speaks: Esc stops the reply."))
-
-
-def _shown(read: ConversationRead) -> tuple[PastTurn, ...]:
-    return tuple(
-        PastTurn(turn.number, turn.ending, turn.said, turn.reply, turn.heard)
-        for turn in read.kept.turns
-    )

@@ -15,10 +15,9 @@ from typing import Final, assert_never
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.runtime.host.rate_plan import RatePlan
-from engine.text.speakable import LEFT_OUT
+from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
-from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
 from engine.tts.pacing import paced
 
@@ -214,8 +213,7 @@ def _check_words(text: str) -> None:
     words = PacedText(pacing=False)
     if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
         return
-    hint = LEFT_OUT if words.left_out else Translatable("Give it some words.")
-    raise InvalidInput("There is nothing to say in this text.", hint=hint)
+    raise nothing_to_say(left_out=words.left_out)
 
 
 def _deltas(text: str) -> list[str]:

@@ -14,7 +14,8 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning
 from engine.errors import SettingsError
 from engine.messages.events import Event, Failed, Notice, SettingChanged
-from engine.runtime.host.status import Reconnection
+from engine.messages.words import Part
+from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import UseDevice
@@ -98,12 +99,15 @@ class Preferences:
         if key in schema(type(self.settings)):
             self._emit(SettingChanged(key, value_of(self.settings, key), origin))
 
-    def reconnect(self, again: Reconnection) -> None:
-        """Open devices again that came back."""
-        if again.microphone is not None and not self.settings.audio.muted:
-            self._workers.ears.post(UseDevice(again.microphone))
-        if again.loudspeaker is not None:
-            self._workers.speaker.post(UseDevice(again.loudspeaker))
+    def reconnect(self, devices: Devices, status: Status) -> None:
+        """These are connected now: open those again that came back."""
+        self.devices, audio = devices, self.settings.audio
+        name = status.to_open(Part.MICROPHONE, audio.microphone, devices.microphones)
+        if name is not None and not audio.muted:
+            self._workers.ears.post(UseDevice(name))
+        name = status.to_open(Part.LOUDSPEAKER, audio.loudspeaker, devices.loudspeakers)
+        if name is not None:
+            self._workers.speaker.post(UseDevice(name))
 
     def save_if_due(self, now: float) -> float | None:
         """Write the file when it is time; returns seconds left to wait, None = nothing to do."""
@@ -138,12 +142,13 @@ class Preferences:
         """How each is told what holds now; in this order at the start."""
         workers, now = self._workers, self.settings
         ears, speaker = workers.ears, workers.speaker
+        microphone = UseDevice(now.audio.microphone, closed=now.audio.muted)
         return {
             Reach.CONTROLS: partial(_turn, workers.controls, now),
             Reach.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
             Reach.SYNTHESISER: partial(speaker.post, now.speech),
             Reach.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
-            Reach.MICROPHONE: partial(ears.post, _microphone(now.audio)),
+            Reach.MICROPHONE: partial(ears.post, microphone),
             Reach.CLEANING: partial(ears.post, _cleaning(now.audio)),
             Reach.WAKE: partial(ears.post, now.wake),
             Reach.RECOGNISER: partial(ears.post, now.recogniser),
@@ -155,10 +160,6 @@ class Preferences:
 def _turn(controls: LiveControls, settings: Settings) -> None:
     controls.rate, controls.volume = settings.speech.rate, settings.audio.volume
     controls.lead_ms = settings.audio.lead_ms
-
-
-def _microphone(audio: AudioSettings) -> UseDevice:
-    return UseDevice(audio.microphone, closed=audio.muted)
 
 
 def _cleaning(audio: AudioSettings) -> Cleaning:

@@ -6,6 +6,8 @@ no more of it is in memory than a frame, however long the text.
 
 import logging
 import os
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -31,6 +33,7 @@ from engine.tts.voice_lookup import choose
 
 log = logging.getLogger(__name__)
 
+FLITE_S: Final = 60.0  # flite speaks a sentence in well under a second
 _TICK_S: Final = 0.01
 _STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for so long is gone
 
@@ -54,7 +57,9 @@ def say_with(
 ) -> SynthesisReport:
     """Load the synthesiser of the settings, say `text` with it, release it."""
     speech = settings.speech
-    plan = _plan(manner.rate_plan, speech.rate)
+    plan = plans.constant(speech.rate)
+    if manner.rate_plan is not None:
+        plan = plans.parse(manner.rate_plan)
     if manner.out is not None:  # before the first word is spoken: a long text takes a while
         check_writable(manner.out)
         check_sound(manner.out)
@@ -186,9 +191,32 @@ def load_synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
         return factories.synthesiser(replace(speech, engine=BUILT_IN, voice=""), _quietly)
 
 
-def _plan(written: str | None, rate: float | None) -> plans.RatePlan:
-    return plans.constant(rate) if written is None else plans.parse(written)
-
-
 def _quietly(phrase: str, fraction: float | None) -> None:
     """Ignores the progress of loading."""
+
+
+def speak_question(text: str, path: Path) -> str:
+    """Write a question for the demonstration, as no recording is shipped, to `path` (WAV); returns
+    who speaks, so that nobody takes it for a person.
+
+    Flite's voice is preferred where it is installed: recognisers trained on people understand it
+    far better than a formant voice.
+    """
+    if _flite(text, path):
+        return "flite"
+    say(text, Settings(speech=SpeechSettings(engine=BUILT_IN, rate=3.0)), Manner(out=path))
+    return "eSpeak NG (install flite for a voice that is easier to understand)"
+
+
+def _flite(text: str, path: Path) -> bool:
+    """Let flite speak; False when it is not installed or cannot."""
+    flite = shutil.which("flite")
+    if flite is None:
+        return False
+    check_writable(path)
+    command = [flite, "-voice", "slt", "-t", text, "-o", str(path)]
+    try:
+        subprocess.run(command, check=True, timeout=FLITE_S, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True

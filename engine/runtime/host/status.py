@@ -3,19 +3,16 @@
 Invariant: tells facts only; opens nothing. What it hands out is replaced whole, never changed.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from engine.audio.devices.portaudio import Devices
 from engine.messages.events import (
     ClipInspected,
-    DevicesChanged,
     Failed,
     Loading,
     Ready,
     VoicesChanged,
 )
 from engine.messages.words import Part
-from engine.settings import AudioSettings
 
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed
 MODELS = frozenset((Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER))
@@ -23,14 +20,6 @@ CANNOT_CLONE = (
     "The formant voice that is speaking now cannot take on another voice; "
     "a neural voice can, once one is installed."
 )
-
-
-@dataclass(frozen=True)
-class Reconnection:
-    """Devices to open again by name (empty = the default); None = leave as it is."""
-
-    microphone: str | None
-    loudspeaker: str | None
 
 
 class Status:
@@ -78,20 +67,10 @@ class Status:
             return replace(read, can_clone=True, resembles=self._resembles)
         return replace(read, advice=f"{read.advice} {CANNOT_CLONE}".strip())
 
-    def devices_found(self, devices: Devices, audio: AudioSettings) -> DevicesChanged:
-        return DevicesChanged(
-            devices.microphones, devices.loudspeakers, audio.microphone, audio.loudspeaker
-        )
-
-    def reconnection(self, devices: Devices, audio: AudioSettings) -> Reconnection:
-        """What to open now that the list changed: the chosen device when it came back, the default
-        one where nothing runs."""
-        return Reconnection(
-            self._choose(Part.MICROPHONE, audio.microphone, devices.microphones),
-            self._choose(Part.LOUDSPEAKER, audio.loudspeaker, devices.loudspeakers),
-        )
-
-    def _choose(self, part: Part, chosen: str, there: tuple[str, ...]) -> str | None:
+    def to_open(self, part: Part, chosen: str, there: tuple[str, ...]) -> str | None:
+        """The device to open now that the list changed: the chosen one when it came back, the
+        default one (empty) where nothing runs; None = leave it as it is.
+        """
         running = self.running.get(part)
         if chosen in there and running != chosen:
             return chosen

@@ -1,15 +1,21 @@
 """Running timers, by wall-clock time and, if they are to survive a quit, in a file.
 
 Invariant: a timer rings once, by the wall clock (which is passed in), even if the machine slept or
-the program was not running meanwhile; one that could not ring in time says how late it is.
+the program was not running meanwhile; one that could not ring in time says how late it is. The file
+is complete or not there, and only its owner can read what a person wanted to be reminded of. One
+that is damaged is set aside.
 """
 
+import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import count
 from pathlib import Path
 from typing import assert_never
 
+from engine import settings_file
+from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
 from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.matching.quantities import duration_phrase
@@ -22,11 +28,19 @@ from engine.messages.timers import (
     TimersChanged,
     TimerSet,
 )
-from engine.runtime.host import timer_file
+from engine.translatable import Translatable
+from engine.typed_values import build, read_json
 
 LOOK_S = 1.0  # a wait stands still while the machine sleeps, and the wall's clock may be set
 LONGEST_S = 366 * 86400.0  # however often it is extended
 LATE_S = 5.0  # from here on it is said
+LARGEST_BYTES = 1024 * 1024  # of the file; a timer takes about a hundred
+LATEST = 253_402_300_800.0  # the year 10000, in seconds since 1970
+
+
+def default_path() -> Path:
+    """Where running timers wait for the next start."""
+    return settings_file.data_folder() / "timers.json"
 
 
 class Timers:
@@ -55,9 +69,12 @@ class Timers:
             case CancelTimers(numbers):
                 self._timers = [each for each in self._timers if each.number not in numbers]
             case PauseTimers(numbers, on):
-                self._replace(numbers, self._paused if on else self._resumed)
+                self._let(numbers, lambda left_s, paused: (left_s, on))
             case ExtendTimers(numbers, seconds):
-                self._replace(numbers, lambda timer: self._extended(timer, seconds))
+                self._let(
+                    numbers,
+                    lambda left_s, paused: (min(LONGEST_S, max(0.0, left_s + seconds)), paused),
+                )
             case _:
                 assert_never(command)
 
@@ -110,7 +127,7 @@ class Timers:
     def load(self, tell: Callable[[Event], None]) -> None:
         """Go on with the timers of the file, also with those that came due meanwhile."""
         try:
-            self._saved = timer_file.load(self._path) if self._path else ()
+            self._saved = read_timers(self._path) if self._path else ()
         except InvalidInput as error:
             tell(Failed.of(error))
         for timer in self._saved:
@@ -119,20 +136,18 @@ class Timers:
             number = timer.number if free else max(taken, default=0) + 1
             self._timers = [*self._timers, replace(timer, number=number)]
 
-    def _replace(self, numbers: tuple[int, ...], change: Callable[[TimerSet], TimerSet]) -> None:
-        self._timers = [change(t) if t.number in numbers else t for t in self._timers]
-
-    def _paused(self, timer: TimerSet) -> TimerSet:
-        return replace(timer, paused_s=timer.left_s(self._clock()))
-
-    def _resumed(self, timer: TimerSet) -> TimerSet:
-        return replace(timer, due=self._clock() + timer.left_s(self._clock()), paused_s=None)
-
-    def _extended(self, timer: TimerSet, seconds: float) -> TimerSet:
-        left = min(LONGEST_S, max(0.0, timer.left_s(self._clock()) + seconds))
-        if timer.paused_s is not None:
-            return replace(timer, paused_s=left)
-        return replace(timer, due=self._clock() + left)
+    def _let(
+        self, numbers: tuple[int, ...], change: Callable[[float, bool], tuple[float, bool]]
+    ) -> None:
+        """Change how many seconds are left of these, and whether they are paused."""
+        now, timers = self._clock(), []
+        for timer in self._timers:
+            if timer.number in numbers:
+                left_s, paused = change(timer.left_s(now), timer.paused_s is not None)
+                due = timer.due if paused else now + left_s
+                timer = replace(timer, due=due, paused_s=left_s if paused else None)
+            timers.append(timer)
+        self._timers = timers
 
     def _is_due(self, timer: TimerSet) -> bool:
         return timer.paused_s is None and timer.due <= self._clock()
@@ -143,7 +158,7 @@ class Timers:
             return
         self._saved = self.timers
         try:
-            timer_file.save(self._saved, self._path)
+            write_timers(self._saved, self._path)
         except InvalidInput as error:
             tell(Failed.of(error))
 
@@ -153,3 +168,57 @@ def _said(text: str, late_s: float) -> str:
         return text
     exact = late_s < 60
     return f"{text} This comes {duration_phrase(late_s if exact else late_s // 60 * 60)} late."
+
+
+def read_timers(path: Path) -> tuple[TimerSet, ...]:
+    """The timers of a file; none when there is no file. InvalidInput when it is damaged; then it
+    has been set aside.
+    """
+    try:
+        return tuple(_timer(each) for each in read_json(path, LARGEST_BYTES)["timers"])
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(
+            "The timers of last time cannot be read ({error} in {path}).",
+            hint=_set_aside(path),
+            error=type(error).__name__,
+            path=path,
+        ) from error
+
+
+def write_timers(timers: tuple[TimerSet, ...], path: Path) -> None:
+    """Write the file again. InvalidInput: not saved, and the old file is as it was."""
+    written = [{**asdict(timer), "kind": timer.kind.value} for timer in timers]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, json.dumps({"timers": written}, indent=1))
+    except OSError as error:
+        raise InvalidInput(
+            "The timers cannot be saved in {path}: {error}.",
+            hint="They ring as long as the program runs. Make room there, or make it writable.",
+            path=path,
+            error=error.strerror or error,
+        ) from error
+
+
+def _timer(content: object) -> TimerSet:
+    """ValueError when it is none."""
+    timer = build(TimerSet, content, ignore_unknown=True)
+    if not all(0 <= each <= LATEST for each in (timer.due, timer.seconds, timer.paused_s or 0.0)):
+        raise ValueError("no such time")
+    return timer
+
+
+def _set_aside(path: Path) -> Translatable:
+    """Give the file another name, so that it is not overwritten; says where it is."""
+    names = (path.with_name(f"{path.stem}.damaged-{n}{path.suffix}") for n in count(1))
+    kept = next(name for name in names if not name.exists())
+    try:
+        path.rename(kept)
+    except OSError as error:
+        return Translatable(
+            "Set them again. The file could not be set aside: {error}.",
+            error=error.strerror or error,
+        )
+    return Translatable("Set them again. The file is kept as {name}.", name=kept.name)

@@ -32,12 +32,11 @@ from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
 from engine.runtime.turn import facts as h
 from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
-from engine.runtime.workers.voice_keeper import NoteUse
-from engine.text.speakable import LEFT_OUT
+from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
-from engine.translatable import Translatable
 from engine.tts.voice_store import SENTENCE
 
 LONGEST_TEXT: Final = 1_000  # characters of a preview
@@ -55,7 +54,7 @@ class VoicePreview:
         self._mix: Mix | None = None  # that is previewed instead of a voice with a name
         self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
         self._reply: Reply | None = None  # the preview that goes on
-        self._recording = False
+        self.recording = False  # a clip
         self._comparing = False
         self._paces: dict[str, float] = {}  # by casefolded name
         self._chosen_anew = False  # the voice's pace applies once it is known who speaks
@@ -66,11 +65,6 @@ class VoicePreview:
     def hearing(self) -> bool:
         """Whether a preview sounds, or is about to, or a comparison does."""
         return self._reply is not None or self._comparing
-
-    @property
-    def recording(self) -> bool:
-        """Whether a clip is being recorded."""
-        return self._recording
 
     def phase_is(self, phase: Phase) -> None:
         """A preview makes room for who has the floor, and begins when nobody has it."""
@@ -117,9 +111,8 @@ class VoicePreview:
         stream = PacedText(pacing=False)
         words = (*stream.push(text or SENTENCE).words, *stream.end().words)
         if not words:
-            hint = LEFT_OUT if stream.left_out else Translatable("Give it some words.")
-            raise InvalidInput("There is nothing to say in this text.", hint=hint)
-        if self._recording:
+            raise nothing_to_say(left_out=stream.left_out)
+        if self.recording:
             raise InvalidInput("A clip is being recorded.", hint="End that first.")
         if stream.left_out:
             self._port.emit(Notice(LEFT_OUT))
@@ -170,7 +163,7 @@ class VoicePreview:
                 )
             self.stop_preview()
             self._port.decide(StopReply())
-            self._recording = True
+            self.recording = True
             self._port.attend()
         self._workers.recorder.post(command)
 
@@ -212,13 +205,13 @@ class VoicePreview:
 
     def recorded(self, clip: ClipRecording) -> None:
         """How far a clip is; whoever speaks is answered again once it has ended."""
-        if self._recording and not clip.on:
-            self._recording = False
+        if self.recording and not clip.on:
+            self.recording = False
             self._port.attend()
 
     def failed(self, fault: Failed) -> None:
         """Without a microphone nothing more comes of a clip."""
-        if self._recording and fault.part is Part.MICROPHONE:
+        if self.recording and fault.part is Part.MICROPHONE:
             self._workers.recorder.post(RecordClip(on=False))
 
     def known(self, selected: str) -> None:

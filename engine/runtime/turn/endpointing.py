@@ -1,19 +1,16 @@
-"""When a person has finished speaking: strategies behind one small protocol.
+"""When a person has finished speaking: after how long a silence, by who speaks and what was said.
 
-Each looks at the speech so far and says after how long a silence it is finished; the first that can
-say decides. A learned model would be one more of them. Invariant: pure; the more complete the words
-are, the shorter the silence, with every patience.
+Invariant: pure; the more complete the words are, the shorter the silence, with every patience.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Protocol
 
 from engine.asr.completeness import Completeness
 
 PAUSE_MS = 192  # of silence, after which the words are judged and the reply is prepared
-ASIDE_MS = 350  # of silence after what was said into a reply: it is paused, and goes on soon
+OVERLAP_MS = 350  # of silence after what was said into a reply: it is paused, and goes on soon
 LONGEST_S = 60.0  # of speech: a television never pauses
 NEVER_MS = 24 * 3_600_000
 
@@ -41,65 +38,29 @@ class Speech:
     spoken_s: float = 0.0  # since the utterance was opened; 0 = none is open
     completeness: Completeness | None = None  # of the words before this silence; None = not judged
     key_held: bool = False  # the talk key opened the utterance
-    aside: bool = False  # it is said into a reply
+    overlapping: bool = False  # it is said into a reply
 
 
-class Strategy(Protocol):
-    """One way to tell the end of a turn."""
+@dataclass(frozen=True)
+class Patience:
+    """So long a silence ends an utterance, whatever was said; by the words where they are known."""
 
-    def silence_ms(self, speech: Speech) -> int | None:
-        """How long a silence ends such speech; 0 = it has ended, None = this way cannot tell."""
-        ...
+    longest_ms: int
+    by_words: Mapping[Completeness, int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, name: str) -> "Patience":
+        """As in the settings."""
+        return cls(max(_SILENCES[name].values()), _SILENCES[name])
 
-class TalkKey:
-    """Who holds the key says when they have finished: no silence does."""
-
-    def silence_ms(self, speech: Speech) -> int | None:
-        return NEVER_MS if speech.key_held else None
-
-
-class Length:
-    """Who has spoken for too long is answered."""
-
-    def silence_ms(self, speech: Speech) -> int | None:
-        return 0 if speech.spoken_s >= LONGEST_S else None
-
-
-class Aside:
-    """What is said into a reply is short, and the reply waits for its end."""
-
-    def silence_ms(self, speech: Speech) -> int | None:
-        return ASIDE_MS if speech.aside else None
-
-
-class Words:
-    """The more complete the words, the shorter the silence; `patience` as in the settings."""
-
-    def __init__(self, patience: str) -> None:
-        self._silences = _SILENCES[patience]
-
-    def silence_ms(self, speech: Speech) -> int | None:
-        return None if speech.completeness is None else self._silences[speech.completeness]
-
-
-class Silence:
-    """So long a silence is an end, whatever was said."""
-
-    def __init__(self, milliseconds: int) -> None:
-        self._milliseconds = milliseconds
-
-    def silence_ms(self, speech: Speech) -> int | None:
-        return self._milliseconds
-
-
-def strategies(patience: str) -> tuple[Strategy, ...]:
-    """Those in use, the one that is asked first at the front."""
-    longest = Silence(max(_SILENCES[patience].values()))
-    return (TalkKey(), Length(), Aside(), Words(patience), longest)
-
-
-def silence_ms(strategies: Sequence[Strategy], speech: Speech) -> int:
-    """What the first that can tell says of `speech`."""
-    silences = (strategy.silence_ms(speech) for strategy in strategies)
-    return next((milliseconds for milliseconds in silences if milliseconds is not None), NEVER_MS)
+    def silence_ms(self, speech: Speech) -> int:
+        """How long a silence ends such speech; 0 = it has ended."""
+        if speech.key_held:  # who holds the key says when they have finished
+            return NEVER_MS
+        if speech.spoken_s >= LONGEST_S:
+            return 0
+        if speech.overlapping:
+            return OVERLAP_MS
+        if speech.completeness is None:
+            return self.longest_ms
+        return self.by_words.get(speech.completeness, self.longest_ms)

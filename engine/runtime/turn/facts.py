@@ -46,7 +46,7 @@ class Peeked:
 
 
 @dataclass(frozen=True)
-class Drafted:
+class InterimTranscript:
     """The words of the turn so far: all of them if the pause at sample `pause` is its end. The
     ears wait as long as these words need, and tell the conductor while the pause lasts.
     """
@@ -148,12 +148,6 @@ class ReplyEnded:
 
 
 @dataclass(frozen=True)
-class MicrophoneLevel:
-    level_db: float
-    raw_db: float  # before the loudspeaker was taken out
-
-
-@dataclass(frozen=True)
 class VoiceAdopted:
     """A recording has become a voice called `name`."""
 
@@ -217,7 +211,7 @@ Fact = (
     | SpeechGoesOn
     | EchoCancelled
     | Peeked
-    | Drafted
+    | InterimTranscript
     | Transcribed
     | ReplyGrew
     | ReplyRetracted
@@ -227,7 +221,6 @@ Fact = (
     | ReplyAudible
     | WordBegan
     | ReplyEnded
-    | MicrophoneLevel
     | VoiceAdopted
     | VoiceMoved
     | ClipTaken

@@ -18,7 +18,7 @@ from engine.messages import events
 from engine.messages.conversations import ReplayEnded, WordReplayed
 from engine.messages.events import ReplyDelta, TurnEnded, TurnMetrics, WordHeard
 from engine.messages.words import Ending
-from engine.runtime.turn import interruption, word_times
+from engine.runtime.turn import word_times
 from engine.runtime.turn.facts import (
     AudioQueued,
     Delivery,
@@ -31,6 +31,7 @@ from engine.runtime.turn.facts import (
     WordBegan,
     WordsReady,
 )
+from engine.runtime.turn.floor import own_words
 from engine.text.interaction import halts
 from engine.text.word import Word
 
@@ -272,7 +273,7 @@ class TurnLog:
     def own_words(self, turn: int) -> frozenset[str]:
         """What a microphone may hear of this turn's reply by now."""
         record = self.record(turn)
-        return interruption.own_words(word.text for word in record.words[: record.begun + 2])
+        return own_words(word.text for word in record.words[: record.begun + 2])
 
     def drop(self, turn: int) -> None:
         """Forget a turn that never had the floor."""

@@ -40,21 +40,21 @@ class HoldUtterance:
 
 @dataclass(frozen=True)
 class CloseUtterance:
-    """All was said: write it down, unless that was done when a silence ended it. `aside`: it was
-    said into a reply. `ended_at` is when the person fell silent; None = just now.
+    """All was said: write it down, unless that was done when a silence ended it. `overlapping`: it
+    was said into a reply. `ended_at` is when the person fell silent; None = just now.
     """
 
     turn: int
-    aside: bool = False
+    overlapping: bool = False
     ended_at: float | None = None
 
 
 @dataclass(frozen=True)
 class DropUtterance:
-    """Forget what was heard. `aside`: in a turn that never had the floor."""
+    """Forget what was heard. `overlapping`: in a turn that never had the floor."""
 
     turn: int
-    aside: bool = False
+    overlapping: bool = False
 
 
 UtteranceOrder = OpenUtterance | JoinUtterance | HoldUtterance | CloseUtterance | DropUtterance
@@ -116,14 +116,13 @@ class UseDevice:
 
 @dataclass(frozen=True)
 class Attend:
-    """Which voice activity to tell of: none unless `hands_free`, none while `deaf`; while `wary`
-    (of a voice during a reply) at its first sign, and with every sign more. `busy`: somebody has
-    the floor.
+    """Which voice activity to report: none unless `hands_free`, none while `ignore_microphone`;
+    `during_reply` a voice at its first sign, and every sign more. `busy`: somebody has the floor.
     """
 
     hands_free: bool
-    deaf: bool
-    wary: bool = False
+    ignore_microphone: bool
+    during_reply: bool = False
     busy: bool = False
 
 

@@ -23,8 +23,7 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import Doubt, Floor, Outcome
-from engine.runtime.turn.interruption import Evidence, wants_floor
+from engine.runtime.turn.floor import BargeInCandidate, Evidence, Floor, Outcome, wants_floor
 from engine.runtime.turn.orders import (
     Answer,
     CloseUtterance,
@@ -87,7 +86,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return _speech_ended(floor, at)
         case EchoCancelled(cancels):
             return Outcome(replace(floor, cancelling=cancels))
-        case Peeked(turn, text, wish) if floor.doubts(turn):
+        case Peeked(turn, text, wish) if floor.is_candidate(turn):
             return _weigh(floor, lambda known: replace(known, own=own, text=text, wish=wish))
         case Transcribed():
             return _transcribed(floor, fact, own)
@@ -137,7 +136,7 @@ def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
         return Outcome(floor)
     speaking = floor.phase is Phase.SPEAKING
     if speaking and not floor.headset:
-        return _doubt(floor, speech.sample) if floor.cancelling else Outcome(floor)
+        return _suspect(floor, speech.sample) if floor.cancelling else Outcome(floor)
     waiting = floor.phase is Phase.THINKING  # for a reply of which nothing was heard
     unmoved = speaking and speech.at - floor.audible_at < REACTION_S
     if floor.spoken and (waiting or unmoved):
@@ -160,42 +159,44 @@ def _rejoined(floor: Floor) -> Outcome:
 
 
 def _speech_ended(floor: Floor, at: float) -> Outcome:
-    if floor.doubt is not None and not floor.doubt.closed:
-        closed = replace(floor, doubt=replace(floor.doubt, closed=True))
-        return Outcome(closed, (CloseUtterance(floor.doubt.turn, aside=True, ended_at=at),))
+    if floor.candidate is not None and not floor.candidate.closed:
+        closed = replace(floor, candidate=replace(floor.candidate, closed=True))
+        return Outcome(
+            closed, (CloseUtterance(floor.candidate.turn, overlapping=True, ended_at=at),)
+        )
     if floor.phase is not Phase.LISTENING or floor.talk_held:
         return Outcome(floor)
     return _close(replace(floor, spoken=True), ended_at=at)
 
 
-def _doubt(floor: Floor, sample: int) -> Outcome:
-    """Pause the reply and listen on: the words will tell. An earlier doubt is dropped."""
-    if floor.doubt is not None and not floor.doubt.closed:
+def _suspect(floor: Floor, sample: int) -> Outcome:
+    """Pause the reply and listen on: the words will tell. An earlier candidate is dropped."""
+    if floor.candidate is not None and not floor.candidate.closed:
         return Outcome(floor)
-    older = (DropUtterance(floor.doubt.turn, aside=True),) if floor.doubt else ()
-    doubt = Doubt(_next_turn(floor))
-    doubting = replace(floor, doubt=doubt, last=doubt.turn)
-    return Outcome(doubting, (*older, Pause(floor.turn), OpenUtterance(doubt.turn, sample)))
+    older = (DropUtterance(floor.candidate.turn, overlapping=True),) if floor.candidate else ()
+    candidate = BargeInCandidate(_next_turn(floor))
+    suspecting = replace(floor, candidate=candidate, last=candidate.turn)
+    return Outcome(suspecting, (*older, Pause(floor.turn), OpenUtterance(candidate.turn, sample)))
 
 
 def _weigh(floor: Floor, learn: Callable[[Evidence], Evidence]) -> Outcome:
     """More is known of a voice during the reply: perhaps it wants the floor."""
-    if floor.doubt is None:
+    if floor.candidate is None:
         return Outcome(floor)
-    evidence = learn(floor.doubt.evidence)
-    weighed = replace(floor, doubt=replace(floor.doubt, evidence=evidence))
+    evidence = learn(floor.candidate.evidence)
+    weighed = replace(floor, candidate=replace(floor.candidate, evidence=evidence))
     return _interrupted(weighed) if wants_floor(evidence) else Outcome(weighed)
 
 
 def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcome:
-    """The words are known: of the turn, or of a doubt. They make it an interruption, or end it."""
+    """The words of the turn, or of a candidate, are known: they interrupt the reply, or do not."""
     turn, said = fact.turn, fact.transcript
     before: tuple[Order, ...] = ()
-    if floor.doubts(turn):
+    if floor.is_candidate(turn):
         final = Evidence(text=said.text, wish=fact.wish, own=own, final=True)
         taken = _weigh(floor, lambda known: replace(final, spoken_ms=known.spoken_ms))
-        if taken.floor.doubt is not None:
-            return _doubt_over(floor, said.text if fact.wish else "")
+        if taken.floor.candidate is not None:
+            return _candidate_over(floor, said.text if fact.wish else "")
         floor, before = taken.floor, taken.orders
     if not _awaits(floor, turn):
         return Outcome(floor, before)
@@ -205,24 +206,28 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
     return replace(nothing, orders=before + nothing.orders)
 
 
-def _doubt_over(floor: Floor, wish: str = "") -> Outcome:
+def _candidate_over(floor: Floor, wish: str = "") -> Outcome:
     """What was heard does not end the reply: it goes on."""
-    assert floor.doubt is not None
-    drop = DropUtterance(floor.doubt.turn, aside=True)
-    return Outcome(replace(floor, doubt=None), (drop, Resume(floor.turn, wish)))
+    assert floor.candidate is not None
+    drop = DropUtterance(floor.candidate.turn, overlapping=True)
+    return Outcome(replace(floor, candidate=None), (drop, Resume(floor.turn, wish)))
 
 
 def _interrupted(floor: Floor) -> Outcome:
     """The person takes the floor from the reply."""
-    assert floor.doubt is not None
-    return _hand_over(_end(replace(floor, doubt=None), Ending.INTERRUPTED_BY_SPEECH), floor.doubt)
+    assert floor.candidate is not None
+    return _hand_over(
+        _end(replace(floor, candidate=None), Ending.INTERRUPTED_BY_SPEECH), floor.candidate
+    )
 
 
-def _hand_over(ended: Outcome, doubt: Doubt) -> Outcome:
-    """Give the floor, which nobody has, to the person in doubt, who is being heard already."""
-    phase = Phase.THINKING if doubt.closed else Phase.LISTENING
-    begun = replace(ended.floor, turn=doubt.turn, phase=phase, doubt=None, spoken=doubt.closed)
-    return Outcome(begun, (*ended.orders, PhaseChanged(doubt.turn, phase)))
+def _hand_over(ended: Outcome, candidate: BargeInCandidate) -> Outcome:
+    """Give the floor, which nobody has, to the candidate, who is being heard already."""
+    phase = Phase.THINKING if candidate.closed else Phase.LISTENING
+    begun = replace(
+        ended.floor, turn=candidate.turn, phase=phase, candidate=None, spoken=candidate.closed
+    )
+    return Outcome(begun, (*ended.orders, PhaseChanged(candidate.turn, phase)))
 
 
 def _next_turn(floor: Floor) -> int:
@@ -237,7 +242,7 @@ def _awaits(floor: Floor, turn: int) -> bool:
 def _reply_ended(floor: Floor, ending: Ending) -> Outcome:
     idle = replace(floor, phase=Phase.IDLE, spoken=False)
     over = Outcome(idle, (EndTurn(floor.turn, ending),))
-    return _hand_over(over, floor.doubt) if floor.doubt else _rest(over)
+    return _hand_over(over, floor.candidate) if floor.candidate else _rest(over)
 
 
 def _failed(floor: Floor, fault: Failed) -> Outcome:
@@ -246,8 +251,8 @@ def _failed(floor: Floor, fault: Failed) -> Outcome:
     """
     if fault.turn is None or fault.part in NOT_SAID:
         return Outcome(floor)
-    if floor.doubts(fault.turn):
-        return _doubt_over(floor)
+    if floor.is_candidate(fault.turn):
+        return _candidate_over(floor)
     if fault.turn != floor.turn or floor.phase is Phase.IDLE:
         return Outcome(floor)
     lost = fault.part is Part.MICROPHONE
@@ -270,15 +275,15 @@ def _begin(
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
     """End the turn that has the floor, if one has; nobody has it afterwards."""
-    idle = replace(floor, phase=Phase.IDLE, doubt=None, talk_held=False, spoken=False)
+    idle = replace(floor, phase=Phase.IDLE, candidate=None, talk_held=False, spoken=False)
     if floor.phase is Phase.IDLE:
         return Outcome(idle)
-    doubted = (DropUtterance(floor.doubt.turn, aside=True),) if floor.doubt else ()
+    dropped = (DropUtterance(floor.candidate.turn, overlapping=True),) if floor.candidate else ()
     if floor.phase is Phase.LISTENING:
         faults = (Ending.FAILED, Ending.DEVICE_LOST)
         ending = ending if ending in faults else Ending.NOTHING_HEARD
-        return Outcome(idle, (*doubted, DropUtterance(floor.turn), EndTurn(floor.turn, ending)))
-    return Outcome(idle, (*doubted, EndTurn(floor.turn, ending)))
+        return Outcome(idle, (*dropped, DropUtterance(floor.turn), EndTurn(floor.turn, ending)))
+    return Outcome(idle, (*dropped, EndTurn(floor.turn, ending)))
 
 
 def _rest(ended: Outcome) -> Outcome:

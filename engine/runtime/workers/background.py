@@ -1,28 +1,43 @@
-"""Slow one-off jobs that no other thread may wait for: reading a dropped clip, writing a
-conversation, looking for devices.
+"""Slow one-off jobs that no other thread may wait for: reading a dropped clip, changing the library
+of voices, writing a conversation, looking for devices.
 
 Invariant: owns nothing between two jobs but which clip is wanted; looking at one ends as soon as
-that is another.
+that is another. Whether a change of the voices succeeds or not, the list that is told next is the
+one on disk.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import assert_never
 
 from engine.audio.clips.clip import inspect
 from engine.audio.devices.portaudio import Devices
-from engine.errors import Cancelled, EngineError, UnreadableClip
+from engine.errors import Cancelled, EngineError, ModelError, UnreadableClip
 from engine.export.conversation import Conversation
 from engine.export.documents import write
 from engine.messages.commands import AddVoice, CancelClip
 from engine.messages.events import ClipInspected, Event, Notice
+from engine.messages.voices import (
+    DiscardVoice,
+    ExportVoice,
+    ImportVoice,
+    ListVoices,
+    MixVoices,
+    RemakeVoice,
+    RemoveVoice,
+    RenameVoice,
+    RestoreVoice,
+    SetVoicePace,
+    VoicesListed,
+)
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Fact
-from engine.runtime.workers.actor import Actor
+from engine.runtime.turn.facts import Fact, VoiceMoved
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
-from engine.runtime.workers.voice_keeper import StoreJob, VoiceKeeper
+from engine.runtime.workers.worker import Actor
 from engine.tts.voice_lookup import Stretch
+from engine.tts.voice_store import VoiceStore
 
 DEVICE_LOOK_S = 1.0
 
@@ -33,6 +48,27 @@ class WriteConversation:
     path: Path
 
 
+@dataclass(frozen=True)
+class NoteUse:
+    """A voice spoke on a day (an ISO date)."""
+
+    name: str
+    day: str
+
+
+StoreJob = (
+    ListVoices
+    | RenameVoice
+    | RemoveVoice
+    | RestoreVoice
+    | DiscardVoice
+    | RemakeVoice
+    | SetVoicePace
+    | MixVoices
+    | ExportVoice
+    | ImportVoice
+    | NoteUse
+)
 BackgroundJob = AddVoice | WriteConversation | StoreJob
 
 
@@ -48,7 +84,6 @@ class Background(Actor[BackgroundJob]):
         super().__init__("background", tell)
         self._factories = factories
         self._voice = voice
-        self._keeper = VoiceKeeper(tell, voice.catalogue, voice.remake)
         self._inspected: AddVoice | None = None  # asked for last; None = no file is wanted
 
     def post(self, job: BackgroundJob | CancelClip) -> None:
@@ -81,7 +116,7 @@ class Background(Actor[BackgroundJob]):
                 write(conversation, path)
                 self._tell(Notice.of("The conversation is in {path}.", path=path))
             case _:
-                self._keeper.do(job)
+                self._change_voices(job)
 
     def _looked_at(self, job: AddVoice) -> ClipInspected:
         report = inspect(
@@ -99,6 +134,48 @@ class Background(Actor[BackgroundJob]):
             part=(job.start_s, report.seconds) if job.start_s or job.seconds else None,
             better=report.better,
         )
+
+    def _change_voices(self, job: StoreJob) -> None:
+        """InvalidInput, UnreadableClip and ModelError say what could not be done, and why."""
+        catalogue = self._voice.catalogue()
+        if catalogue is None:
+            raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
+        store = VoiceStore(catalogue)
+        try:
+            self._do_on(store, job)
+        finally:
+            entries = store.entries()
+            here = tuple(each.name for each in entries if catalogue.voice_model in each.made_for)
+            self._tell(VoicesListed(entries, store.removed(), here if catalogue.can_mix else ()))
+
+    def _do_on(self, store: VoiceStore, job: StoreJob) -> None:
+        match job:
+            case ListVoices():
+                pass  # done after every job
+            case RenameVoice(name, new):
+                self._tell(VoiceMoved(name, store.rename(name, new)))
+            case RemoveVoice(name):
+                self._tell(VoiceMoved(store.remove(name), ""))
+            case RestoreVoice(name):
+                self._tell(VoiceMoved("", store.restore(name)))
+            case DiscardVoice(name):
+                store.discard(name)
+            case RemakeVoice(name):
+                self._voice.remake(name)
+                self._tell(VoiceMoved(name, name))
+            case SetVoicePace(name, pace):
+                store.set_pace(name, pace)
+            case MixVoices(name, mix):
+                self._tell(VoiceMoved("", store.mix(name, mix)))
+            case ExportVoice(name, path):
+                written = store.export(name, path)
+                self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
+            case ImportVoice(path, name):
+                self._tell(VoiceMoved("", store.read_in(path, name)))
+            case NoteUse(name, day):
+                store.spoke(name, day)
+            case _:
+                assert_never(job)
 
     def _tick(self) -> float | None:
         devices: Devices | None = self._factories.devices.poll()

@@ -31,8 +31,8 @@ from engine.messages.conversations import (
 )
 from engine.messages.events import Event, Failed, Notice
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.orders import PREVIEW
+from engine.runtime.workers.worker import Actor
 from engine.settings import HistorySettings
 from engine.translatable import Translatable
 
@@ -148,7 +148,8 @@ class HistoryWriter(Actor[Order]):
                 self._forget_old()
                 self._write_all()
             case KeepTurn():
-                self._note(order)
+                if not self._private and self._path is not None and self._keep != "never":
+                    self._present.note(order)
                 self._write_all()
             case NewConversation() | ConversationRead() | ConversationGone():
                 self._begin(order)
@@ -158,10 +159,6 @@ class HistoryWriter(Actor[Order]):
                         "No conversations are kept here.", hint="The window keeps them."
                     )
                 self._serve(order)
-
-    def _note(self, order: KeepTurn) -> None:
-        if not self._private and self._path is not None and self._keep != "never":
-            self._present.note(order)
 
     def _begin(self, change: Change) -> None:
         self._private = isinstance(change, NewConversation) and change.private
@@ -180,7 +177,9 @@ class HistoryWriter(Actor[Order]):
             case ListConversations(search):
                 self._list(search)
             case OpenConversation(conversation):
-                self._open(conversation)
+                if self._present.id != conversation:
+                    kept = self._with_file(lambda store: store.read(conversation))
+                    self._tell(ConversationRead(conversation, numbered_below_zero(kept)))
             case RenameConversation(conversation, title):
                 self._with_file(lambda store: store.rename(conversation, title))
                 self._tell(ConversationsChanged())
@@ -200,11 +199,6 @@ class HistoryWriter(Actor[Order]):
             found = self._with_file(lambda store: store.listing(search, LISTED + 1))
         more = len(found) > LISTED
         self._tell(ConversationsListed(search, found[:LISTED], more, self._present.id))
-
-    def _open(self, conversation: int) -> None:
-        if self._present.id != conversation:
-            kept = self._with_file(lambda store: store.read(conversation))
-            self._tell(ConversationRead(conversation, numbered_below_zero(kept)))
 
     def _remove(self, conversations: tuple[int, ...]) -> None:
         count = self._with_file(lambda store: store.remove(conversations))

@@ -32,9 +32,9 @@ from engine.messages.words import Part
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted, WordsReady
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
+from engine.runtime.workers.worker import Actor
 from engine.settings import LanguageModelSettings, load_key
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER
@@ -59,7 +59,7 @@ class Rest:
     """Somebody has the floor, and needs the processor more."""
 
 
-Aside = ThoughtDelta | StillLoading | Unanswered
+SideDelta = ThoughtDelta | StillLoading | Unanswered
 _OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what of it is shown, noted and said
 
 # A model to have; a reply to work on, or, the same once more, to pass on since it is `aloud` now.
@@ -212,10 +212,10 @@ class LanguageModelWorker(Actor[Task]):
                 self._private = self._private or delta.private
                 self._grow(reply, self._text.push(delta.text))
             elif not isinstance(delta, Retraction):
-                self._hold(partial(self._tell, self._aside(reply.turn, delta)))
+                self._hold(partial(self._tell, self._side(reply.turn, delta)))
         self._end_words(reply)
 
-    def _aside(self, turn: int, delta: Aside | Action) -> Fact | Event:
+    def _side(self, turn: int, delta: SideDelta | Action) -> Fact | Event:
         """What is told of a delta that is no text of the reply."""
         match delta:
             case ThoughtDelta(text):

@@ -88,8 +88,9 @@ class LoadedPart(Generic[S, P]):
             self.why = why
             self._adjust(self.now, settings)
             return
-        if self.now is not None and self._is_too_big(settings):
-            self.close()
+        free_bytes = int(psutil.virtual_memory().available)
+        if self.now is not None and self._size_bytes(settings) > free_bytes:
+            self.close()  # there is no memory for both
         if not self._replace(settings, why) and self.now is None:
             self._fall_back(settings)
 
@@ -98,10 +99,6 @@ class LoadedPart(Generic[S, P]):
         part, self.now = self.now, None
         if part is not None:
             part.close()
-
-    def _is_too_big(self, settings: S) -> bool:
-        """Whether there is no memory for this part beside the one in use."""
-        return self._size_bytes(settings) > int(psutil.virtual_memory().available)
 
     def _replace(self, settings: S, why: str = "", *, instead: bool = False) -> bool:
         """Load what the settings name; a failure is told and changes nothing."""

@@ -35,8 +35,7 @@ from engine.models.listing import entries, entry, this_machine
 from engine.models.recommended import recommendation
 from engine.models.servers import Served, find_served
 from engine.runtime.turn.facts import Fact, ModelChosen
-from engine.runtime.workers.actor import Actor
-from engine.runtime.workers.worker import Worker
+from engine.runtime.workers.worker import Actor, Worker
 from engine.settings import Settings
 from engine.settings_file import data_folder
 

@@ -20,7 +20,7 @@ from engine.messages.commands import Export, NewConversation, Record
 from engine.messages.events import Event, Failed, Notice, RecordingChanged
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
 from engine.runtime.turn.facts import ClipTaken, Fact
-from engine.runtime.workers.actor import Actor
+from engine.runtime.workers.worker import Actor
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 

@@ -22,7 +22,7 @@ from engine.audio.pcm import Resampler
 from engine.audio.vad import SpeechEnded
 from engine.errors import Busy, EngineError, InvalidInput
 from engine.runtime.factories import Factories
-from engine.runtime.turn.endpointing import strategies
+from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.playback import Playback
 from engine.serve.doors.realtime.microphone import ClientMicrophone
 from engine.serve.limits import LEAD_MS, SAMPLE_RATE
@@ -150,7 +150,7 @@ class Tools:
         microphone = self._factories.microphone(settings.audio.microphone)
         ear = ClientMicrophone()
         resampler = Resampler(microphone.sample_rate, SAMPLE_RATE)
-        ear.listen(strategies(settings.recogniser.patience))
+        ear.listen(Patience.of(settings.recogniser.patience))
         end_at = clock.now() + seconds
         try:
             while clock.now() < end_at:

@@ -7,7 +7,7 @@ import pytest
 
 from app.__main__ import main
 from engine.errors import InvalidInput
-from engine.runtime.host import wake_lessons
+from engine.runtime.host import wake_training
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         step(0.5)
         return tmp_path / "phrase.safetensors"
 
-    monkeypatch.setattr(wake_lessons, "learn", learn)
+    monkeypatch.setattr(wake_training, "learn", learn)
     return phrases
 
 
@@ -43,7 +43,7 @@ def test_for_another_program_a_refusal_is_a_document_too(monkeypatch, capsys):
     def refuse(phrase: str, step) -> Path:
         raise InvalidInput("It will not do.", hint="Another.")
 
-    monkeypatch.setattr(wake_lessons, "learn", refuse)
+    monkeypatch.setattr(wake_training, "learn", refuse)
     assert main(["wake", "--json", "--", "computer"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told.pop("texts") == [["It will not do.", {}], ["Another.", {}]]

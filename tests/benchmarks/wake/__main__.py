@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from platformdirs import user_cache_path
 
-from engine.asr.wake.base import KeywordSpotter
+from engine.asr.base import KeywordSpotter
 from engine.asr.wake.choice import unexamined
 from engine.asr.wake.phrase import normal
 from engine.asr.wake.sounds import sounds

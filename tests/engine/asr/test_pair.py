@@ -20,7 +20,7 @@ class Careful:
     shown: str = ""
     samples: int = 0
     closed: bool = False
-    drafts: int = 0
+    interims: int = 0
     says: str = SENTENCE.text
     language: str = ""
 
@@ -34,11 +34,11 @@ class Careful:
     def peek(self) -> str:
         return self.shown
 
-    def draft(self, wanted: Callable[[], bool]) -> Transcript | None:
-        self.drafts += 1
-        return self.aside() if wanted() else None
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
+        self.interims += 1
+        return self.overlapping() if wanted() else None
 
-    def aside(self) -> Transcript:
+    def overlapping(self) -> Transcript:
         return replace(SENTENCE, text=self.says, language=self.language)
 
     def close(self) -> None:
@@ -94,20 +94,20 @@ def pair(careful: Careful, quick: Quick) -> PairedRecognition:
 
 def test_a_command_that_is_sure_needs_no_second_look():
     careful = Careful()
-    assert pair(careful, Quick()).draft(lambda: True) == STOP
-    assert careful.drafts == 0
+    assert pair(careful, Quick()).interim(lambda: True) == STOP
+    assert careful.interims == 0
 
 
 def test_what_is_no_sure_command_is_heard_carefully():
     recognition = pair(Careful(), Quick(surely=None))
-    assert recognition.draft(lambda: True) == SENTENCE
-    assert recognition.draft(lambda: False) is None
+    assert recognition.interim(lambda: True) == SENTENCE
+    assert recognition.interim(lambda: False) is None
     assert recognition.finish() == SENTENCE
 
 
 def test_a_command_never_contradicts_what_was_shown():
-    assert pair(Careful(shown="Stock"), Quick()).draft(lambda: True) == SENTENCE
-    assert pair(Careful(shown=" Stop."), Quick()).draft(lambda: True) == STOP
+    assert pair(Careful(shown="Stock"), Quick()).interim(lambda: True) == SENTENCE
+    assert pair(Careful(shown=" Stop."), Quick()).interim(lambda: True) == STOP
 
 
 def test_the_quick_words_are_weighed_and_not_shown():
@@ -119,9 +119,9 @@ def test_the_quick_words_are_weighed_and_not_shown():
 
 def test_a_nod_into_a_reply_is_heard_by_the_one_who_knows_nods():
     nod = Transcript("mhm", 0.8, "sphinx")
-    assert pair(Careful(), Quick(nod=nod)).aside() == nod
-    assert pair(Careful(), Quick()).aside() == STOP
-    assert pair(Careful(), Quick(surely=None)).aside() == SENTENCE
+    assert pair(Careful(), Quick(nod=nod)).overlapping() == nod
+    assert pair(Careful(), Quick()).overlapping() == STOP
+    assert pair(Careful(), Quick(surely=None)).overlapping() == SENTENCE
 
 
 def test_a_long_utterance_is_heard_by_one_alone():
@@ -131,7 +131,7 @@ def test_a_long_utterance_is_heard_by_one_alone():
     assert quick.closed
     assert quick.samples < careful.samples
     assert recognition.peek() == "so I said"
-    assert recognition.draft(lambda: True) == recognition.aside() == SENTENCE
+    assert recognition.interim(lambda: True) == recognition.overlapping() == SENTENCE
 
 
 def test_the_quick_one_listens_where_english_is_spoken():
@@ -161,9 +161,9 @@ def test_the_quick_one_listens_where_english_is_spoken():
 )
 def test_a_skills_sentence_is_believed_where_it_sounds_the_same(careful, peek, phrase, believed):
     recognition = pair(Careful(says=careful), Quick(surely=None, hears=[peek, phrase]))
-    heard = recognition.draft(lambda: True)
+    heard = recognition.interim(lambda: True)
     assert heard == replace(SENTENCE, text=believed)
-    assert recognition.aside().text == careful  # into a reply people say other things
+    assert recognition.overlapping().text == careful  # into a reply people say other things
 
 
 def test_what_is_said_in_another_language_is_left_as_it_was_heard():
@@ -172,12 +172,12 @@ def test_what_is_said_in_another_language_is_left_as_it_was_heard():
     assert recognition.finish().text == "Quiet, or please."
 
 
-def test_a_draft_nobody_wants_any_more_is_not_compared():
+def test_an_interim_transcript_nobody_wants_is_not_compared():
     wanted = iter([True])  # by Whisper
     recognition = pair(
         Careful(says="Quiet, or please."), Quick(surely=None, hears=["quieter please"])
     )
-    assert recognition.draft(lambda: next(wanted, False)) is None
+    assert recognition.interim(lambda: next(wanted, False)) is None
 
 
 def test_closing_throws_both_away():

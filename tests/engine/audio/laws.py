@@ -65,7 +65,6 @@ def its_samples_are_mono_float32(stage: MicrophoneStage) -> None:
     assert pcm.dtype == np.float32
     assert pcm.ndim == 1
     assert stage.microphone.name
-    assert stage.microphone.overruns == 0
 
 
 def its_samples_come_as_fast_as_time(stage: MicrophoneStage) -> None:
@@ -85,19 +84,10 @@ def nothing_is_heard_twice(stage: MicrophoneStage) -> None:
     assert len(stage.microphone.read()) < len(first)
 
 
-def waiting_ends_when_samples_are_there(stage: MicrophoneStage) -> None:
-    stage.microphone.read()
-    stage.pass_time(0.3)
-    stage.microphone.wait(0.0)
-    assert len(stage.microphone.read()) > 0
-
-
-def a_closed_microphone_has_ended(stage: MicrophoneStage) -> None:
+def a_closed_microphone_hears_nothing(stage: MicrophoneStage) -> None:
     stage.microphone.close()
     stage.microphone.close()
-    assert stage.microphone.ended
     assert len(stage.microphone.read()) == 0
-    stage.microphone.wait(60.0)  # returns at once
 
 
 def _listen(stage: MicrophoneStage, seconds: float) -> Pcm:
@@ -113,8 +103,7 @@ MICROPHONE_LAWS = (
     its_samples_are_mono_float32,
     its_samples_come_as_fast_as_time,
     nothing_is_heard_twice,
-    waiting_ends_when_samples_are_there,
-    a_closed_microphone_has_ended,
+    a_closed_microphone_hears_nothing,
 )
 
 
@@ -124,7 +113,6 @@ MICROPHONE_LAWS = (
 def a_new_one_has_played_nothing(stage: LoudspeakerStage) -> None:
     new = stage.loudspeaker
     assert (new.samples_written, new.samples_played, new.underruns) == (0, 0, 0)
-    assert new.writable >= 0.5 * new.sample_rate
     assert new.gain == 1.0
     assert new.latency_s >= 0
     assert new.name
@@ -145,9 +133,9 @@ def everything_written_is_heard_once(stage: LoudspeakerStage) -> None:
 
 
 def it_takes_what_it_says_it_takes(stage: LoudspeakerStage) -> None:
-    room = stage.loudspeaker.writable
-    taken = stage.loudspeaker.write(np.zeros(2 * room, np.float32))
-    assert room <= taken < room + stage.loudspeaker.sample_rate // 10  # it plays meanwhile
+    second = stage.loudspeaker.sample_rate
+    taken = stage.loudspeaker.write(np.zeros(20 * second, np.float32))
+    assert second // 2 <= taken < 10 * second
     assert stage.loudspeaker.samples_written == taken
 
 

@@ -11,7 +11,6 @@ from engine.asr.base import Recogniser
 from engine.bench import machine as benchmark
 from engine.bench.machine import (
     WHEN_IDLE,
-    Gauges,
     Row,
     bench,
     bench_recognisers,
@@ -21,7 +20,7 @@ from engine.bench.machine import (
     pick_recogniser,
     pick_synthesiser,
 )
-from engine.bench.profiles import Measured, Outcome
+from engine.bench.profiles import Instruments, Measured, Outcome
 from engine.errors import ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host.offline_synthesis import Clock
@@ -62,9 +61,9 @@ class Machine:
         return self.profiles
 
     @property
-    def gauges(self) -> Gauges:
+    def gauges(self) -> Instruments:
         clock = Clock(lambda: self.seconds, lambda duration: None)
-        return Gauges(clock, self.memory, lambda: self.others * self.seconds, self.measure)
+        return Instruments(clock, self.memory, lambda: self.others * self.seconds)
 
     def synthesiser(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
         self.seconds += 0.5
@@ -111,7 +110,10 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
 
     machine = Machine()
     rows = bench(
-        Settings(), factories=replace(machine.factories, synthesiser=refuse), gauges=machine.gauges
+        Settings(),
+        factories=replace(machine.factories, synthesiser=refuse),
+        gauges=machine.gauges,
+        profiles=machine.measure,
     )
     assert "Its files are missing." in rows[0].note
     assert rows[0].rtf is None
@@ -216,7 +218,9 @@ def test_one_recogniser_can_be_measured_alone_with_what_others_took_meanwhile() 
 
 
 def measured(machine: Machine) -> tuple[Row, ...]:
-    return bench(Settings(), factories=machine.factories, gauges=machine.gauges)
+    return bench(
+        Settings(), factories=machine.factories, gauges=machine.gauges, profiles=machine.measure
+    )
 
 
 def test_every_profile_of_the_neural_voice_has_a_row() -> None:
@@ -251,7 +255,13 @@ def test_nothing_is_picked_when_no_profile_was_measured(
 
 def test_the_person_is_told_how_far_it_is() -> None:
     machine, told = Machine(), list[str]()
-    bench(Settings(), factories=machine.factories, gauges=machine.gauges, tell=told.append)
+    bench(
+        Settings(),
+        factories=machine.factories,
+        gauges=machine.gauges,
+        tell=told.append,
+        profiles=machine.measure,
+    )
     assert told[0] == "Measuring the voices ..."
     assert all(name in told[1] for name in benchmark.RECOGNISERS)
 

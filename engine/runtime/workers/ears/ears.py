@@ -22,11 +22,11 @@ from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
-from engine.messages.events import Event, Failed, Notice, Ready
+from engine.messages.events import Event, Failed, Levels, Notice, Ready
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.endpointing import strategies
-from engine.runtime.turn.facts import Drafted, EchoCancelled, Fact, MicrophoneLevel, SpeechGoesOn
+from engine.runtime.turn.endpointing import Patience
+from engine.runtime.turn.facts import EchoCancelled, Fact, InterimTranscript, SpeechGoesOn
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import (
     Attend,
@@ -38,19 +38,19 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
     UseDevice,
 )
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.runtime.workers.flap_guard import FlapGuard
 from engine.runtime.workers.recorder import Overhear, Sink
+from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
 READ_S = 0.02  # how often the microphone is read while the person speaks
-WARY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
+DURING_REPLY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.1  # and while nobody does, for less processor time; the preroll hides the delay
 LEVEL_S = 0.1  # how often its level is told: each time costs the window as much as a frame
 QUIET_DB = -65.0  # far below the softest speech the recogniser understands
@@ -64,7 +64,7 @@ NO_CANCELLER = Translatable(
     "'livekit', or wear a headset and say so in the settings."
 )
 
-Order = EarOrder | Overhear | Drafted
+Order = EarOrder | Overhear | InterimTranscript
 
 
 class Ears(Actor[Order]):
@@ -80,7 +80,7 @@ class Ears(Actor[Order]):
         self._microphone: Microphone | None = None  # None: none could be opened
         self._flaps = FlapGuard()
         self._sink: Sink | None = None  # None: nothing is recorded
-        self._played = controls.take_played  # what left the loudspeaker since it was last asked
+        self._controls = controls
         self._ducking = Ducking(controls.duck)
         self._muted = False
         self._was_opened = False  # any microphone so far
@@ -88,15 +88,15 @@ class Ears(Actor[Order]):
         self._cleaning = Cleaning(echo=False)
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
-        self._watch = SpeechWatch(strategies(RecogniserSettings().patience))
+        self._watch = SpeechWatch(Patience.of(RecogniserSettings().patience))
         self._recent: deque[Pcm] = deque()
         self._position = 0  # 16 kHz samples heard since the microphone was opened
         self._kept = 0  # samples in _recent
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
         self._closed: int | None = None  # turn of the utterance before; None = there was none
         self._closed_at = 0  # sample up to which it was fed
-        self._attending = Attend(hands_free=False, deaf=False)
-        self._deaf_until = 0
+        self._attending = Attend(hands_free=False, ignore_microphone=False)
+        self._ignored_until = 0
         self._next_level = 0
 
     def start(self) -> None:
@@ -125,11 +125,11 @@ class Ears(Actor[Order]):
             case Attend():
                 self._attend(order)
             case RecogniserSettings(patience=patience):
-                self._watch.strategies = strategies(patience)
+                self._watch.patience = Patience.of(patience)
                 self._recognise(order)
             case WakeSettings():
                 self._wake_gate.use(order, self._position)
-            case Drafted():
+            case InterimTranscript():
                 if self._watch.judge(order):
                     self._tell(order)
             case OpenUtterance():
@@ -184,7 +184,7 @@ class Ears(Actor[Order]):
         self._microphone = microphone
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
         self._recent.clear()
-        self._position = self._kept = self._next_level = self._deaf_until = 0
+        self._position = self._kept = self._next_level = self._ignored_until = 0
         self._watch.begin_anew(midway=microphone.joins_midway and not self._was_opened)
         self._was_opened = True
         self._wake_gate.begin_anew()
@@ -197,12 +197,15 @@ class Ears(Actor[Order]):
         self._watch.reset()
 
     def _attend(self, order: Attend) -> None:
-        if self._attending.deaf and not order.deaf:
-            self._deaf_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
+        if self._attending.ignore_microphone and not order.ignore_microphone:
+            self._ignored_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         before, self._attending = self._attending, order
-        if (order.hands_free, order.deaf) != (before.hands_free, before.deaf):
+        if (order.hands_free, order.ignore_microphone) != (
+            before.hands_free,
+            before.ignore_microphone,
+        ):
             self._forget()
-        self._watch.attend(wary=order.wary)
+        self._watch.attend(during_reply=order.during_reply)
 
     def _clean(self, cleaning: Cleaning) -> None:
         if cleaning == self._cleaning:
@@ -260,29 +263,29 @@ class Ears(Actor[Order]):
 
     def _tick(self) -> float | None:
         if self._microphone is None:
-            return self._hear_nothing()
-        heard, played = self._microphone.read(), self._played()
+            if self._sink is None:
+                return None
+            # Without a microphone the replies can be recorded still.
+            self._sink(np.zeros(0, np.float32), SAMPLE_RATE, self._controls.take_played())
+            return IDLE_READ_S
+        heard, played = self._microphone.read(), self._controls.take_played()
         if self._sink:
             self._sink(heard, self._microphone.sample_rate, played)
         pcm = self._near.push(heard, played)
-        self._ducking.look(self._attending.wary and self._near.double_talk, self._position)
+        self._ducking.look(self._attending.during_reply and self._near.double_talk, self._position)
         if len(pcm):
             self._keep(pcm)
             self._stir()
             if self._utterance is not None:
                 self._recognise(HearAudio(self._utterance, pcm))
             self._detect(pcm)
-            self._tell_level(pcm, heard)
-        if self._attending.wary:
-            return WARY_READ_S
+            if self._position >= self._next_level:
+                self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
+                spoken_db = self._controls.level_db
+                self._tell(Levels(level_db(pcm), spoken_db, level_db(heard)))
+        if self._attending.during_reply:
+            return DURING_REPLY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
-
-    def _hear_nothing(self) -> float | None:
-        """Without a microphone the replies can be recorded still."""
-        if self._sink is None:
-            return None
-        self._sink(np.zeros(0, np.float32), SAMPLE_RATE, self._played())
-        return IDLE_READ_S
 
     def _keep(self, pcm: Pcm) -> None:
         self._recent.append(pcm)
@@ -298,7 +301,11 @@ class Ears(Actor[Order]):
 
     def _detect(self, pcm: Pcm) -> None:
         attending = self._attending
-        if not attending.hands_free or attending.deaf or self._position < self._deaf_until:
+        if (
+            not attending.hands_free
+            or attending.ignore_microphone
+            or self._position < self._ignored_until
+        ):
             return
         if self._canceller.cancels and self._near.sounding and not self._near.settled:
             self._forget()  # the canceller still learns: this may be the loudspeaker
@@ -307,7 +314,9 @@ class Ears(Actor[Order]):
             if not self._watch.resting:
                 self._watch.reset()
             return
-        plausible = self._ducking.ducking or not (self._attending.wary and self._near.sounding)
+        plausible = self._ducking.ducking or not (
+            self._attending.during_reply and self._near.sounding
+        )
         self._follow(pcm, plausible=plausible)
 
     def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
@@ -318,7 +327,10 @@ class Ears(Actor[Order]):
             if missed and not self._watch.missed:
                 self._tell(Notice(TOO_SOON))
             for event in events:
-                self._note(event if isinstance(event, SpeechGoesOn) else self._timed(event))
+                if not isinstance(event, SpeechGoesOn):  # at its time on the engine's clock
+                    ago_s = (self._position - event.sample) / SAMPLE_RATE
+                    event = replace(event, at=time.monotonic() - ago_s)
+                self._note(event)
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
             called = self._wake_gate.begin(self._since(0))
@@ -344,7 +356,7 @@ class Ears(Actor[Order]):
 
     def _nobody_speaks(self, pcm: Pcm) -> bool:
         """Whether the room is so quiet that the detector, which costs most here, need not look."""
-        if self._utterance is not None or self._watch.speaking or self._attending.wary:
+        if self._utterance is not None or self._watch.speaking or self._attending.during_reply:
             return False
         return level_db(pcm) < QUIET_DB
 
@@ -355,7 +367,7 @@ class Ears(Actor[Order]):
         turn = self._utterance
         match event:
             case vad.SpeechPaused():
-                pass  # the draft of what was said before it will be told
+                pass  # the interim transcript of what was said before it will be told
             case vad.SpeechResumed() if turn is None:
                 pass  # nobody listens to this speech
             case _:
@@ -363,19 +375,9 @@ class Ears(Actor[Order]):
         if turn is None or isinstance(event, SpeechGoesOn):
             return
         if isinstance(event, vad.SpeechEnded):
-            self._close(CloseUtterance(turn, aside=self._attending.wary))
+            self._close(CloseUtterance(turn, overlapping=self._attending.during_reply))
         else:
             self._recognise(event)
-
-    def _timed(self, event: vad.SpeechEvent) -> vad.SpeechEvent:
-        """The same at its time on the engine's clock."""
-        ago_s = (self._position - event.sample) / SAMPLE_RATE
-        return replace(event, at=time.monotonic() - ago_s)
-
-    def _tell_level(self, pcm: Pcm, heard: Pcm) -> None:
-        if self._position >= self._next_level:
-            self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
-            self._tell(MicrophoneLevel(level_db(pcm), level_db(heard)))
 
     def _report(self, error: Exception) -> None:
         """A lost microphone is replaced by the default one; the utterance goes on with it."""

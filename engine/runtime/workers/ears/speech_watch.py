@@ -5,18 +5,16 @@ is named by the sample where it began; a silence set for one pause never ends an
 was joined in its middle is not reported.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.audio import vad
 from engine.audio.base import Pcm
-from engine.runtime.turn import endpointing
-from engine.runtime.turn.endpointing import PAUSE_MS, Speech, Strategy
-from engine.runtime.turn.facts import Drafted, SpeechGoesOn
+from engine.runtime.turn.endpointing import PAUSE_MS, Patience, Speech
+from engine.runtime.turn.facts import InterimTranscript, SpeechGoesOn
 
 SPEECH_MS = 96  # of voice that open an utterance
-DOUBT_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
-DOUBT_VOICE = 0.3  # probability that is a first sign of voice then; an echo's rest stays below
+CANDIDATE_MS = 32  # of voice that pause a reply: it goes on soon if it was nothing
+CANDIDATE_VOICE = 0.3  # probability that is a first sign of voice then; an echo's rest stays below
 # Windows in a row of this probability that need no trace: some speakers leave hardly any in a loud
 # room. What is left of a loud echo stays between 0.5 and 0.75 for seconds: at 0.5 it paused a reply
 # 18 times in 4 minutes.
@@ -31,12 +29,12 @@ _MIDWAY = int(MIDWAY_S * vad.SAMPLE_RATE)
 class SpeechWatch:
     """The detector and the rule that makes utterances of what it says."""
 
-    def __init__(self, strategies: Sequence[Strategy]) -> None:
-        """`strategies` say when an utterance has ended; they may be replaced at any moment."""
-        self.strategies = strategies
+    def __init__(self, patience: Patience) -> None:
+        """`patience` may be replaced at any moment."""
+        self.patience = patience
         self._vad = vad.Vad()
         self._endpointer = vad.Endpointer()
-        self._wary = False
+        self._during_reply = False
         self._spoken = 0  # windows since speech began
         self._voiced = 0  # windows in a row that were voice
         self._began: int | None = None  # sample where the utterance began; None = there is none
@@ -46,7 +44,7 @@ class SpeechWatch:
         self._end = 0  # sample up to which was heard
         self._whole_from = 0  # sample from which on speech that begins is heard whole
         self.missed = False  # somebody speaks whose beginning was not heard
-        self.attend(wary=False)
+        self.attend(during_reply=False)
 
     @property
     def speaking(self) -> bool:
@@ -57,14 +55,14 @@ class SpeechWatch:
         """Whether nothing was heard since the last reset."""
         return self._zero is None
 
-    def attend(self, *, wary: bool) -> None:
+    def attend(self, *, during_reply: bool) -> None:
         """Whether a reply is heard: then the first sign of voice counts, and no pause is told."""
-        self._wary = wary
-        self._endpointer.minimum_speech_ms = DOUBT_MS if wary else SPEECH_MS
-        self._endpointer.threshold = DOUBT_VOICE if wary else VOICE
-        self._endpointer.pause_ms = None if wary else PAUSE_MS
-        self._speech = replace(self._speech, aside=wary)
-        if wary:
+        self._during_reply = during_reply
+        self._endpointer.minimum_speech_ms = CANDIDATE_MS if during_reply else SPEECH_MS
+        self._endpointer.threshold = CANDIDATE_VOICE if during_reply else VOICE
+        self._endpointer.pause_ms = None if during_reply else PAUSE_MS
+        self._speech = replace(self._speech, overlapping=during_reply)
+        if during_reply:
             self._forget_pause()
 
     def follow(self, began: int | None, *, key_held: bool = False) -> None:
@@ -83,11 +81,11 @@ class SpeechWatch:
         """The talk key is down: no silence ends the utterance any more."""
         self._speech = replace(self._speech, key_held=True)
 
-    def judge(self, drafted: Drafted) -> bool:
+    def judge(self, interim: InterimTranscript) -> bool:
         """Wait for as long as the words need. False when the pause they are of is over."""
-        judged = drafted.pause == self._pause
+        judged = interim.pause == self._pause
         if judged:
-            self._speech = replace(self._speech, completeness=drafted.completeness)
+            self._speech = replace(self._speech, completeness=interim.completeness)
         return judged
 
     def push(
@@ -103,7 +101,7 @@ class SpeechWatch:
         if self._began is not None:
             spoken_s = (end - self._began) / vad.SAMPLE_RATE
             self._speech = replace(self._speech, spoken_s=spoken_s)
-        silence_ms = endpointing.silence_ms(self.strategies, self._speech)
+        silence_ms = self.patience.silence_ms(self._speech)
         if silence_ms == 0 and self.speaking:
             self.reset()
             self.follow(None)
@@ -123,7 +121,7 @@ class SpeechWatch:
                 seen.append(placed)
         self._spoken += len(probabilities)
         voiced = any(probability >= VOICE for probability in probabilities)
-        if voiced and self.speaking and self._wary and not self.missed:
+        if voiced and self.speaking and self._during_reply and not self.missed:
             seen.append(SpeechGoesOn(self._spoken * vad.WINDOW_MS))
         return seen
 

@@ -20,15 +20,15 @@ from engine.messages.events import Event, Failed, PartialTranscript
 from engine.messages.words import Part
 from engine.nn.memory import return_freed_memory
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import Drafted, Fact, Peeked, Transcribed
+from engine.runtime.turn.facts import Fact, InterimTranscript, Peeked, Transcribed
 from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
     JoinUtterance,
     OpenUtterance,
 )
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.loaded_part import LoadedPart
+from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings
 
 BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
@@ -54,9 +54,9 @@ class Transcriber(Actor[Job]):
         self,
         factories: Factories,
         tell: Callable[[Fact | Event], None],
-        judge: Callable[[Drafted], None],
+        judge: Callable[[InterimTranscript], None],
     ) -> None:
-        """`judge` gets the draft of every pause, which may be over by then."""
+        """`judge` gets the interim transcript of every pause, which may be over by then."""
         super().__init__("transcriber", tell)
         self._factories = factories
         self._judge = judge
@@ -73,12 +73,12 @@ class Transcriber(Actor[Job]):
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
         self._partial = self._peek = ""
-        self._pause: int | None = None  # the pause a draft is wanted of; None = of none
-        self._draft: tuple[Transcript, float] | None = None  # and when it was made
+        self._pause: int | None = None  # of which an interim transcript is wanted; None = of none
+        self._interim: tuple[Transcript, float] | None = None  # and when it was made
         self._ended = False
 
     def post(self, job: Job) -> None:
-        """Queue a job; a draft in progress that it makes worthless is given up at once."""
+        """Queue a job; decoding of an interim transcript that it makes worthless ends at once."""
         if isinstance(job, SpeechPaused):
             self._pause = job.sample
         elif isinstance(job, OpenUtterance | SpeechResumed | SpeechStarted | DropUtterance):
@@ -100,13 +100,13 @@ class Transcriber(Actor[Job]):
                     self._recognition.push(pcm)
             case SpeechPaused(pause):
                 if self._turn is not None and self._recognition:
-                    self._write_draft(self._recognition, self._turn, pause)
+                    self._write_interim(self._recognition, self._turn, pause)
             case SpeechResumed() | SpeechStarted():
-                self._draft = None
-            case CloseUtterance(turn, aside):
-                self._end(turn, aside=aside)
+                self._interim = None
+            case CloseUtterance(turn, overlapping):
+                self._end(turn, overlapping=overlapping)
             case JoinUtterance(before, turn) if before == self._turn and self._recognition:
-                self._turn, self._draft, self._ended = turn, None, False
+                self._turn, self._interim, self._ended = turn, None, False
             case JoinUtterance(turn=turn):
                 self._begin(turn)
             case DropUtterance(turn):
@@ -139,27 +139,29 @@ class Transcriber(Actor[Job]):
             )
         self._recognition = recogniser.open()
 
-    def _write_draft(self, recognition: Recognition, turn: int, pause: int) -> None:
-        transcript = recognition.draft(lambda: self._pause == pause)
+    def _write_interim(self, recognition: Recognition, turn: int, pause: int) -> None:
+        transcript = recognition.interim(lambda: self._pause == pause)
         if transcript is not None:
             at = time.monotonic()
-            self._draft = (transcript, at)
+            self._interim = (transcript, at)
             english = transcript.language in ("", "en")  # the rules are those of one language
             completeness = (self._completeness if english else _unsure)(transcript.text)
-            self._judge(Drafted(turn, pause, transcript, completeness, at))
+            self._judge(InterimTranscript(turn, pause, transcript, completeness, at))
 
-    def _end(self, turn: int, *, aside: bool) -> None:
-        """All was said: the draft is final if nothing was said since."""
+    def _end(self, turn: int, *, overlapping: bool) -> None:
+        """All was said: the interim transcript is final if nothing was said since."""
         if turn != self._turn or self._recognition is None:
             return
-        if self._draft is None:
+        if self._interim is None:
             recognition = self._recognition
-            transcript = recognition.aside() if aside else recognition.draft(lambda: True)
+            transcript = (
+                recognition.overlapping() if overlapping else recognition.interim(lambda: True)
+            )
             assert transcript is not None, "wanted to the end"
-            self._draft = (transcript, time.monotonic())
+            self._interim = (transcript, time.monotonic())
         self._ended = True
-        transcript, at = self._draft
-        wish = aside and self._factories.pace_wish(transcript.text, True)
+        transcript, at = self._interim
+        wish = overlapping and self._factories.pace_wish(transcript.text, True)
         self._tell(Transcribed(turn, transcript, at, wish))
         return_freed_memory()
 
@@ -169,7 +171,7 @@ class Transcriber(Actor[Job]):
         self._recognition = None
         self._turn = None
         self._partial = self._peek = ""
-        self._draft = None
+        self._interim = None
         self._ended = False
 
     def _tick(self) -> float | None:

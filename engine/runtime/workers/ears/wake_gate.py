@@ -7,8 +7,7 @@ wakes it; where the phrase cannot be listened for it sleeps on, and never listen
 
 from collections.abc import Callable
 
-from engine.asr.base import SAMPLE_RATE
-from engine.asr.wake.base import KeywordSpotter
+from engine.asr.base import SAMPLE_RATE, KeywordSpotter
 from engine.audio.base import Pcm
 from engine.errors import EngineError
 from engine.messages.events import Event, Failed, SleepChanged

@@ -23,12 +23,12 @@ from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
-from engine.runtime.workers.actor import Actor
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
 from engine.runtime.workers.voice.orders import Audition, Order, SayWords, SelectVoice, Unsay
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.unspoken import Unspoken
+from engine.runtime.workers.worker import Actor
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, TtsSession

@@ -155,7 +155,7 @@ class _Client:
 
     def _listen(self) -> None:
         turns = self._set.audio.input.turn_detection
-        self._microphone.listen(turns.strategies() if turns else None)
+        self._microphone.listen(turns.patience() if turns else None)
 
     # ------------------------------------------------------------------ what is heard
 

@@ -5,7 +5,6 @@ one utterance may have, with a little before it.
 """
 
 from collections import deque
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,8 +14,8 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
-from engine.runtime.turn.endpointing import LONGEST_S, Strategy
-from engine.runtime.turn.facts import Drafted
+from engine.runtime.turn.endpointing import LONGEST_S, Patience
+from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.serve.limits import SAMPLE_RATE
 
@@ -36,16 +35,16 @@ class ClientMicrophone:
         self._end = 0
         self._speaking = False
 
-    def listen(self, strategies: Sequence[Strategy] | None) -> None:
+    def listen(self, patience: Patience | None) -> None:
         """How the end of an utterance is told; None = not by listening. Slow the first time.
         ModelError.
         """
-        if strategies is None:
+        if patience is None:
             self._watch, self._speaking = None, False
         elif self._watch is None:
-            self._watch = SpeechWatch(strategies)
+            self._watch = SpeechWatch(patience)
         else:
-            self._watch.strategies = strategies
+            self._watch.patience = patience
 
     def push(self, pcm: Pcm) -> list[SpeechEvent]:
         """More sound [S], at most SLICE of it; what it shows, in order."""
@@ -68,7 +67,7 @@ class ClientMicrophone:
     def judge(self, pause: int, transcript: Transcript, completeness: Completeness) -> None:
         """Wait for as long as the words before a pause need."""
         if self._watch is not None:
-            self._watch.judge(Drafted(0, pause, transcript, completeness, 0.0))
+            self._watch.judge(InterimTranscript(0, pause, transcript, completeness, 0.0))
 
     def heard(self) -> Pcm:
         """What is kept [S] at 16 kHz."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from engine.llm.tools.toolbox import ToolSchema
-from engine.runtime.turn.endpointing import Length, Silence, Strategy, strategies
+from engine.runtime.turn.endpointing import Patience
 from engine.serve.doors.requests import (
     Fields,
     LeadMs,
@@ -53,10 +53,10 @@ class TurnDetection(Wire):
     def semantic(self) -> bool:
         return self.type == "semantic_vad"
 
-    def strategies(self) -> tuple[Strategy, ...]:
+    def patience(self) -> Patience:
         if self.semantic:
-            return strategies(_PATIENCE[self.eagerness])
-        return (Length(), Silence(self.silence_duration_ms))
+            return Patience.of(_PATIENCE[self.eagerness])
+        return Patience(self.silence_duration_ms)
 
 
 class Transcription(Wire):

@@ -17,8 +17,7 @@ from wyoming.asr import Transcript, TranscriptChunk, TranscriptStart, Transcript
 from wyoming.event import Event
 from wyoming.wake import Detection, NotDetected
 
-from engine.asr.base import SAMPLE_RATE
-from engine.asr.wake.base import KeywordSpotter
+from engine.asr.base import SAMPLE_RATE, KeywordSpotter
 from engine.audio.pcm import Pcm, Resampler
 from engine.errors import Busy, InvalidInput
 from engine.runtime.factories import Factories

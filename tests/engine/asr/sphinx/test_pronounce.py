@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asr.sphinx.pronounce import pronounce
+from engine.asr.sphinx.pronounce import in_pieces, pronounce
 
 DICTIONARY = {
     "meter": "M IY T ER",
@@ -61,3 +61,8 @@ def test_whatever_the_word_the_phones_are_of_the_models_set(word):
 
 def test_a_word_without_letters_has_no_phones():
     assert pronounce("'", DICTIONARY.get) is None
+
+
+def test_long_pieces_go_before_short_ones_and_unknown_ones_are_passed_over():
+    assert in_pieces("a-tsha", {"t": "T", "s": "S", "tsh": "CH", "a": "AA"}) == "AA CH AA"
+    assert in_pieces("-", {"a": "AA"}) == ""

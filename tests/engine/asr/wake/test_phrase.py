@@ -1,9 +1,12 @@
-"""Which phrases will do as a name, by the real dictionary and language model."""
+"""Which phrases will do as a name, by the real models of the language, and how words sound."""
 
 import pytest
 
 from engine.asr.wake.phrase import USUAL, examine, normal
+from engine.asr.wake.sounds import VOWELS, sounds, syllables
 from engine.errors import InvalidInput
+
+CONSONANTS = "B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH"
 
 
 @pytest.mark.parametrize("phrase", ["hey rubato", "okay computer", "good evening zaphod", USUAL])
@@ -46,3 +49,15 @@ def test_the_proposal_keeps_the_word_that_was_wanted() -> None:
 def test_a_phrase_is_compared_without_case_marks_and_spare_spaces() -> None:
     assert normal("  Hey,  Rubato! ") == "hey rubato"
     assert normal("Don't panic, Zaphod") == "don't panic zaphod"
+
+
+def test_a_word_of_the_dictionary_sounds_as_it_says() -> None:
+    assert sounds(["hey"]) == {"hey": "HH EY"}
+
+
+def test_a_word_it_lacks_is_pronounced_by_the_phonemizer() -> None:
+    found = sounds(["rubato", "zaphod", "thingummy", "jeeves"])
+    assert found["rubato"] == "R UW B AA T OW"
+    assert syllables(found["thingummy"]) == 3
+    for phones in found.values():
+        assert set(phones.split()) <= {*CONSONANTS.split(), *VOWELS}

@@ -20,8 +20,17 @@ def text_of(*segments: Said, speech_s: float = 2.0) -> str:
     return believe(segments, speech_s=speech_s, gates=Gates()).text
 
 
-def test_likely_speech_is_believed_and_trimmed():
-    assert text_of(Said()) == "what time is it"
+@pytest.mark.parametrize(
+    ("said", "believed"),
+    [
+        ([Said()], "what time is it"),
+        ([Said(no_speech_prob=0.9, avg_logprob=-0.1)], "what time is it"),
+        ([Said(), Said(text="and so on", avg_logprob=-3.0)], "what time is it"),
+    ],
+    ids=["likely", "surely speech", "beside what is doubtful"],
+)
+def test_what_is_likely_is_believed_and_trimmed(said, believed):
+    assert text_of(*said) == believed
 
 
 @pytest.mark.parametrize(
@@ -38,18 +47,10 @@ def test_doubtful_text_is_not_believed(doubtful: Said):
     assert believe([doubtful], speech_s=2.0, gates=Gates()) == Belief("", 0.0)
 
 
-def test_a_sure_sentence_survives_a_high_chance_of_silence():
-    assert text_of(Said(no_speech_prob=0.9, avg_logprob=-0.1)) == "what time is it"
-
-
 def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():
     thanks = Said(text="Thank you for watching!")
     assert text_of(thanks, speech_s=0.3) == ""
     assert text_of(thanks, speech_s=1.2) == "Thank you for watching!"
-
-
-def test_only_the_doubtful_segment_is_left_out():
-    assert text_of(Said(), Said(text="and so on", avg_logprob=-3.0)) == "what time is it"
 
 
 def test_confidence_is_the_mean_probability_of_a_token():

@@ -134,11 +134,11 @@ def test_a_thrown_away_utterance_leaves_nothing_to_the_next(recogniser, say):
     assert recogniser.open().finish().text == ""
 
 
-def test_a_draft_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
+def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
     recognition = pushed(recogniser, say("hello there"))
-    assert recognition.draft(lambda: False) is None
-    draft = recognition.draft(lambda: True)
-    assert (draft.text, recognition.partial()) == (SENTENCE, SENTENCE)
+    assert recognition.interim(lambda: False) is None
+    interim = recognition.interim(lambda: True)
+    assert (interim.text, recognition.partial()) == (SENTENCE, SENTENCE)
     recognition.push(say("hello there"))
     assert recognition.finish().text == SENTENCE
 
@@ -198,32 +198,35 @@ def test_the_language_changes_without_loading(multilingual_folder):
     recogniser.close()
 
 
-def test_an_english_model_refuses_another_language(whisper_folder):
+def test_a_language_the_model_has_not_learnt_is_refused(whisper_folder, multilingual_folder):
     with pytest.raises(ModelError, match="English only, not 'de'"):
         load_model(str(whisper_folder), "de")
-
-
-def test_an_unknown_language_is_refused(multilingual_folder):
     with pytest.raises(ModelError, match="no language 'klingon'"):
         load_model(str(multilingual_folder), "klingon")
 
 
-def test_without_a_chosen_folder_it_says_so():
-    with pytest.raises(ModelError, match="No folder is chosen") as raised:
-        checked_folder("")
-    assert "sphinx" in raised.value.hint
-
-
-def test_a_folder_that_does_not_exist_is_named(tmp_path):
-    with pytest.raises(ModelError, match=f"{tmp_path}/nowhere does not exist"):
-        checked_folder(str(tmp_path / "nowhere"))
-
-
-def test_a_file_is_not_a_folder(tmp_path):
-    file = tmp_path / "ggml-base.bin"
-    file.write_bytes(b"lmgg")
-    with pytest.raises(ModelError, match="is a file, not a folder"):
-        checked_folder(str(file))
+@pytest.mark.parametrize(
+    ("place", "files", "refusal", "hint"),
+    [
+        (None, (), "No folder is chosen", "sphinx"),
+        ("nowhere", (), "nowhere does not exist", "sphinx"),
+        ("here/ggml-base.bin", ("ggml-base.bin",), "is a file, not a folder", "sphinx"),
+        ("here", ("holiday.jpg",), "holds no Whisper model", "sphinx"),
+        (
+            "here",
+            ("model.safetensors", "config.json"),
+            r"holds model\.safetensors",
+            "ct2-transformers-converter",
+        ),
+    ],
+)
+def test_what_is_no_model_is_refused_with_what_to_do(tmp_path, place, files, refusal, hint):
+    (tmp_path / "here").mkdir()
+    for name in files:
+        (tmp_path / "here" / name).write_bytes(b"{}")
+    with pytest.raises(ModelError, match=refusal) as raised:
+        checked_folder("" if place is None else str(tmp_path / place))
+    assert hint in raised.value.hint
 
 
 @pytest.mark.parametrize("name", ["model.bin", "config.json", "tokenizer.json", "vocabulary.json"])
@@ -244,20 +247,6 @@ def test_a_damaged_file_is_a_model_error_that_names_the_folder(whisper_folder, t
     (damaged / name).write_bytes(content[: len(content) // 2])
     with pytest.raises(ModelError, match="damaged does not load"):
         load_model(str(damaged), "en")
-
-
-def test_an_unrelated_folder_holds_no_model(tmp_path):
-    (tmp_path / "holiday.jpg").write_bytes(b"\xff\xd8")
-    with pytest.raises(ModelError, match="holds no Whisper model"):
-        checked_folder(str(tmp_path))
-
-
-def test_an_unconverted_model_says_how_to_convert_it(tmp_path):
-    (tmp_path / "model.safetensors").write_bytes(b"weights")
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"holds model\.safetensors") as raised:
-        checked_folder(str(tmp_path))
-    assert "ct2-transformers-converter" in raised.value.hint
 
 
 def test_features_of_another_model_are_refused(whisper_folder, tmp_path):

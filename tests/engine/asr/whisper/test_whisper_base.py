@@ -60,11 +60,11 @@ def test_the_text_so_far_is_the_beginning(english: Recogniser, say):
     recognition.close()
 
 
-def test_a_draft_may_be_followed_by_more(english: Recogniser, say):
+def test_an_interim_transcript_may_be_followed_by_more(english: Recogniser, say):
     recognition = heard(english, say(QUESTION))
-    draft = recognition.draft(lambda: True)
-    assert draft is not None
-    assert plain(draft.text) == QUESTION
+    interim = recognition.interim(lambda: True)
+    assert interim is not None
+    assert plain(interim.text) == QUESTION
     recognition.push(say("what time is it"))
     whole = plain(recognition.finish().text)
     assert whole.startswith("how do")
@@ -73,8 +73,8 @@ def test_a_draft_may_be_followed_by_more(english: Recogniser, say):
 
 @pytest.mark.parametrize("text", ["stop", "wait"])
 def test_a_halt_is_heard_at_the_first_look(english: Recogniser, say, text: str):
-    aside = heard(english, say(text)).aside()
-    assert (aside.text, aside.recogniser) == (text, "sphinx")
+    overlapping = heard(english, say(text)).overlapping()
+    assert (overlapping.text, overlapping.recogniser) == (text, "sphinx")
 
 
 def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):

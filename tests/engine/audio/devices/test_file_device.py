@@ -1,8 +1,6 @@
 """A recording that speaks and a recording that is made, exact to the sample."""
 
 import resource
-import threading
-import time
 import wave
 from pathlib import Path
 
@@ -11,9 +9,10 @@ import pytest
 import soundfile
 
 from engine.audio.clips.clip import Clip
-from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone, SteppedClock
+from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import DeviceError, UnreadableClip
 from tests.engine.audio.laws import sine
+from tests.stepped_clock import SteppedClock
 
 RATE = 16_000
 
@@ -44,24 +43,6 @@ def test_nothing_is_spoken_before_somebody_listens(clock: SteppedClock) -> None:
     assert len(microphone.read()) == 0
     clock.advance(0.5)
     assert len(microphone.read()) == RATE // 2
-
-
-def test_waiting_returns_when_another_thread_moves_the_clock(clock: SteppedClock) -> None:
-    microphone = FileMicrophone(Clip(sine(RATE, 1.0), RATE), clock=clock)
-    microphone.read()
-    mover = threading.Timer(0.05, clock.advance, [0.1])
-    mover.start()
-    began = time.monotonic()
-    microphone.wait(20.0)
-    assert time.monotonic() - began < 10
-    mover.join()
-    assert len(microphone.read()) == RATE // 10
-
-
-def test_waiting_on_a_clock_that_stands_still_ends_in_real_time(clock: SteppedClock) -> None:
-    microphone = FileMicrophone(Clip(sine(RATE, 1.0), RATE), clock=clock)
-    microphone.wait(0.01)
-    assert len(microphone.read()) == 0
 
 
 def test_an_unreadable_file_is_told_at_once(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.hotplug import DeviceWatch, Enumeration
 from engine.audio.devices.portaudio import Devices
+from tests.stepped_clock import SteppedClock
 from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio
 
 OLD, NEW = Devices(("built-in",), ("built-in",)), Devices(("built-in", "usb"), ("built-in",))

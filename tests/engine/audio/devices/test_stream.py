@@ -1,7 +1,7 @@
 """A device that stopped is told from a machine that slept."""
 
-from engine.audio.devices.file_device import SteppedClock
 from engine.audio.devices.stream import LIMIT_S, Liveness
+from tests.stepped_clock import SteppedClock
 
 
 def _look(liveness: Liveness, clock: SteppedClock, seconds: float, count: int) -> bool:

@@ -17,7 +17,7 @@ from engine.llm.base import (
 )
 from engine.llm.skills.control.pace import STEP
 from engine.messages.timers import CancelTimers
-from engine.runtime.host.actions import Actions, carry_out
+from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
 
@@ -56,7 +56,7 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over() -> N
 def changes(action: Action, *, rate: float | None = 4.0, volume: float = 0.5) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     situation = Situation(rate, volume, "Ada", ("Ada", "Bela"))
-    carry_out(action, changed.__setitem__, Timers(clock=lambda: 1.0), situation)
+    Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, situation)).grant(action)
     return changed
 
 
@@ -102,9 +102,10 @@ def test_an_unknown_voice_is_refused_with_the_names_there_are() -> None:
 def test_timers_start_and_are_cancelled() -> None:
     alarm = Timers(clock=lambda: 1.0)
     situation = Situation(None, 1.0, "Ada", ("Ada",))
+    wishes = Actions(alarm, port(dict[str, Any]().__setitem__, situation))
     for action in (StartTimer(60.0, "tea", "Tea."), StartTimer(60.0, "egg", "Egg.")):
-        carry_out(action, dict[str, Any]().__setitem__, alarm, situation)
-    carry_out(CancelTimers((1,)), dict[str, Any]().__setitem__, alarm, situation)
+        wishes.grant(action)
+    wishes.grant(CancelTimers((1,)))
     assert [timer.label for timer in alarm.running()] == ["egg"]
 
 

@@ -1,4 +1,4 @@
-"""When a turn has ended, by each of the strategies and by all of them together."""
+"""When a turn has ended."""
 
 from itertools import pairwise
 
@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 from engine.asr.completeness import Completeness
 from engine.asr.pick import SLOWEST_MS
 from engine.runtime.turn.endpointing import (
-    ASIDE_MS,
     LONGEST_S,
     NEVER_MS,
+    OVERLAP_MS,
     PAUSE_MS,
-    Length,
+    Patience,
     Speech,
-    silence_ms,
-    strategies,
 )
 from engine.runtime.turn.watchdog import TRANSCRIPT_S
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
@@ -39,7 +37,7 @@ SPEECH = st.builds(
 
 
 def after(completeness: Completeness | None, patience: str) -> int:
-    return silence_ms(strategies(patience), Speech(completeness=completeness))
+    return Patience.of(patience).silence_ms(Speech(completeness=completeness))
 
 
 @pytest.mark.parametrize("patience", PATIENCE)
@@ -70,7 +68,7 @@ def test_every_patience_of_the_settings_is_known() -> None:
 def test_who_holds_the_talk_key_is_never_ended_and_everybody_else_is(
     speech: Speech, patience: str
 ) -> None:
-    assert (silence_ms(strategies(patience), speech) == NEVER_MS) == speech.key_held
+    assert (Patience.of(patience).silence_ms(speech) == NEVER_MS) == speech.key_held
 
 
 @given(SPEECH, st.sampled_from(PATIENCE))
@@ -78,20 +76,16 @@ def test_who_speaks_for_too_long_without_the_key_has_ended_at_once(
     speech: Speech, patience: str
 ) -> None:
     too_long = speech.spoken_s >= LONGEST_S and not speech.key_held
-    assert (silence_ms(strategies(patience), speech) == 0) == too_long
+    assert (Patience.of(patience).silence_ms(speech) == 0) == too_long
 
 
 @pytest.mark.parametrize("completeness", [None, *Completeness])
 def test_what_is_said_into_a_reply_ends_soon(completeness: Completeness | None) -> None:
-    speech = Speech(1.0, completeness, aside=True)
-    assert silence_ms(strategies("patient"), speech) == ASIDE_MS
+    speech = Speech(1.0, completeness, overlapping=True)
+    assert Patience.of("patient").silence_ms(speech) == OVERLAP_MS
 
 
 def test_the_slowest_ears_that_auto_chooses_are_waited_for() -> None:
-    slowest_s = (ASIDE_MS + SLOWEST_MS) / 1000
+    slowest_s = (OVERLAP_MS + SLOWEST_MS) / 1000
     assert slowest_s < LONGEST_PAUSE_S  # of a reply that somebody speaks into
     assert slowest_s < TRANSCRIPT_S
-
-
-def test_where_nobody_can_tell_no_silence_is_an_end() -> None:
-    assert silence_ms((Length(),), Speech()) == NEVER_MS

@@ -12,7 +12,7 @@ from engine.messages.words import Ending
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.replies import Replies
-from engine.runtime.workers import actor
+from engine.runtime.workers import worker
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.voice.orders import Order, SayWords
 from engine.settings import LanguageModelSettings
@@ -67,7 +67,7 @@ class Mind:
 
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actor, "Worker", HandWorker)
+    monkeypatch.setattr(worker, "Worker", HandWorker)
 
 
 def asked(text: str) -> tuple[Message, ...]:

@@ -20,8 +20,7 @@ from engine.runtime.turn.facts import (
     SpeechGoesOn,
     Transcribed,
 )
-from engine.runtime.turn.floor import Doubt, Floor, Outcome
-from engine.runtime.turn.interruption import LONG_MS, Evidence
+from engine.runtime.turn.floor import LONG_MS, BargeInCandidate, Evidence, Floor, Outcome
 from engine.runtime.turn.orders import (
     Answer,
     CloseUtterance,
@@ -129,33 +128,37 @@ def test_voice_during_a_reply_is_the_loudspeaker_unless_a_headset_is_worn() -> N
     assert interrupted.floor.phase is Phase.LISTENING
 
 
-def test_stop_ends_the_reply_and_nobody_has_the_floor() -> None:
-    outcome = play(SendText("hi"), audible(1), StopReply())
-    assert without_phases(outcome.orders)[1:] == [
-        EndTurn(1, Ending.INTERRUPTED_BY_STOP),
-    ]
+SPOKEN = (SpeechStarted(0), ENDED)
+
+
+@pytest.mark.parametrize(
+    ("history", "ending"),
+    [
+        ((SendText("hi"), audible(1), StopReply()), Ending.INTERRUPTED_BY_STOP),
+        ((SendText("hi"), StopReply(by_escape=True)), Ending.INTERRUPTED_BY_ESCAPE),
+        ((SendText("hi"), audible(1), ReplyEnded(1, Ending.FAILED)), Ending.FAILED),
+        ((SendText("hi"), broke(1)), Ending.FAILED),
+        ((PressTalk(), broke(1, Part.MICROPHONE)), Ending.DEVICE_LOST),
+        ((PressTalk(), ReleaseTalk(), broke(1, Part.MICROPHONE)), Ending.DEVICE_LOST),
+        ((*SPOKEN, understood(1, "")), Ending.NOTHING_HEARD),
+        ((SpeechStarted(0), StopReply()), Ending.NOTHING_HEARD),
+    ],
+)
+def test_a_turn_ends_by_its_cause_and_nobody_has_the_floor(
+    history: tuple[Deciding, ...], ending: Ending
+) -> None:
+    outcome = play(*history)
+    assert outcome.orders[-2:] == (EndTurn(1, ending), PhaseChanged(1, Phase.IDLE))
     assert outcome.floor.phase is Phase.IDLE
 
 
 def test_who_speaks_on_before_the_reply_is_heard_supersedes_it() -> None:
-    outcome = play(SpeechStarted(0), ENDED, understood(1, "and"), SpeechStarted(9))
+    outcome = play(*SPOKEN, understood(1, "and"), SpeechStarted(9))
     assert EndTurn(1, Ending.SUPERSEDED) in outcome.orders
 
 
-def test_a_stop_says_what_it_was_asked_with() -> None:
-    outcome = play(SendText("hi"), StopReply(by_escape=True))
-    assert EndTurn(1, Ending.INTERRUPTED_BY_ESCAPE) in outcome.orders
-
-
-@pytest.mark.parametrize("spoken", [(PressTalk(),), (PressTalk(), ReleaseTalk())])
-def test_a_lost_device_ends_the_turn_and_is_named(spoken: tuple[Deciding, ...]) -> None:
-    outcome = play(*spoken, broke(1, Part.MICROPHONE))
-    assert EndTurn(1, Ending.DEVICE_LOST) in outcome.orders
-
-
-def test_an_utterance_without_words_ends_its_turn() -> None:
-    outcome = play(SpeechStarted(0), ENDED, understood(1, ""))
-    assert outcome.orders[-2:] == (EndTurn(1, Ending.NOTHING_HEARD), PhaseChanged(1, Phase.IDLE))
+def test_stop_while_listening_drops_the_utterance() -> None:
+    assert DropUtterance(1) in play(SpeechStarted(0), StopReply()).orders
 
 
 def test_a_new_text_takes_the_floor_from_a_reply() -> None:
@@ -164,24 +167,6 @@ def test_a_new_text_takes_the_floor_from_a_reply() -> None:
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Answer(2, typed("two")),
     ]
-
-
-def test_stop_while_listening_drops_the_utterance() -> None:
-    outcome = play(SpeechStarted(0), StopReply())
-    assert DropUtterance(1) in outcome.orders
-    assert EndTurn(1, Ending.NOTHING_HEARD) in outcome.orders
-
-
-def test_a_reply_that_failed_ends_its_turn_as_failed() -> None:
-    speaking = play(SendText("hi"), audible(1))
-    failed = advance(speaking.floor, ReplyEnded(1, Ending.FAILED))
-    assert EndTurn(1, Ending.FAILED) in failed.orders
-
-
-def test_a_turn_of_which_nothing_more_comes_ends_at_once() -> None:
-    outcome = play(SendText("hi"), broke(1))
-    assert EndTurn(1, Ending.FAILED) in outcome.orders
-    assert outcome.floor.phase is Phase.IDLE
 
 
 def test_a_timer_waits_until_nobody_has_the_floor() -> None:
@@ -246,7 +231,7 @@ def test_a_reply_that_is_paused_goes_on_or_ends(history: list[Deciding], floor: 
 
 
 @given(facts, floors)
-def test_whoever_is_doubted_gets_the_floor_or_is_forgotten(
+def test_every_barge_in_candidate_gets_the_floor_or_is_forgotten(
     history: list[Deciding], floor: Floor
 ) -> None:
     outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)
@@ -254,7 +239,7 @@ def test_whoever_is_doubted_gets_the_floor_or_is_forgotten(
     ears = [order for order in outcome.orders if isinstance(order, opening)]
     opened = {order.turn for order in ears}
     drops = [order for order in outcome.orders if isinstance(order, DropUtterance)]
-    dropped = {order.turn for order in drops if order.aside}
+    dropped = {order.turn for order in drops if order.overlapping}
     ended = {order.turn for order in outcome.orders if isinstance(order, EndTurn)}
     assert opened <= dropped | ended
     assert not dropped & ended
@@ -319,7 +304,7 @@ def test_voice_during_a_cancelled_reply_makes_it_quiet_and_is_listened_to() -> N
     outcome = play(*OVER_LOUDSPEAKER, floor=CANCELLING)
     assert outcome.orders[-2:] == (Pause(1), OpenUtterance(2, 800))
     assert outcome.floor.phase is Phase.SPEAKING
-    assert outcome.floor.doubt == Doubt(2)
+    assert outcome.floor.candidate == BargeInCandidate(2)
 
 
 def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
@@ -335,8 +320,8 @@ def test_a_confirmed_voice_ends_the_reply_and_is_the_next_turn() -> None:
 def test_a_voice_that_said_nothing_gives_the_reply_its_volume_back() -> None:
     outcome = play(*OVER_LOUDSPEAKER, ENDED, understood(2, ""), floor=CANCELLING)
     assert outcome.orders[-3:] == (
-        CloseUtterance(2, aside=True, ended_at=1.0),
-        DropUtterance(2, aside=True),
+        CloseUtterance(2, overlapping=True, ended_at=1.0),
+        DropUtterance(2, overlapping=True),
         Resume(1),
     )
     assert outcome.floor.phase is Phase.SPEAKING
@@ -351,26 +336,26 @@ def test_a_short_word_that_asks_for_the_floor_gets_an_answer() -> None:
     ]
 
 
-def test_a_reply_that_ends_in_doubt_leaves_the_floor_to_the_voice() -> None:
+def test_a_reply_that_ends_during_a_candidate_leaves_the_floor_to_the_voice() -> None:
     outcome = play(*OVER_LOUDSPEAKER, ReplyEnded(1, Ending.COMPLETE), floor=CANCELLING)
     assert outcome.orders[-2:] == (EndTurn(1, Ending.COMPLETE), PhaseChanged(2, Phase.LISTENING))
 
 
-def test_a_key_during_doubt_forgets_the_voice() -> None:
+def test_a_key_during_a_candidate_forgets_the_voice() -> None:
     outcome = play(*OVER_LOUDSPEAKER, SendText("else"), floor=CANCELLING)
     assert without_phases(outcome.orders)[-3:] == [
-        DropUtterance(2, aside=True),
+        DropUtterance(2, overlapping=True),
         EndTurn(1, Ending.INTERRUPTED_BY_TEXT),
         Answer(3, typed("else")),
     ]
 
 
 def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
-    doubting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
-    assert doubting.doubt == Doubt(2, evidence=Evidence(300))
-    assert advance(doubting, Peeked(1, "stop")) == Outcome(doubting)
-    assert advance(doubting, Peeked(2, "stop"), frozenset({"stop"})).floor.turn == 1
-    assert advance(doubting, Peeked(2, "stop")).floor.turn == 2
+    suspecting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
+    assert suspecting.candidate == BargeInCandidate(2, evidence=Evidence(300))
+    assert advance(suspecting, Peeked(1, "stop")) == Outcome(suspecting)
+    assert advance(suspecting, Peeked(2, "stop"), frozenset({"stop"})).floor.turn == 1
+    assert advance(suspecting, Peeked(2, "stop")).floor.turn == 2
 
 
 def test_a_wish_about_the_pace_said_into_the_reply_goes_with_it() -> None:
@@ -384,9 +369,9 @@ def test_a_fault_of_what_makes_the_reply_leaves_the_end_to_the_reply(part: Part)
     assert outcome.floor.phase is Phase.THINKING
 
 
-def test_a_doubt_whose_words_cannot_be_had_is_none() -> None:
+def test_a_candidate_whose_words_cannot_be_had_is_none() -> None:
     outcome = play(*OVER_LOUDSPEAKER, broke(2, Part.RECOGNISER), floor=CANCELLING)
-    assert outcome.orders[-2:] == (DropUtterance(2, aside=True), Resume(1))
+    assert outcome.orders[-2:] == (DropUtterance(2, overlapping=True), Resume(1))
 
 
 def test_who_is_cancelled_out_is_listened_to_under_the_reply() -> None:

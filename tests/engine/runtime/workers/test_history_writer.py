@@ -34,7 +34,7 @@ class Study:
     def ask(self, *orders: Order) -> None:
         worker = self.history_writer._worker
         for order in orders:
-            worker.guarded(lambda order=order: worker._deliver(order))  # type: ignore[misc]
+            worker.guarded(lambda order=order: worker._handle(order))  # type: ignore[misc]
 
     def say(self, number: int, said: str) -> None:
         self.ask(KeepTurn(BEGAN, turn(number, said, start_s=10.0 * number)))

@@ -10,7 +10,6 @@ from typing import TypeVar
 import pytest
 
 from engine import api
-from engine.assets.store import Store
 from engine.models import storage
 from engine.models.servers import Served
 from engine.runtime.turn.facts import ModelChosen
@@ -141,13 +140,6 @@ def test_a_recogniser_that_auto_means_once_it_is_here_is_used(desk: Desk) -> Non
     assert desk.entry("whisper-base").in_use
 
 
-def test_a_cut_fetch_goes_on_by_itself(desk: Desk, hub: Hub) -> None:
-    hub.cut_at = 100_000
-    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
-    assert not desk.settled("qwen3-4b").failed
-    assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
-
-
 def test_a_hub_that_lies_is_told_and_nothing_is_there(desk: Desk, hub: Hub) -> None:
     hub.lies = True
     desk.model_manager.post(api.FetchModels(("qwen3-4b",), use=True))
@@ -159,27 +151,6 @@ def test_a_hub_that_lies_is_told_and_nothing_is_there(desk: Desk, hub: Hub) -> N
     ]
     assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
     assert desk.of(ModelChosen) == []
-
-
-def test_a_full_disk_is_told_before_anything_is_written(
-    desk: Desk, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full() -> Store:
-        endpoint = storage.os.environ[storage.HUB]
-        return Store(data / "models", endpoint=endpoint, free_bytes=lambda folder: 1000)
-
-    monkeypatch.setattr(storage, "default_store", full)
-    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
-    settled = desk.settled("qwen3-4b")
-    assert settled.failed
-    assert "not enough space" in settled.text
-    assert "Free some space" in settled.text
-
-
-def test_a_hub_that_is_away_is_told(desk: Desk, hub: Hub) -> None:
-    hub.status = 500
-    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
-    assert "status 500" in desk.settled("qwen3-4b").text
 
 
 def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(
@@ -210,19 +181,6 @@ def test_pausing_all_drops_what_waits_too(desk: Desk, monkeypatch: pytest.Monkey
     desk.settled("whisper-tiny")
     assert desk.entry("whisper-tiny").state is api.Presence.MISSING
     assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
-
-
-def test_two_programs_cannot_fetch_the_same_model_at_once(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate(monkeypatch, "qwen3-4b")
-    desk.model_manager.post(api.FetchModels(("qwen3-4b",)))
-    assert gate.reached.wait(PATIENCE_S)
-    with working() as other:
-        other.model_manager.post(api.FetchModels(("qwen3-4b",)))
-        assert "by another window or command" in other.settled("qwen3-4b").text
-    gate.opened.set()
-    assert not desk.settled("qwen3-4b").failed
 
 
 def test_asking_twice_fetches_once(desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,12 +274,6 @@ def test_a_file_of_ones_own_is_added_and_used(desk: Desk, tmp_path: Path) -> Non
     desk.settled(str(file))
     assert desk.settings.language_model.model == str(file)
     assert desk.entry(str(file)).in_use
-
-
-def test_what_is_no_model_is_a_fault_that_says_what_to_do(desk: Desk, tmp_path: Path) -> None:
-    desk.model_manager.post(api.AddModel(tmp_path / "nothing.gguf"))
-    fault = desk.wait(lambda: desk.of(api.Failed))[0]
-    assert (fault.code, "GGUF" in fault.hint) == ("invalid-input", True)
 
 
 def test_models_of_servers_are_rows_once_they_were_looked_for(

@@ -43,7 +43,7 @@ class Room:
     def settle(self) -> None:
         worker = self.recorder._worker
         while (message := worker._take(0.0)) is not None:
-            worker.guarded(lambda message=message: worker._deliver(message))  # type: ignore[misc]
+            worker.guarded(lambda message=message: worker._handle(message))  # type: ignore[misc]
 
     def hear(self, seconds: int) -> None:
         for _ in range(seconds):

@@ -11,9 +11,9 @@ from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError
-from engine.messages.events import Event, Failed, Notice
-from engine.runtime.turn.endpointing import LONGEST_S, Length, Silence
-from engine.runtime.turn.facts import Drafted, Fact, MicrophoneLevel
+from engine.messages.events import Event, Failed, Levels, Notice
+from engine.runtime.turn.endpointing import LONGEST_S, Patience
+from engine.runtime.turn.facts import Fact, InterimTranscript
 from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
@@ -22,7 +22,7 @@ from engine.runtime.turn.orders import (
     OpenUtterance,
     UseDevice,
 )
-from engine.runtime.workers import actor
+from engine.runtime.workers import worker
 from engine.runtime.workers.ears.ears import TOO_SOON, Ears, Order
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
@@ -33,8 +33,10 @@ QUIET_S = 2.0
 BLOCK = SAMPLE_RATE // 20
 
 
-def drafted(pause: int, completeness: Completeness) -> Drafted:
-    return Drafted(1, pause, Transcript("set a timer for", 0.9, "fake"), completeness, 0.0)
+def interim_of(pause: int, completeness: Completeness) -> InterimTranscript:
+    return InterimTranscript(
+        1, pause, Transcript("set a timer for", 0.9, "fake"), completeness, 0.0
+    )
 
 
 def paused_at(room: "Listening") -> int:
@@ -52,12 +54,14 @@ class Listening:
         self._stage = FakeParts()
         self._stage.microphones[""].joins_midway = midway
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
-        controls = SimpleNamespace(duck=self.ducked.append, take_played=lambda: nothing)
+        controls = SimpleNamespace(
+            duck=self.ducked.append, take_played=lambda: nothing, level_db=0.0
+        )
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(actor, "Worker", HandWorker)
+            patch.setattr(worker, "Worker", HandWorker)
             self.ears = Ears(self._stage.factories(), self.told.append, controls)
         self.jobs: list[Job] = self.ears._transcriber._worker._inbox
-        self.do(UseDevice(""), Attend(hands_free=True, deaf=False))
+        self.do(UseDevice(""), Attend(hands_free=True, ignore_microphone=False))
         self.microphone = self._stage.microphones[""]
         self.spotter = self._stage.spotter
 
@@ -75,7 +79,7 @@ class Listening:
 def test_the_level_is_told_ten_times_a_second() -> None:
     room = Listening()
     room.hear(np.zeros(2 * SAMPLE_RATE, np.float32))
-    assert sum(isinstance(event, MicrophoneLevel) for event in room.told) == 20
+    assert sum(isinstance(event, Levels) for event in room.told) == 20
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
@@ -92,14 +96,14 @@ def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
     assert len([event for event in room.told if isinstance(event, SpeechEnded)]) == 1
 
 
-def test_a_pause_has_the_utterance_drafted_and_ends_when_it_was_asked_to() -> None:
+def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to() -> None:
     room = Listening()
     room.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
     room.do(OpenUtterance(1, 8_000))
     room.hear(silence(0.3))
-    draft = drafted(paused_at(room), Completeness.WHOLE)
-    room.do(draft)
-    assert room.told[-1] == draft
+    interim = interim_of(paused_at(room), Completeness.WHOLE)
+    room.do(interim)
+    assert room.told[-1] == interim
     assert not [event for event in room.told if isinstance(event, SpeechEnded)]
     room.hear(silence(0.2))
     assert [event for event in room.told if isinstance(event, SpeechEnded)]
@@ -113,8 +117,8 @@ def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
     pause = paused_at(room)
     room.hear(spoken("ten minutes"))
     assert any(isinstance(job, SpeechResumed) for job in room.jobs)
-    room.do(drafted(pause, Completeness.SETTLED))
-    assert not [event for event in room.told if isinstance(event, Drafted)]
+    room.do(interim_of(pause, Completeness.SETTLED))
+    assert not [event for event in room.told if isinstance(event, InterimTranscript)]
     room.hear(silence(0.4))
     assert not [event for event in room.told if isinstance(event, SpeechEnded)]
     room.hear(silence(1.5))
@@ -140,8 +144,8 @@ def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_
     question = spoken("convert ten miles to kilometers")
     room = Listening(midway=True)
     room.hear(np.concatenate((silence(heard_s), question[len(question) // 3 :])))
-    room.do(Attend(hands_free=False, deaf=False))  # forgets what was heard so far
-    room.do(Attend(hands_free=True, deaf=False))
+    room.do(Attend(hands_free=False, ignore_microphone=False))  # forgets what was heard so far
+    room.do(Attend(hands_free=True, ignore_microphone=False))
     room.hear(np.concatenate((question[len(question) // 2 :], silence(2.0))))
     assert not [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
     assert [event for event in room.told if isinstance(event, Notice)] == [Notice(TOO_SOON)]
@@ -179,10 +183,10 @@ def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
     room = Listening()
     room.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
     assert room.ducked == []
-    room.do(Attend(hands_free=True, deaf=False, wary=True))
+    room.do(Attend(hands_free=True, ignore_microphone=False, during_reply=True))
     room.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
     assert room.ducked == [True]
-    room.do(Attend(hands_free=True, deaf=False))
+    room.do(Attend(hands_free=True, ignore_microphone=False))
     room.hear(np.zeros(int(0.5 * SAMPLE_RATE), np.float32))
     assert room.ducked == [True, False]
 
@@ -196,7 +200,7 @@ def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
     talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
     room.hear(talk[: SAMPLE_RATE // 2])
     room.do(OpenUtterance(1, 0))
-    room.ears._watch.strategies = (Length(), Silence(10_000))  # they pause, but never so long
+    room.ears._watch.patience = Patience(10_000)  # they pause, but never so long
     while room.ears._position < (LONGEST_S + 2) * SAMPLE_RATE and not ends(room):
         room.hear(talk)
     assert ends(room) == 1
@@ -211,7 +215,12 @@ def test_the_talk_key_may_be_held_for_longer_than_a_minute() -> None:
 
 
 @pytest.mark.parametrize(
-    "order", [UseDevice(""), Attend(hands_free=False, deaf=False), Attend(True, deaf=True)]
+    "order",
+    [
+        UseDevice(""),
+        Attend(hands_free=False, ignore_microphone=False),
+        Attend(True, ignore_microphone=True),
+    ],
 )
 def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
     room = Listening()
@@ -221,7 +230,7 @@ def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
     assert ends(room) == 1
 
 
-def test_what_is_said_after_a_long_pause_with_the_key_held_is_no_part_of_the_draft() -> None:
+def test_what_follows_a_long_pause_with_the_key_held_is_no_part_of_the_interim_transcript() -> None:
     room = Listening()
     room.do(OpenUtterance(1, None))
     room.hear(spoken("what time is it"))
@@ -254,14 +263,16 @@ def closes(room: Listening) -> list[CloseUtterance]:
     return [job for job in room.jobs if isinstance(job, CloseUtterance)]
 
 
-@pytest.mark.parametrize("wary", [False, True])
-def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(wary: bool) -> None:
+@pytest.mark.parametrize("during_reply", [False, True])
+def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(
+    during_reply: bool,
+) -> None:
     room = Listening()
-    room.do(Attend(hands_free=True, deaf=False, wary=wary))
+    room.do(Attend(hands_free=True, ignore_microphone=False, during_reply=during_reply))
     room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
     room.do(OpenUtterance(1, 8_000))
     room.hear(silence(3.0))
-    assert closes(room) == [CloseUtterance(1, aside=wary)]
+    assert closes(room) == [CloseUtterance(1, overlapping=during_reply)]
     room.do(CloseUtterance(1, ended_at=1.0))
     assert len(closes(room)) == 1
 

@@ -6,7 +6,7 @@ import pytest
 from engine.audio import vad
 from engine.audio.base import Pcm
 from engine.audio.vad import WINDOW, SpeechStarted
-from engine.runtime.turn.endpointing import Silence
+from engine.runtime.turn.endpointing import Patience
 from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 
 
@@ -23,8 +23,8 @@ class ScriptedVad:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> SpeechWatch:
     monkeypatch.setattr(vad, "Vad", ScriptedVad)
-    watch = SpeechWatch((Silence(700),))
-    watch.attend(wary=True)
+    watch = SpeechWatch(Patience(700))
+    watch.attend(during_reply=True)
     return watch
 
 

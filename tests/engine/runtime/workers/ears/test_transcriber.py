@@ -1,4 +1,4 @@
-"""Drafts of an utterance and what becomes of them, on a transcriber run by hand."""
+"""Interim transcripts of an utterance and what becomes of them, on a transcriber run by hand."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,9 +10,9 @@ from engine.asr.base import Recogniser, Transcript
 from engine.asr.completeness import Completeness
 from engine.audio.vad import SpeechPaused, SpeechResumed
 from engine.messages.events import Event, PartialTranscript
-from engine.runtime.turn.facts import Drafted, Fact, Peeked, Transcribed
+from engine.runtime.turn.facts import Fact, InterimTranscript, Peeked, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
-from engine.runtime.workers import actor
+from engine.runtime.workers import worker
 from engine.runtime.workers.ears.transcriber import (
     HearAudio,
     Transcriber,
@@ -45,7 +45,7 @@ class Scribe:
 
 @pytest.fixture(autouse=True)
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actor, "Worker", HandWorker)
+    monkeypatch.setattr(worker, "Worker", HandWorker)
 
 
 def test_what_is_said_while_the_recogniser_loads_is_heard_whole() -> None:
@@ -59,24 +59,24 @@ def test_what_is_said_while_the_recogniser_loads_is_heard_whole() -> None:
     assert [told.turn for told in scribe.of(Transcribed)] == [2]
 
 
-def test_what_was_said_into_a_reply_is_heard_as_an_aside() -> None:
+def test_what_was_said_into_a_reply_is_heard_as_overlapping_speech() -> None:
     scribe = Scribe()
-    scribe.parts.recogniser.aside = "wait"
-    scribe.do(CloseUtterance(1, aside=True))
+    scribe.parts.recogniser.overlapping = "wait"
+    scribe.do(CloseUtterance(1, overlapping=True))
     assert [told.transcript.text for told in scribe.of(Transcribed)] == ["wait"]
 
 
-def test_the_draft_of_the_last_pause_is_the_transcript() -> None:
+def test_the_interim_transcript_of_the_last_pause_is_the_transcript() -> None:
     scribe = Scribe()
     scribe.do(SpeechPaused(800))
-    draft = scribe.of(Drafted)[0]
+    interim = scribe.of(InterimTranscript)[0]
     scribe.parts.recogniser.text = "something else"
     scribe.do(CloseUtterance(1))
-    assert (draft.turn, draft.pause, draft.transcript.text) == (1, 800, "hello there")
-    assert scribe.of(Transcribed) == [Transcribed(1, draft.transcript, draft.at)]
+    assert (interim.turn, interim.pause, interim.transcript.text) == (1, 800, "hello there")
+    assert scribe.of(Transcribed) == [Transcribed(1, interim.transcript, interim.at)]
 
 
-def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
+def test_speech_that_goes_on_makes_an_interim_transcript_worthless() -> None:
     scribe = Scribe()
     scribe.do(SpeechPaused(800), SpeechResumed(0))
     scribe.parts.recogniser.text = "hello there you"
@@ -84,10 +84,10 @@ def test_speech_that_goes_on_makes_a_draft_worthless() -> None:
     assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
 
 
-def test_a_draft_that_is_overtaken_by_speech_is_not_told() -> None:
+def test_an_interim_transcript_that_is_overtaken_by_speech_is_not_told() -> None:
     scribe = Scribe()
     scribe.do(SpeechPaused(800), SpeechResumed(0), SpeechPaused(2_400))
-    assert [draft.pause for draft in scribe.of(Drafted)] == [2_400]
+    assert [interim.pause for interim in scribe.of(InterimTranscript)] == [2_400]
 
 
 def test_an_utterance_that_goes_on_as_another_turn_keeps_what_was_heard() -> None:
@@ -133,7 +133,7 @@ def test_another_language_applies_without_loading() -> None:
         return factories.completeness(settings)
 
     parts_counted = replace(factories, recogniser=load, completeness=completeness)
-    transcriber = Transcriber(parts_counted, lambda told: None, lambda drafted: None)
+    transcriber = Transcriber(parts_counted, lambda told: None, lambda interim: None)
     whisper = RecogniserSettings(engine="whisper", model="a folder")
     for settings in (whisper, replace(whisper, language="de")):
         transcriber.post(settings)
@@ -143,7 +143,7 @@ def test_another_language_applies_without_loading() -> None:
     assert judged == ["en", "de"]
 
 
-def test_a_glance_is_told_before_the_text_so_far() -> None:
+def test_a_peek_is_told_before_the_text_so_far() -> None:
     scribe = Scribe()
     scribe.parts.recogniser.text = "stop it"
     scribe.do(OpenUtterance(2, None))
@@ -161,6 +161,6 @@ def test_rules_of_english_do_not_judge_another_language(
     scribe = Scribe()
     scribe.transcriber._completeness = lambda text: Completeness.OPEN
     said = Transcript("wie spät ist es und", 0.9, "whisper", language)
-    monkeypatch.setattr(FakeRecognition, "draft", lambda *_: said)
+    monkeypatch.setattr(FakeRecognition, "interim", lambda *_: said)
     scribe.do(SpeechPaused(800))
-    assert [draft.completeness for draft in scribe.of(Drafted)] == [completeness]
+    assert [interim.completeness for interim in scribe.of(InterimTranscript)] == [completeness]

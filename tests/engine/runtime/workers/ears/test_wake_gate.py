@@ -86,20 +86,20 @@ def test_it_falls_asleep_again_if_nobody_says_more() -> None:
 
 def test_after_a_turn_it_stays_awake_for_what_is_said_next() -> None:
     room = asleep()
-    room.do(Attend(hands_free=True, deaf=False, busy=True))
+    room.do(Attend(hands_free=True, ignore_microphone=False, busy=True))
     room.hear(silence(20.0))
-    room.do(Attend(hands_free=True, deaf=False, busy=False))
+    room.do(Attend(hands_free=True, ignore_microphone=False, busy=False))
     room.hear(silence(STAY_S - 1.0))
     room.hear(np.concatenate((spoken("what time is it"), silence(0.1))))
     assert [event for event in room.told if isinstance(event, SpeechStarted)]
     assert SleepChanged(True, "hey rubato") not in room.told
 
 
-def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_deaf() -> None:
+def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_ignores_the_microphone() -> None:
     room = asleep()
-    room.do(Attend(hands_free=True, deaf=True, busy=True))
+    room.do(Attend(hands_free=True, ignore_microphone=True, busy=True))
     room.hear(np.concatenate((call(), call())))
-    room.do(Attend(hands_free=True, deaf=False, busy=False))
+    room.do(Attend(hands_free=True, ignore_microphone=False, busy=False))
     room.hear(silence(STAY_S + 1.0))
     assert room.spotter.heard == 0
     assert of_speech(room) == []
@@ -107,7 +107,7 @@ def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_deaf() -> None:
 
 def test_with_the_talk_key_alone_there_is_nothing_to_be_woken_for() -> None:
     room = asleep()
-    room.do(Attend(hands_free=False, deaf=False))
+    room.do(Attend(hands_free=False, ignore_microphone=False))
     room.hear(silence(0.1))
     assert SleepChanged(False, "hey rubato") in room.told
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE
-from engine.asr.wake import lessons
-from engine.asr.wake.lessons import Say, other_talk, teach
+from engine.asr.wake import training
 from engine.asr.wake.trained_spotter import Head
+from engine.asr.wake.training import Say, other_talk, teach
 from engine.audio.base import Pcm
 from tests.engine.asr.wake.hearing import FakeEmbedding
 
@@ -33,16 +33,16 @@ def score(head: Head, pcm: Pcm) -> float:
 
 
 def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lessons, "STEPS", 120)
-    monkeypatch.setattr(lessons, "THROATS", (1.0,))
-    monkeypatch.setattr(lessons, "WORDS", (2, 4))
-    monkeypatch.setattr(lessons, "BESIDE", 8)
-    monkeypatch.setattr(lessons, "CALL_ROOMS", 1)
-    monkeypatch.setattr(lessons, "TALK_ROOMS", 1)
+    monkeypatch.setattr(training, "STEPS", 120)
+    monkeypatch.setattr(training, "THROATS", (1.0,))
+    monkeypatch.setattr(training, "WORDS", (2, 4))
+    monkeypatch.setattr(training, "BESIDE", 8)
+    monkeypatch.setattr(training, "CALL_ROOMS", 1)
+    monkeypatch.setattr(training, "TALK_ROOMS", 1)
     shares: list[float] = []
     head = teach(PHRASE, [whistler(0.97), whistler(1.03)], FakeEmbedding(), shares.append)
     assert shares == sorted(set(shares))
-    assert len(shares) == 2 * (len(lessons.RATES) + 8)
+    assert len(shares) == 2 * (len(training.RATES) + 8)
     assert shares[-1] < 1
     stranger = whistler(1.0)
     calls = [score(head, stranger(PHRASE, rate)) for rate in (3.6, 4.4, 5.2)]
@@ -50,11 +50,11 @@ def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatc
     assert np.mean(calls) > np.mean(talk) + 1.0
 
 
-def test_the_same_lessons_teach_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lessons, "STEPS", 3)
-    monkeypatch.setattr(lessons, "BESIDE", 1)
-    monkeypatch.setattr(lessons, "CALL_ROOMS", 1)
-    monkeypatch.setattr(lessons, "TALK_ROOMS", 1)
+def test_the_same_training_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "STEPS", 3)
+    monkeypatch.setattr(training, "BESIDE", 1)
+    monkeypatch.setattr(training, "CALL_ROOMS", 1)
+    monkeypatch.setattr(training, "TALK_ROOMS", 1)
     one, other = (teach(PHRASE, [whistler(1.0)], FakeEmbedding()) for _ in range(2))
     assert np.array_equal(one.first, other.first)
     assert one.second_bias == other.second_bias

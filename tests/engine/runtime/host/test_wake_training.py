@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.asr.wake import lessons
+from engine.asr.wake import training
 from engine.asr.wake.choice import folder, head_file, is_taught
 from engine.asr.wake.trained_spotter import load
 from engine.assets.packages import PackedFile
 from engine.errors import AssetError, InvalidInput
-from engine.runtime.host import wake_lessons
-from engine.runtime.host.wake_lessons import learn
+from engine.runtime.host import wake_training
+from engine.runtime.host.wake_training import learn
 from tests.engine.asr.wake.hearing import FakeEmbedding
 from tests.fakes import FakeVoiceModel
 
@@ -36,13 +36,13 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[ClosingModel
         return made[-1]
 
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setattr(wake_lessons.registry, "load", make)
-    monkeypatch.setattr(wake_lessons.packages, "fetch", lambda files, folder: ())
-    monkeypatch.setattr(wake_lessons, "Embedding", lambda folder: FakeEmbedding())
+    monkeypatch.setattr(wake_training.registry, "load", make)
+    monkeypatch.setattr(wake_training.packages, "fetch", lambda files, folder: ())
+    monkeypatch.setattr(wake_training, "Embedding", lambda folder: FakeEmbedding())
     for name in ("BESIDE", "CALL_ROOMS", "TALK_ROOMS"):
-        monkeypatch.setattr(lessons, name, 1)
-    monkeypatch.setattr(lessons, "STEPS", 2)
-    monkeypatch.setattr(lessons, "THROATS", (1.0,))
+        monkeypatch.setattr(training, name, 1)
+    monkeypatch.setattr(training, "STEPS", 2)
+    monkeypatch.setattr(training, "THROATS", (1.0,))
     return made
 
 
@@ -94,7 +94,7 @@ def test_a_full_disk_is_told_whenever_it_fills(
             learn(PHRASE)
     assert at.value.hint == "Make room or allow writing there, and teach the phrase again."
     assert list(folder().iterdir()) == []
-    monkeypatch.setattr(wake_lessons.packages, "fetch", full)
+    monkeypatch.setattr(wake_training.packages, "fetch", full)
     with pytest.raises(AssetError, match="cannot be kept"):
         learn(PHRASE)
 
@@ -103,8 +103,8 @@ def test_without_room_for_it_nothing_is_fetched(
     models: list[ClosingModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetched: list[object] = []
-    monkeypatch.setattr(wake_lessons.packages, "fetch", lambda *given: fetched.append(given))
-    monkeypatch.setattr(wake_lessons, "SPARE_BYTES", 1 << 60)
+    monkeypatch.setattr(wake_training.packages, "fetch", lambda *given: fetched.append(given))
+    monkeypatch.setattr(wake_training, "SPARE_BYTES", 1 << 60)
     with pytest.raises(AssetError, match="the disk is full"):
         learn(PHRASE)
     assert fetched == []
@@ -116,7 +116,7 @@ def test_without_a_network_nothing_is_taught(
     def offline(files: Sequence[PackedFile], folder: Path) -> None:
         raise AssetError("It could not be fetched.", hint="Check the connection.")
 
-    monkeypatch.setattr(wake_lessons.packages, "fetch", offline)
+    monkeypatch.setattr(wake_training.packages, "fetch", offline)
     with pytest.raises(AssetError, match="could not be fetched"):
         learn(PHRASE)
     assert models == []

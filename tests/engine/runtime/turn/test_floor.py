@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.runtime.turn.interruption import (
+from engine.runtime.turn.floor import (
     COMMAND_MS,
     LONG_MS,
     WISH_MS,

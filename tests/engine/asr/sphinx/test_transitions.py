@@ -1,6 +1,6 @@
 """The few things people say into a reply, as a grammar."""
 
-from engine.asr.sphinx.asides import transitions
+from engine.asr.sphinx.decoder import transitions
 from engine.text.interaction import HALTS, NODS
 
 
@@ -16,11 +16,11 @@ def texts() -> set[str]:
     return ended
 
 
-def test_the_grammar_says_every_aside_and_nothing_else() -> None:
+def test_the_grammar_says_every_halt_and_nod_and_nothing_else() -> None:
     assert texts() == set(HALTS) | set(NODS)
 
 
-def test_every_aside_is_as_likely() -> None:
+def test_every_halt_and_nod_is_as_likely() -> None:
     chances = [chance for source, _, chance, _ in transitions() if source == 0]
     assert len(set(chances)) == 1
     assert abs(sum(chances) - 1) < 1e-9
