@@ -71,7 +71,7 @@ def passages(session: VoxtreamSession, words: list[str]) -> list[int]:
     while isinstance(session.step(), AudioFrame):
         if session._script is not script:
             script = session._script
-            begun.append(script._first_word)
+            begun.append(script.places._first_word)
     return begun
 
 
