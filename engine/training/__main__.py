@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         default=os.cpu_count() or 1,
         help="processes of corpus, encode, draw, export and evaluate",
     )
+    parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
     parser.add_argument(
         "--into",
@@ -77,7 +78,7 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     work = options.work or data_folder() / "training" / recipe.name
     if options.quick:
         recipe = replace(recipe, evaluate=replace(QUICK, whisper=recipe.evaluate.whisper))
-    run = Run(recipe, work, options.device, options.workers, only)
+    run = Run(recipe, work, options.device, options.workers, options.dask, only)
     own = tuple(SYSTEMS[recipe.system].stages)
     if options.stage not in {*own, "all"}:
         raise InvalidInput(
@@ -126,4 +127,9 @@ def _stage(name: str, run: Run, *, again: bool) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    outcome = main()
+    if "WORLD_SIZE" in os.environ:
+        from engine.training.ranks import leave  # imports torch, which the corpus does without
+
+        leave(outcome)
+    sys.exit(outcome)

@@ -9,7 +9,7 @@ import math
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.errors import Cancelled, ModelError
-from engine.training import checkpoints
+from engine.training import checkpoints, ranks
 from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, write_json
 
@@ -56,7 +56,7 @@ class Learner(ABC):
     def __init__(self, schedule: Schedule, device: torch.device, **parts: nn.Module) -> None:
         """All parts learn together; who needs more optimisers replaces them."""
         self.schedule, self._device = schedule, device
-        self._batch_size = schedule.batch
+        self._batch_size = max(1, schedule.batch // ranks.count())
         every = nn.ModuleList(parts.values()).to(device)
         self.parts = parts
         name = self.averaged if len(parts) == 1 else "making"
@@ -84,13 +84,13 @@ class Learner(ABC):
         return {name: loss.detach() for name, loss in losses.items()}
 
 
-def train(run: Run, name: str, make: "Maker") -> dict[str, Tensor]:
+def train(run: Run, name: str, make: "Maker", device: torch.device) -> dict[str, Tensor]:
     """Train the learner that `make` returns until its schedule ends; return the averaged weights,
-    on the CPU.
+    on the CPU. Of several processes the first one has the best weights, where they are asked for.
 
     Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite.
     """
-    folder, device = run.stage(name), torch.device(run.device)
+    folder = run.stage(name)
     file = folder / "checkpoint.safetensors"
     with cancellable() as check:
         torch.manual_seed(run.recipe.seed)
@@ -99,24 +99,27 @@ def train(run: Run, name: str, make: "Maker") -> dict[str, Tensor]:
         mean = {key: value.clone() for key, value in averaged.state_dict().items()}
         before = checkpoints.load(file, learner.parts, learner.optimisers, mean)
         step, begun = before.step, time.monotonic() - before.seconds
-        share = share_of(schedule, checkpoints.Reached(step, time.monotonic() - begun))
+        share = _share(schedule, checkpoints.Reached(step, time.monotonic() - begun), device)
         progress = Progress(name, 1.0, share)
         while share < 1:
             losses = _step(run, learner, step, share)
             step += 1
             reached = checkpoints.Reached(step, time.monotonic() - begun)
-            share = share_of(schedule, reached)
+            share = _share(schedule, reached, device)
             kept = min(schedule.average, (step - 1) / (step + 9))
             _follow(mean, averaged, kept, learner.exact)
             if device.type == "cpu" or step % LOOK_STEPS == 0 or share >= 1:
-                progress.report(share, f"step {step} {_seen(losses, learner.averaged, step)}")
-            stop = _is_asked_to_stop(check)
-            _keep(file, reached, learner, mean, ends=stop or share >= 1)
+                seen = _seen(losses, learner.averaged, step, device)
+                if ranks.is_first():
+                    progress.report(share, f"step {step} {seen}")
+            stop = ranks.agree({"stop": _is_asked_to_stop(check)}, device)["stop"] > 0
+            if ranks.is_first():
+                _keep(file, reached, learner, mean, ends=stop or share >= 1)
             if stop:
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
                 )
-        weights = load_file(folder / BEST) if schedule.best else mean
+        weights = load_file(folder / BEST) if schedule.best and ranks.is_first() else mean
         return {key: value.cpu() for key, value in weights.items()}
 
 
@@ -134,8 +137,11 @@ def train_and_save(
     into the file with its `shape`, and finish the stage.
     """
     stage = file.parent.name
-    save_file(kept(train(run, stage, make)), file, shape)
-    run.finish(stage, inputs, **about)
+    with ranks.joined(run.device) as device:
+        weights = train(run, stage, make, device)
+        if ranks.is_first():
+            save_file(kept(weights), file, shape)
+            run.finish(stage, inputs, **about)
 
 
 Maker = Callable[[torch.device], Learner]
@@ -175,11 +181,12 @@ def in_bf16(device: torch.device | str, *, asked: bool) -> torch.autocast:
 
 def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) -> None:
     """One optimiser step on a loss. Gradients that are not finite change nothing."""
-    parameters: Iterable[nn.Parameter] = [
+    parameters: list[nn.Parameter] = [
         parameter for group in optimiser.param_groups for parameter in group["params"]
     ]
     optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
+    ranks.average(parameters)
     norm = nn.utils.clip_grad_norm_(parameters, clip)
     if optimiser.defaults["fused"]:
         # As torch's scaler of gradients tells it: the device itself decides, nobody waits for it.
@@ -257,9 +264,14 @@ def share_of(schedule: Schedule, reached: checkpoints.Reached) -> float:
     return max(reached.step / schedule.steps, timed) if schedule.steps else 1.0
 
 
+def _share(schedule: Schedule, reached: checkpoints.Reached, device: torch.device) -> float:
+    """How much is over, the same in all processes, whose clocks differ."""
+    share = share_of(schedule, reached)
+    return ranks.agree({"share": share}, device)["share"] if schedule.seconds else share
+
+
 def _step(run: Run, learner: Learner, step: int, share: float) -> Losses:
-    # The last number is of a time when several processes trained; with it the results are the same.
-    draw = random.Random(f"{run.recipe.seed} {learner.averaged} {step} 0")
+    draw = random.Random(f"{run.recipe.seed} {learner.averaged} {step} {ranks.rank()}")
     torch.manual_seed(draw.getrandbits(31))
     for each in learner.optimisers.values():
         for group in each.param_groups:
@@ -271,9 +283,9 @@ def _step(run: Run, learner: Learner, step: int, share: float) -> Losses:
         return learner.learn(StepContext(step, share, draw))
 
 
-def _seen(losses: Losses, name: str, step: int) -> str:
+def _seen(losses: Losses, name: str, step: int, device: torch.device) -> str:
     """The losses for people, after a look at whether they are numbers."""
-    values = {key: float(loss) for key, loss in losses.items()}
+    values = ranks.agree({key: float(loss) for key, loss in losses.items()}, device)
     if not all(map(math.isfinite, values.values())):
         raise ModelError(
             "The training of '{name}' left the numbers at step {step}: {losses}.",

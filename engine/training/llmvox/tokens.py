@@ -28,6 +28,7 @@ from engine.training.codec.sound_losses import SoundLearner
 from engine.training.codec.speech import SLOT, SOUND_NUMBERS, Cut, Speech, Windows, read_speech
 from engine.training.corpus.shards import read_shards
 from engine.training.loop import Losses, StepContext, in_bf16, mean_losses, train_and_save
+from engine.training.ranks import is_first
 from engine.training.run import Run
 from engine.tts.llmvox.config import ENTRY
 from engine.tts.speaker.small import load_small_speaker
@@ -72,7 +73,8 @@ def train_tokens(run: Run) -> None:
     people = {number: torch.from_numpy(vector) for number, vector in person_vectors(run).items()}
 
     def keep(tokens: Tokeniser) -> None:
-        save_file(tokens.state_dict(), folder / FILE)
+        if is_first():
+            save_file(tokens.state_dict(), folder / FILE)
 
     def vocoder(mean: dict[str, Tensor]) -> dict[str, Tensor]:
         return {k.removeprefix("vocoder."): v for k, v in mean.items() if k.startswith("voc")}

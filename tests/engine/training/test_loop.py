@@ -109,10 +109,10 @@ def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
     run, shares = Run(tiny, tmp_path), list[float]()
     monkeypatch.setattr(loop, "_is_asked_to_stop", lambda _: len(shares) == 5)
     with pytest.raises(Cancelled):
-        train(run, "walker", lambda _: Walker(TIMED, shares))
+        train(run, "walker", lambda _: Walker(TIMED, shares), CPU)
     stopped_at = shares[-1]
     assert 0 < stopped_at < 0.7
-    train(run, "walker", lambda _: Walker(TIMED, shares))
+    train(run, "walker", lambda _: Walker(TIMED, shares), CPU)
     assert shares == sorted(shares)
     assert shares[5] > stopped_at
     assert 0.8 < shares[-1] < 1
@@ -132,7 +132,7 @@ def test_the_weights_are_those_of_the_end_or_of_the_best_validation(
         made.append(Walker(schedule, []))
         return made[0]
 
-    mean = train(Run(tiny, tmp_path), "walker", make)
+    mean = train(Run(tiny, tmp_path), "walker", make, CPU)
     is_last = torch.equal(mean["weight"], made[0].parts["walker"].state_dict()["weight"])
     assert is_last == (not best)
 
@@ -140,7 +140,7 @@ def test_the_weights_are_those_of_the_end_or_of_the_best_validation(
 def test_losses_that_are_no_numbers_end_a_training(tiny: Recipe, tmp_path: Path) -> None:
     schedule = Schedule(steps=3, batch=1, learning_rate=0.1)
     with pytest.raises(ModelError, match="left the numbers"):
-        train(Run(tiny, tmp_path), "walker", lambda _: Walker(schedule, [], float("nan")))
+        train(Run(tiny, tmp_path), "walker", lambda _: Walker(schedule, [], float("nan")), CPU)
 
 
 @pytest.mark.parametrize("fused", [False, True])

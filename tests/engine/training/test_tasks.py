@@ -79,3 +79,16 @@ def test_processes_find_what_one_alone_finds(tmp_path: Path) -> None:
 def test_a_process_that_dies_is_named_and_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="ended unexpectedly"):
         do_tasks("test", tmp_path, [Task("death", dying, ())], 1, fresh=True)
+
+
+def test_a_cluster_of_dask_does_what_the_processes_do(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    tasks = squares(tmp_path, 2, 3)
+    cluster = distributed.LocalCluster(
+        "127.0.0.1:0", n_workers=1, processes=False, dashboard_address=None
+    )
+    with cluster:
+        address = cluster.scheduler_address
+        do_tasks("squares", tmp_path, tasks, workers=1, scheduler=address)
+    assert [result(task, tmp_path) for task in tasks] == [{"square": 4}, {"square": 9}]
+    assert marks(tmp_path) == 2
