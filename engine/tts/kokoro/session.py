@@ -25,7 +25,7 @@ from engine.tts.utterance import AheadUtterance
 
 RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro
 # Frames of a window: small ones sound sooner, large ones compute less around them.
-_FIRST, _LARGEST = 8, 24
+_FIRST, _LARGEST = 6, 24
 _SOONER: Final = 1  # frames by which an aligner finds words sooner than a plan does
 _KEPT: Final = 3 * SAMPLE_RATE  # how far back can be rewound: beyond any lead
 _JOIN: Final = 240  # samples in which one plan's sound goes over into the next one's

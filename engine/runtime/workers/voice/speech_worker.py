@@ -331,7 +331,7 @@ class SpeechWorker(Actor[Order]):
                 utterance.starved = True  # also at the end: no step follows, the rest is playing
                 self._reserve.end()
                 utterance.playback.starved()
-                if last == Finished():
+                if isinstance(last, Finished):
                     utterance.playback.complete()
 
     def _show(self, utterance: _Utterance) -> None:
