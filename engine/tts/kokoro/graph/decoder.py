@@ -153,7 +153,7 @@ class DecoderGraph:
     def _sees(self, name: str) -> int:
         """Rows at each side that a convolution sees."""
         conv = self._published.convolution(ROOT + name)
-        return conv.dilation * (conv.weight.shape[2] // 2)
+        return conv.dilation * (int(conv.weight.shape[2]) // 2)
 
     def _snake(self, path: str, part: str, x: str) -> str:
         """y + sin(a y)^2 / a of y, a norm of x. With w = a y / pi, whose factor is in the voice's
