@@ -3,12 +3,12 @@ named) speaks through a loudspeaker that has no latency of its own.
 
     python -m tests.benchmarks.slider_to_ear [--engine kokoro] [--moves 40] [--lead-ms 240] [--wall]
 
-Prints the milliseconds to the first frame made at the new rate (how soon a voice that reads the
-rate at every frame is heard to follow) and to the first word made at it that is heard to begin
-(what the formant voice, which takes up a rate at a word, needs). The target is 300 ms to the word,
-half of the time. It runs on a clock that is stepped by hand, on which computing costs its processor
-time, so that what else the machine does matters little; with --wall in real time, with the engine's
-own threads, to see that the loudspeaker does not run dry.
+Prints the milliseconds to the first sample made at the new rate (how soon a voice that reads the
+rate at every frame is heard to follow) and to the first word made at it that begins (what the
+formant voice, which takes up a rate at a word, needs), on the count of samples that were played.
+The target is 300 ms to the word, half of the time. It runs on a clock that is stepped by hand, on
+which computing costs its processor time, so that what else the machine does matters little; with
+--wall in real time, with the engine's own threads, to see that the loudspeaker does not run dry.
 """
 
 import argparse
@@ -18,14 +18,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
 from engine.api import ChangeSetting, Engine, SendText, Settings
 from engine.audio.devices.file_device import Clock, FileLoudspeaker
-from engine.messages.events import Event, RateMeasured, WordHeard
+from engine.messages.events import Event, WordHeard
 from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts import registry
@@ -50,34 +50,25 @@ class Move:
 
 
 class Watch:
-    """What was told and when, and at what rate each word was made."""
+    """What is made, and at which rate: `anew` is the sample from which on the sound has the newest
+    one (None = it has not been taken up), `word` the one at which the first word behind it begins.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.changed = threading.Condition()
-        self.frames: list[tuple[float, float | None]] = []  # when they were heard, and their target
-        self.words: list[float] = []  # when they were heard to begin
-        self.rates: dict[int, float | None] = {}  # by the number of the word
+        self.rate: float | None = None
+        self.anew: int | None = None
+        self.word: int | None = None
+        self.begun = False
 
     def receive(self, event: Event) -> None:
         with self.changed:
-            if isinstance(event, RateMeasured):
-                self.frames.append((self.clock(), event.target))
-            elif isinstance(event, WordHeard):
-                self.words.append(self.clock())
+            self.begun |= isinstance(event, WordHeard)
             self.changed.notify_all()
 
-    def framed(self, since: float, rate: float) -> float | None:
-        """When the first frame at this rate was heard."""
-        return next((at for at, target in self.frames if at >= since and target == rate), None)
-
-    def begun(self, since: float, rate: float) -> float | None:
-        """When the first word made at this rate was heard to begin."""
-        made = ((number, at) for number, at in enumerate(self.words) if at >= since)
-        return next((at for number, at in made if self.rates[number] == rate), None)
-
     def tap(self, load: Callable[[SpeechSettings, Progress], TtsModel]) -> Callable[..., TtsModel]:
-        """A synthesiser whose words are noted."""
+        """A synthesiser whose sound is noted."""
 
         def tapped(settings: SpeechSettings, progress: Progress) -> TtsModel:
             model = load(settings, progress)
@@ -87,17 +78,28 @@ class Watch:
 
         return tapped
 
-    def _note(self, session: TtsSession) -> TtsSession:
-        make = session.step
+    def _note(self, session: Any) -> TtsSession:
+        make, take_back = session.step, session.rewind
+
+        def rewind(sample: int) -> int | None:
+            end: int | None = take_back(sample)
+            if session.rate != self.rate or end is not None:
+                self.rate, self.word = session.rate, None
+                self.anew = getattr(session, "_made", session._sample) if end is None else end
+            return end
 
         def step() -> Step:
-            made = make()
-            if isinstance(made, AudioFrame):
-                self.rates |= {onset.word: session.rate for onset in made.onsets}
+            if session.rate != self.rate:
+                self.rate, self.word = session.rate, None
+                self.anew = getattr(session, "_made", session._sample)
+            made: Step = make()
+            if isinstance(made, AudioFrame) and self.word is None and self.anew is not None:
+                behind = (each.sample for each in made.onsets if each.sample >= self.anew)
+                self.word = next(behind, None)
             return made
 
-        session.step = step  # type: ignore[method-assign]
-        return session
+        session.step, session.rewind = step, rewind
+        return session  # type: ignore[no-any-return]
 
 
 def factories(watch: Watch, loudspeaker: FileLoudspeaker, moves: int) -> Factories:
@@ -160,7 +162,7 @@ def measure(
     engine.start()
     try:
         engine.post(SendText("Go on."))
-        wait(lambda: watch.words)
+        wait(lambda: watch.begun)
         found = []
         for number in range(moves):
             pulled = watch.clock() + chance.uniform(0.5, 1.0)
@@ -172,11 +174,20 @@ def measure(
 
 
 def pull(engine: Engine, watch: Watch, wait: Wait, rate: float) -> Move:
-    moved = watch.clock()
+    utterance: Any = engine._conductor._workers.speaker._utterance
+    moved, heard_at = watch.clock(), dict[str, float]()
     engine.post(ChangeSetting("speech.rate", rate))
-    framed, begun = partial(watch.framed, moved, rate), partial(watch.begun, moved, rate)
-    wait(lambda: framed() is not None and begun() is not None)
-    return Move(((framed() or 0.0) - moved) * 1000, ((begun() or 0.0) - moved) * 1000)
+
+    def heard() -> bool:
+        """Whether both were; notes when."""
+        position = utterance.playback.delivery().speech_ms * utterance.playback._model_rate / 1000
+        for name, sample in (("frame", watch.anew), ("word", watch.word)):
+            if watch.rate == rate and sample is not None and position >= sample:
+                heard_at.setdefault(name, 1000 * (watch.clock() - moved))
+        return len(heard_at) == len(fields(Move))
+
+    wait(heard)
+    return Move(**heard_at)
 
 
 def main() -> None:

@@ -16,13 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.audio.base import Loudspeaker, Pcm
-from engine.audio.pcm import Resampler, level_db
+from engine.audio.pcm import Resampler, level_db, ramp
 from engine.runtime.turn.facts import Delivery
 from engine.text.word import Word
 from engine.tts.base import AudioFrame
 
-# At least this stays in the ring when the rest is taken back: a loaded machine makes more in time.
+# At least this stays in the ring when the rest is made again: a loaded machine makes more in time.
 KEPT_MS = 80
+_FADE_MS = 10  # from what sounds to what was made again too late for it
+_REMEMBERED_MS = 50  # what was heard: renew() begins to resample before what is made again
 _FILTER_MS = 5  # how far a sample of soxr's hangs on those before and after it (measured: 1e-6)
 
 
@@ -93,7 +95,11 @@ class Playback:
     # ------------------------------------------------------------- writing (speaker's thread)
 
     def add(self, frame: AudioFrame, words: tuple[Word, ...], target: float | None) -> None:
-        """Queue a frame; `words` are the words of its onsets, `target` the rate it was made at."""
+        """Queue a frame; `words` are the words of its onsets, `target` the rate it was made at. It
+        takes the place of what was added from its first sample on; see renew().
+        """
+        if frame.sample < self._produced:
+            frame = self._joined(frame)
         for onset, word in zip(frame.onsets, words, strict=True):
             self._words.append(WordCue(word, onset.sample))
         self._frames.append(FrameCue(frame.sample, level_db(frame.pcm), target, frame.rate))
@@ -119,8 +125,8 @@ class Playback:
         """Give the ring what it takes; called often."""
         self._queue(np.zeros(0, np.float32))
         self._look()
-        position = self._heard_sample()
-        while self._unheard and self._end_of(self._unheard[0]) <= position:
+        old = self._heard_sample() - self._model_rate * _REMEMBERED_MS // 1000
+        while self._unheard and self._end_of(self._unheard[0]) <= old:
             self._unheard.popleft()
 
     def starved(self) -> None:
@@ -143,33 +149,35 @@ class Playback:
         self._resume_at = self._heard_sample()
         self._go_on(loudspeaker, self._resume_at)
 
-    def recall(self, kept_ms: float = KEPT_MS) -> int | None:
-        """Take back from the loudspeaker what it does not play in the next `kept_ms`; returns the
-        first sample of the utterance that can be made again, and renew() must follow. None = there
-        is nothing.
-        """
-        end = self._played + round(kept_ms * self._loudspeaker.sample_rate / 1000)
-        if self._written <= end:
-            return None
-        self._written -= self._loudspeaker.take_back(self._written - end)
-        return self._sample(self._written) + self._model_rate * _FILTER_MS // 1000
+    def renewable(self, kept_ms: float = KEPT_MS) -> int:
+        """The first sample of the utterance that renew() still reaches in `kept_ms`."""
+        count = self._played + round(kept_ms * self._loudspeaker.sample_rate / 1000)
+        begin = self._start + count * self._model_rate // self._loudspeaker.sample_rate
+        return begin + self._model_rate * _FILTER_MS // 1000
 
-    def renew(self, end: int | None) -> None:
-        """Hand over again what recall() took, but from the sample `end` on: that is forgotten, and
-        will be made again. None = nothing is.
+    def renew(self, end: int) -> None:
+        """Take back from the loudspeaker what comes from the sample `end` of the utterance on, and
+        forget it: that will be made again. What has left the ring by now stays.
         """
-        if end is not None and end < self._produced:
-            self._forget(end)
-        step = self._model_rate // math.gcd(self._model_rate, self._loudspeaker.sample_rate)
+        rate = self._loudspeaker.sample_rate
+        kept = (end - self._start) * rate // self._model_rate - rate * _FILTER_MS // 1000
+        self._written -= self._loudspeaker.take_back(max(0, self._written - max(0, kept)))
+        self._forget(end)
+        step = self._model_rate // math.gcd(self._model_rate, rate)
         filtered = self._sample(self._written) - self._model_rate * _FILTER_MS // 1000
         # Where a sample of the utterance is one of the loudspeaker's too: there both fall together.
         begin = max(0, filtered - self._start) // step * step
         self._pending = np.zeros(0, np.float32)
-        self._resampler = Resampler(self._model_rate, self._loudspeaker.sample_rate)
-        self._skipped = self._written - begin * self._loudspeaker.sample_rate // self._model_rate
+        self._resampler = Resampler(self._model_rate, rate)
+        self._skipped = self._written - begin * rate // self._model_rate
         self._make_from(self._start + begin)
 
     # ------------------------------------------------------------------ asking (any thread)
+
+    @property
+    def produced(self) -> int:
+        """Samples of the utterance that were added."""
+        return self._produced
 
     @property
     def lead_ms(self) -> float:
@@ -256,6 +264,8 @@ class Playback:
 
     def _make_from(self, start: int) -> None:
         """Resample what is kept from the sample `start` of the utterance on."""
+        kept_from = self._unheard[0].sample if self._unheard else self._produced
+        self._make(np.zeros(max(0, kept_from - start), np.float32))
         for frame in self._unheard:
             self._make(frame.pcm[max(0, start - frame.sample) :])
         if self._complete:
@@ -271,6 +281,23 @@ class Playback:
             for frame in self._unheard
             if frame.sample < end
         )
+
+    def _joined(self, frame: AudioFrame) -> AudioFrame:
+        """A frame that was made again. If it comes too late, its first samples are what sounds in
+        their place, and that goes over into the others.
+        """
+        before = tuple(self._unheard)
+        self.renew(frame.sample)
+        reached = self._start + self._written * self._model_rate // self._loudspeaker.sample_rate
+        late = min(reached - frame.sample, len(frame.pcm))
+        if late <= 0:
+            return frame
+        old = [each.pcm[max(0, frame.sample - each.sample) :] for each in before]
+        old_pcm = np.concatenate(old)[: late + self._model_rate * _FADE_MS // 1000]
+        over = frame.pcm[late : len(old_pcm)]
+        over = over + (old_pcm[late:][: len(over)] - over) * ramp(1, 0, len(over))
+        pcm = np.concatenate([old_pcm[:late], over, frame.pcm[late + len(over) :]])
+        return replace(frame, pcm=pcm)
 
     def _make(self, pcm: Pcm | None) -> None:
         """Resample and queue; None = no more comes."""

@@ -157,11 +157,11 @@ def make_plan(
 
 
 def _joined(old: Floats, new: Floats, place: int) -> Floats:
-    """The old pitch up to a place, then the new one, bent so that it begins where the old one goes
-    on.
+    """The old pitch up to a place, then the new one, bent so that it goes on from there as the new
+    one does from its own values before.
     """
     joined = np.concatenate([old[:place], new[place:]])
-    ends = [float(each[place : place + 2].min(initial=np.inf)) for each in (old, new)]
+    ends = [float(each[place - 2 : place].min(initial=np.inf)) for each in (old, new)]
     if all(_VOICED_HZ < end < np.inf for end in ends):
         bent = joined[place : place + _BENT]
         bent *= (ends[0] / ends[1]) ** np.linspace(1, 0, len(bent), dtype=np.float32)

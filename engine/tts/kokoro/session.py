@@ -25,7 +25,7 @@ from engine.tts.utterance import AheadUtterance
 
 RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro
 # Frames of a window: small ones sound sooner, large ones compute less around them.
-_FIRST, _LARGEST = 8, 24
+_FIRST, _LARGEST = 6, 24
 _SOONER: Final = 1  # frames by which an aligner finds words sooner than a plan does
 _KEPT: Final = 3 * SAMPLE_RATE  # how far back can be rewound: beyond any lead
 _JOIN: Final = 240  # samples in which one plan's sound goes over into the next one's
@@ -81,11 +81,12 @@ class KokoroSession(AheadUtterance):
         self._all_known = False
         self._state = _State()
         self._windows: deque[_Window] = deque()
+        self._heeded: float | None = None  # the rate of the last step, or of a rewind since
 
     def step(self) -> Step:
         if self._finished:
             return Finished()
-        if len(self._ready) and self._is_retimed():
+        if self._rate != self._heeded:  # and nobody has said from where on
             self.rewind(self._sample)
         while not len(self._ready):
             if not self._go_on():
@@ -101,18 +102,13 @@ class KokoroSession(AheadUtterance):
         if plan.wish.closed and state.done == plan.limit:
             first = state.first + len(plan.wish.words)
             self._state = _State(first, late=plan.late(state.done), window=state.window)
-        elif self._is_retimed():
+        elif plan.wish.rate != self._target:
             self._plan(plan.wish.words, closed=plan.wish.closed)
         elif state.done < plan.limit:
             self._render(plan)
         else:
             return self._plan_more()
         return True
-
-    def _is_retimed(self) -> bool:
-        """Whether the plan was made for another rate."""
-        plan = self._state.plan
-        return plan is not None and plan.wish.rate != self._target
 
     @property
     def _target(self) -> float | None:
@@ -216,6 +212,7 @@ class KokoroSession(AheadUtterance):
 
     def rewind(self, sample: int) -> int | None:
         """As TtsSession says, but from the first frame at or after `sample`, also inside a word."""
+        self._heeded = self._rate
         starts = [int(each.places[-2]) for each in self._windows]  # of each window's last frame
         number = int(np.searchsorted(starts, sample))
         if self._finished or number == len(starts):

@@ -14,12 +14,6 @@ from engine.tts.kokoro.parts import Floats, Given, Parts
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
 
-# Frames around a window that each stage sees: the coarse one 13 on the left and 14 on the right,
-# its result 5, the noise of the middle stage 6, the middle stage 4.
-_COARSE, _RESULT, _NOISE, _MIDDLE = 14, 5, 6, 4
-_ROWS: Final = 20  # of the middle stage, a frame
-_FINE_SEES: Final = 22  # such rows, for the last stage: 125 of its own, six to one of these
-_FINE: Final = FINE_ROWS // _ROWS
 _FADE: Final = 120  # samples at both sides of a silence, and at the end
 
 
@@ -27,30 +21,27 @@ def render(parts: Parts, given: Given, plan: Plan, first: int, last: int) -> Flo
     """Samples [FRAME * (last - first)] of the frames from `first` to `last`."""
     total = len(plan.features)
 
-    def around(frames: int) -> tuple[int, int]:
-        return max(0, first - frames), min(total, last + frames)
+    def around(count: int, rows: int = 1) -> tuple[int, int]:
+        """The first and the last of so many rows a frame, with `count` on each side."""
+        return max(0, rows * first - count), min(rows * total, rows * last + count)
 
-    coarse, result, noise, middle = map(around, (_COARSE, _RESULT, _NOISE, _MIDDLE))
-    begin = max(0, _ROWS * first - _FINE_SEES)
-    end = min(_ROWS * total, _ROWS * last + _FINE_SEES)
-    crops = [
-        [2 * (each - coarse[0]) for each in result],
-        [_ROWS * (each - result[0]) for each in middle],
-        [_ROWS * (each - noise[0]) for each in middle],
-        [each - _ROWS * middle[0] for each in (begin, end)],
-        [_FINE * begin - FINE_ROWS * noise[0], _FINE * end - FINE_ROWS * noise[0] + 1],
-    ]
-    spectrum = parts.source.spectrum(plan.pitch, plan.turns, *noise)
+    crops = []
+    for rows, had, left in parts.layout["crops"]:
+        begin, (low, high) = around(had, rows)[0], around(left, rows)
+        crops.append((low - begin, high - begin + (rows == FINE_ROWS)))  # there one more
+    of_features, of_spectrum, of_samples = parts.layout["seen"]
+    coarse, noise = around(of_features), around(of_spectrum)
     samples = parts.decode(
         {
             **given,
             "features": plan.features[None, slice(*coarse)],
             "curves": plan.curves[None, slice(*coarse)],
-            "spectrum": spectrum[None],
+            "spectrum": parts.source.spectrum(plan.pitch, plan.turns, *noise)[None],
             "crops": np.array(crops, np.int64),
         }
     )
-    at = begin * FRAME // _ROWS + EDGE  # of the sentence, the first of the samples
+    row = around(of_samples, FINE_ROWS)[0]
+    at = row * FRAME // FINE_ROWS + EDGE  # of the sentence, the first of the samples
     wanted = np.zeros(FRAME * (last - first), np.float32)
     low, high = max(at, FRAME * first), min(at + len(samples), FRAME * last)
     wanted[low - FRAME * first : high - FRAME * first] = samples[low - at : high - at]

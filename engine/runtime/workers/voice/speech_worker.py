@@ -269,15 +269,18 @@ class SpeechWorker(Actor[Order]):
         playback.pump()
         self._show(utterance)
         self._reserve.note()
+        end = None
         if self._rate(utterance) != utterance.session.rate:
-            self._retime(utterance)
+            end = self._retime(utterance)
         if playback.over:
             self._finish(utterance)
             return 0.0
         lead_ms = max(self._controls.lead_ms, self._voice.lead_ms)
-        if utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= lead_ms:
+        if end is None and (
+            utterance.starved or playback.lead_ms + playback.frame_ms / 2 >= lead_ms
+        ):
             return TICK_S
-        self._step(utterance)
+        self._step(utterance, end)
         return 0.0
 
     def _wait(self, utterance: _Utterance) -> float:
@@ -292,18 +295,22 @@ class SpeechWorker(Actor[Order]):
     def _rate(self, utterance: _Utterance) -> float | None:
         return self._controls.rate if utterance.rate is None else utterance.rate
 
-    def _retime(self, utterance: _Utterance) -> None:
-        """The rate has changed: make again those words that are not heard yet."""
+    def _retime(self, utterance: _Utterance) -> int | None:
+        """The rate has changed: make again what will not be heard before that can be done. The
+        sample it begins at, if the loudspeaker has it already; it keeps it until then.
+        """
         utterance.session.rate = self._rate(utterance)
-        if (start := utterance.playback.recall(self._reserve.kept_ms)) is None:
-            return
-        end = utterance.session.rewind(start)
-        utterance.playback.renew(end)
-        utterance.starved = utterance.starved and end is None
-        if end is not None:
-            self._reserve.begin()
+        end = utterance.session.rewind(utterance.playback.renewable(self._reserve.kept_ms))
+        if end is None:
+            return None
+        utterance.starved = False
+        if end >= utterance.playback.produced:
+            return None
+        self._reserve.begin(moved=True)
+        return end
 
-    def _step(self, utterance: _Utterance) -> None:
+    def _step(self, utterance: _Utterance, end: int | None) -> None:
+        """`end`: from this sample on what the loudspeaker has is made again; None = nothing is."""
         rate = utterance.session.rate
         utterance.reply.move()
         match utterance.session.step():
@@ -318,13 +325,14 @@ class SpeechWorker(Actor[Order]):
                 utterance.playback.feeding()
                 utterance.playback.add(frame, words, target)
                 self._reserve.come(utterance.playback.frame_ms)
-            case Starved():
-                utterance.starved = True
+            case (Starved() | Finished()) as last:
+                if end is not None:
+                    utterance.playback.renew(end)
+                utterance.starved = True  # also at the end: no step follows, the rest is playing
                 self._reserve.end()
                 utterance.playback.starved()
-            case Finished():
-                utterance.starved = True  # no step follows; the rest is playing
-                utterance.playback.complete()
+                if isinstance(last, Finished):
+                    utterance.playback.complete()
 
     def _show(self, utterance: _Utterance) -> None:
         """Tell what has become audible since the last look."""

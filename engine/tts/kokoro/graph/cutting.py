@@ -13,7 +13,14 @@ import onnxruntime
 from onnx import helper, numpy_helper
 from safetensors.numpy import save_file
 
-from engine.tts.kokoro.graph.decoder import ROOT, WEIGHTS, DecoderGraph
+from engine.tts.kokoro.graph.decoder import (
+    FEATURES_SEEN,
+    LAST_SEEN,
+    ROOT,
+    SPECTRUM_SEEN,
+    WEIGHTS,
+    DecoderGraph,
+)
 from engine.tts.kokoro.graph.published import (
     DURATIONS,
     ENERGY,
@@ -56,6 +63,8 @@ def cut(source: Path, into: Path) -> None:
         "behind": decoder.behind,
         "root": ROOT,
         "levels": _levels(),
+        "seen": (FEATURES_SEEN, SPECTRUM_SEEN, LAST_SEEN),
+        "crops": list(decoder.crops),
     }
     (into / "layout.json").write_text(json.dumps(layout), encoding="utf-8")
 

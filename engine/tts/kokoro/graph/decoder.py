@@ -2,9 +2,9 @@
 
 Rows run over time throughout ([1, T, C]), so that a convolution of bytes reads its rows in place.
 The instance norms are affine maps that the voice brings, as are the ranges of the bytes
-(statistics.py); the spectrum of the source comes from outside (source.py). Every stage gets as many
-rows around the wanted frames as the stages behind it see, and no more: most of the time goes into
-the last one. Invariants: the sums are those of the published graph, but the result of each
+(statistics.py); the spectrum of the source comes from outside (source.py). Every convolution gets
+as many rows around the wanted frames as those behind it see, and no more: in a short window that is
+a quarter of the time. Invariants: the sums are those of the published graph, but the result of each
 convolution is rounded to a byte too; a frame's samples do not depend on the window around it.
 """
 
@@ -20,6 +20,18 @@ from engine.tts.kokoro.source import BINS
 ROOT: Final = "/decoder/decoder/"
 WEIGHTS: Final = "decoder.decoder."
 STEPS: Final = (10, 6)  # rows that each upsampling makes of one
+# Rows around the wanted frames. Of the finest, the samples need one, their convolution three more;
+# a residual block of 11 taps sees 60, one of 7 taps 36. Upsampling gives the outermost half step
+# wrong, and the finest rows lie one further on. A coarse block sees two; the last makes two rows of
+# a frame, the second of them out of the next frame as well.
+LAST_SEEN: Final = 4
+_FINE: Final = LAST_SEEN + 60  # 120 rows a frame
+_MIDDLE_LEFT: Final = -(-(_FINE + 4) // STEPS[1])
+_MIDDLE: Final = _MIDDLE_LEFT + 60  # 20 rows a frame
+_COARSE_LEFT: Final = -(-(_MIDDLE + 5) // STEPS[0])  # 2 rows a frame
+_DOUBLED: Final = _COARSE_LEFT // 2 + 2
+FEATURES_SEEN: Final = _DOUBLED + 4 * 2
+SPECTRUM_SEEN: Final = -(-(_MIDDLE + 36) // 20)
 _WIDTH, _HOP = 20, 5  # samples
 _GAIN: Final = 4.0  # of the published inverse transform
 _END: Final = np.iinfo(np.int64).max
@@ -34,7 +46,8 @@ class DecoderGraph:
     `bias` [C] (times the factor, where there is one: a snake follows); `entries`, published tensors
     that are rounded to bytes, `scale` and `zero`; `convolutions`, for each name `weights`, `step`
     and `least` [C] and `start` int32 [C]. An input is called by the kind and the name. A norm in
-    `behind` is over the bytes of a convolution, whose step and least are in its gain and bias.
+    `behind` is over the bytes of a convolution, whose step and least are in its gain and bias. The
+    keys of `crops`: rows a frame, how many of them lie around the frames, and how many are left.
     """
 
     def __init__(self, published: Published) -> None:
@@ -45,22 +58,28 @@ class DecoderGraph:
         self.entries: list[str] = []
         self.convolutions: dict[str, Convolution] = {}
         self.behind: dict[str, str] = {}
+        self.crops: dict[tuple[int, int, int], int] = {}
 
     def build(self) -> ModelProto:
-        """Inputs: features [1, T, C], curves [1, T, 2], spectrum [1, 120 N + 1, 22], `crops`
-        [5, 2] (first and last row to keep of: the coarse stage's 2 T; the middle stage's 20 T; its
-        noise's 20 N; the middle stage's result; the spectrum) and those of the voice. Output:
-        samples, five behind the first row and before the last.
+        """Inputs: features [1, T, C] and curves [1, T, 2] of the frames and FEATURES_SEEN around
+        them, spectrum [1, 120 N + 1, 22] of the frames and SPECTRUM_SEEN around them, `crops`
+        [K, 2] (the first and last row to keep, for each of `crops`) and those of the voice. Output:
+        samples, from five behind the first of LAST_SEEN rows around the frames to five before the
+        last.
         """
-        crops = self._split(self._add("Reshape", "crops", self._ints("flat", -1)), 10, 1, axis=0)
-        crop = list(zip(crops[::2], crops[1::2], strict=True))
-        coarse = self._slice(self._coarse(), *crop[0])
-        noise = self._slice(self._noise(0, "spectrum"), *crop[2])
-        middle = self._add("Add", self._slice(self._upsampled(0, coarse), *crop[1]), noise)
-        middle = self._slice(self._voiced(0, middle), *crop[3])
-        noise = self._noise(1, self._slice("spectrum", *crop[4]))
+        middle = self._crop(
+            self._upsampled(0, self._coarse()), 20, STEPS[0] * _COARSE_LEFT, _MIDDLE
+        )
+        noise = self._convolution("generator/noise_convs.0/Conv", "spectrum")
+        path = "generator/noise_res.0"
+        noise = self._residual(path, noise, 20, 20 * SPECTRUM_SEEN, _MIDDLE)
+        middle = self._voiced(0, self._add("Add", middle, noise), 20, _MIDDLE, _MIDDLE_LEFT)
         fine = self._padded(self._upsampled(1, middle), 1, 0, mode="reflect")
-        self._samples(self._voiced(1, self._add("Add", fine, noise)))
+        fine = self._crop(fine, 120, STEPS[1] * _MIDDLE_LEFT, _FINE)
+        spectrum = self._crop("spectrum", 120, 120 * SPECTRUM_SEEN, _FINE + 60)
+        noise = self._convolution("generator/noise_convs.1/Conv", spectrum)
+        noise = self._residual("generator/noise_res.1", noise, 120, _FINE + 60, _FINE)
+        self._samples(self._voiced(1, self._add("Add", fine, noise), 120, _FINE, LAST_SEEN))
         return self._model()
 
     # ------------------------------------------------------------------ the coarse stage
@@ -68,10 +87,15 @@ class DecoderGraph:
     def _coarse(self) -> str:
         residual = self._convolution("asr_res/asr_res.0/Conv", "features")
         x = self._block("encode", self._add("Concat", "features", "curves", axis=2))
+        curves, around = "curves", FEATURES_SEEN
         for number in range(4):
-            joined = self._add("Concat", x, residual, "curves", axis=2)
+            x, residual, curves = (
+                self._crop(each, 1, around, around - 2) for each in (x, residual, curves)
+            )
+            around -= 2
+            joined = self._add("Concat", x, residual, curves, axis=2)
             x = self._block(f"decode.{number}", joined, doubles=number == 3)
-        return x
+        return self._crop(x, 2, 2 * around, _COARSE_LEFT)
 
     def _block(self, path: str, x: str, *, doubles: bool = False) -> str:
         """A residual block, which may make two rows of each."""
@@ -105,23 +129,31 @@ class DecoderGraph:
 
     # ------------------------------------------------------------------ the fine stages
 
-    def _noise(self, number: int, spectrum: str) -> str:
-        noise = self._convolution(f"generator/noise_convs.{number}/Conv", spectrum)
-        return self._residual(f"generator/noise_res.{number}", noise)
-
-    def _voiced(self, number: int, x: str) -> str:
-        parts = [self._residual(f"generator/resblocks.{3 * number + n}", x) for n in range(3)]
+    def _voiced(self, number: int, x: str, rows: int, around: int, left: int) -> str:
+        parts = [
+            self._residual(f"generator/resblocks.{3 * number + n}", x, rows, around, left)
+            for n in range(3)
+        ]
         total = self._add("Add", self._add("Add", parts[0], parts[1]), parts[2])
         return self._add("Mul", total, self._floats("third", 1 / 3))
 
-    def _residual(self, path: str, x: str) -> str:
-        for number in range(3):
-            first, second = (f"{path}/convs{half}.{number}/Conv" for half in (1, 2))
+    def _residual(self, path: str, x: str, rows: int, around: int, left: int) -> str:
+        """Of `rows` a frame; `around` of them lie around the frames, of which so many are left."""
+        pairs = [[f"{path}/convs{half}.{number}/Conv" for half in (1, 2)] for number in range(3)]
+        sees = [sum(self._sees(name) for name in pair) for pair in pairs]
+        for number, (first, second) in enumerate(pairs):
+            needed = left + sum(sees[number:])
+            x, around = self._crop(x, rows, around, needed), needed
             main = self._bytes(first, self._snake(path, f"1.{number}", x))
             self.behind[f"{path}/adain2.{number}"] = first
             main = self._convolution(second, self._snake(path, f"2.{number}", main))
             x = self._add("Add", main, x)
-        return x
+        return self._crop(x, rows, around, left)
+
+    def _sees(self, name: str) -> int:
+        """Rows at each side that a convolution sees."""
+        conv = self._published.convolution(ROOT + name)
+        return conv.dilation * (int(conv.weight.shape[2]) // 2)
 
     def _snake(self, path: str, part: str, x: str) -> str:
         """y + sin(a y)^2 / a of y, a norm of x. With w = a y / pi, whose factor is in the voice's
@@ -226,6 +258,13 @@ class DecoderGraph:
     def _slice(self, x: str, first: str, last: str) -> str:
         return self._add("Slice", x, first, last, self._ints("one", 1))
 
+    def _crop(self, x: str, rows: int, around: int, left: int) -> str:
+        """See `crops`."""
+        if around == left:
+            return x
+        number = self.crops.setdefault((rows, around, left), len(self.crops))
+        return self._slice(x, f"crop {2 * number}", f"crop {2 * number + 1}")
+
     def _split(self, x: str, count: int, width: int, axis: int = 2) -> list[str]:
         sizes = self._ints(f"{count} times {width}", *[width] * count)
         names = [f"{x} {number}" for number in range(count)]
@@ -254,7 +293,14 @@ class DecoderGraph:
             "spectrum": [1, "R", 2 * BINS],
         }
         inputs = [helper.make_tensor_value_info(n, _FLOAT, shape) for n, shape in shapes.items()]
-        inputs.append(helper.make_tensor_value_info("crops", _INT64, [5, 2]))
+        count = 2 * len(self.crops)
+        inputs.append(helper.make_tensor_value_info("crops", _INT64, [len(self.crops), 2]))
+        sizes, flat = self._ints("crop sizes", *[1] * count), self._ints("flat", -1)
+        names = [f"crop {number}" for number in range(count)]
+        self._nodes[:0] = [
+            helper.make_node("Reshape", ["crops", flat], ["all crops"]),
+            helper.make_node("Split", ["all crops", sizes], names, axis=0),
+        ]
         kinds = [(name, {"gain": _FLOAT, "bias": _FLOAT}) for name in self.norms]
         kinds += [(name, {"scale": _FLOAT, "zero": TensorProto.UINT8}) for name in self.entries]
         for name in self.convolutions:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -270,44 +271,56 @@ def heard_to_the_end(loudspeaker: HandLoudspeaker, playback: Playback) -> Pcm:
     return np.concatenate(loudspeaker.heard)
 
 
+def add_again(playback: Playback, frames: list[AudioFrame], sign: float = 1.0) -> None:
+    for frame in frames:
+        words = tuple(WORDS[onset.word] for onset in frame.onsets)
+        playback.add(replace(frame, pcm=sign * frame.pcm), words, None)
+
+
 @pytest.mark.parametrize("model_rate", [RATE, 22_050, 24_000])
 @pytest.mark.parametrize("played", [0, 100, 5_000])
-def test_what_is_recalled_and_handed_over_again_joins_up_unheard(
-    model_rate: int, played: int
-) -> None:
-    whole = heard_to_the_end(*toned(model_rate)[:2])
-    loudspeaker, playback, _ = toned(model_rate)
-    loudspeaker.play(played)
-    playback.pump()
-    assert playback.recall() is not None
-    playback.renew(None)
-    joined = heard_to_the_end(loudspeaker, playback)
-    np.testing.assert_allclose(joined, whole, atol=1e-4)
-
-
-@pytest.mark.parametrize("model_rate", [RATE, 22_050, 24_000])
-def test_what_is_made_anew_takes_the_place_of_what_was_recalled(model_rate: int) -> None:
+def test_what_is_made_again_takes_the_place_of_what_was_there(model_rate: int, played: int) -> None:
     whole = heard_to_the_end(*toned(model_rate)[:2])
     loudspeaker, playback, frames = toned(model_rate)
-    loudspeaker.play(5_000)
+    loudspeaker.play(played)
     playback.pump()
-    start = playback.recall()
-    assert start is not None
-    end = next(frame.sample for frame in frames if frame.sample >= start)
-    playback.renew(end)
-    assert playback.lead_ms == pytest.approx(end * 1000 / model_rate - 5_000 * 1000 / RATE, abs=0.1)
-    for frame in frames:
-        if frame.sample >= end:
-            playback.add(frame, (WORDS[frame.onsets[0].word],), None)
+    again = [frame for frame in frames if frame.sample >= playback.renewable()]
+    add_again(playback, again[:1])
+    end = again[0].sample + len(again[0].pcm)
+    lead_ms = end * 1000 / model_rate - played * 1000 / RATE
+    assert playback.lead_ms == pytest.approx(lead_ms, abs=0.1)
+    add_again(playback, again[1:])
     np.testing.assert_allclose(heard_to_the_end(loudspeaker, playback), whole, atol=1e-4)
     assert len(playback.delivery().words) == len(frames)
 
 
-def test_of_what_was_recalled_and_forgotten_nothing_is_heard() -> None:
+@pytest.mark.parametrize("model_rate", [RATE, 22_050, 24_000])
+@pytest.mark.parametrize("late_ms", [0, 5, 30, 95])
+def test_what_is_made_again_too_late_is_heard_from_where_it_belongs(
+    model_rate: int, late_ms: int
+) -> None:
+    """No sample is missing or heard twice, and what sounds goes over into it."""
+    whole = heard_to_the_end(*toned(model_rate)[:2])
+    loudspeaker, playback, frames = toned(model_rate)
+    reached = frames[5].sample * RATE // model_rate + late_ms * RATE // 1000
+    loudspeaker.play(reached)
+    playback.pump()
+    add_again(playback, frames[5:], sign=-1)
+    heard = heard_to_the_end(loudspeaker, playback)
+    assert len(heard) == len(whole)
+    over = RATE * (10 + 2 * 5) // 1000
+    np.testing.assert_allclose(heard[:reached], whole[:reached], atol=1e-4)
+    np.testing.assert_allclose(heard[reached + over :], -whole[reached + over :], atol=1e-4)
+    if late_ms:
+        assert np.abs(np.diff(heard)).max() < 1.5 * np.abs(np.diff(whole)).max()
+    assert len(playback.delivery().words) == len(frames)
+
+
+def test_of_what_is_made_again_nothing_old_is_heard() -> None:
     loudspeaker = HandLoudspeaker()
     playback = playing(loudspeaker)
     loudspeaker.play(10)
-    assert playback.recall() == 10 + (KEPT_MS + 5) * RATE // 1000
+    assert playback.renewable() == 10 + (KEPT_MS + 5) * RATE // 1000
     playback.renew(2_000)
     assert not playback.over
     playback.complete()
@@ -315,13 +328,6 @@ def test_of_what_was_recalled_and_forgotten_nothing_is_heard() -> None:
     assert np.concatenate(loudspeaker.heard).tolist() == [1.0] * 1_000 + [2.0] * 1_000
     assert playback.delivery().words == WORDS[:2]
     assert playback.over
-
-
-def test_with_nothing_ahead_nothing_is_recalled() -> None:
-    loudspeaker = HandLoudspeaker()
-    playback = playing(loudspeaker)
-    loudspeaker.play(2_500)
-    assert playback.recall() is None
 
 
 def test_a_silence_that_is_held_before_the_first_frame_is_not_heard_as_speech() -> None:

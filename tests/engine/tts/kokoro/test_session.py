@@ -129,6 +129,23 @@ def test_a_new_rate_is_heard_at_once() -> None:
     assert lengths[True] < 0.45 * lengths[False]
 
 
+def test_of_what_was_made_at_the_old_rate_a_rewind_leaves_what_comes_before_it() -> None:
+    """Also of what is not given out yet: the host says from where on the new rate is heard."""
+    steady = said(FEW, 2.0)
+    with laws.open_session(model(), rate=2.0) as session:
+        for word in FEW:
+            session.push_word(word)
+        session.end_input()
+        given = sum(len(session.step().pcm) for _ in range(10))
+        session.rate = 6.0
+        end = session.rewind(given + SAMPLE_RATE // 4)
+        assert end is not None
+        assert given < end
+        rest = np.concatenate([frame.pcm for frame in laws.drain(session)])
+    assert np.array_equal(rest[: end - given], steady.pcm[given:end])
+    assert len(rest) < 0.8 * (len(steady.pcm) - given)
+
+
 # ------------------------------------------------------------------ back
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.runtime.turn.playback import KEPT_MS
 from engine.runtime.workers.voice import reserve as file
-from engine.runtime.workers.voice.reserve import _BLOCK_MS, Reserve
+from engine.runtime.workers.voice.reserve import _BEHIND_MS, _BLOCK_MS, Reserve
 
 
 class Steps:
@@ -17,9 +17,9 @@ class Steps:
         monkeypatch.setattr(file, "time", SimpleNamespace(monotonic=lambda: self.clock.now))
         self.reserve = Reserve()
 
-    def make(self, *steps: tuple[float, float]) -> None:
+    def make(self, *steps: tuple[float, float], moved: bool = False) -> None:
         """Milliseconds that each step takes, and that its frame lasts."""
-        self.reserve.begin()
+        self.reserve.begin(moved=moved)
         for took_ms, frame_ms in steps:
             self.reserve.note()
             self.clock.now += took_ms / 1000
@@ -40,12 +40,12 @@ def test_a_quick_voice_keeps_what_a_loaded_machine_needs(steps: Steps) -> None:
 
 def test_a_slow_first_frame_is_kept_for(steps: Steps) -> None:
     steps.make((100, 80), (10, 80))
-    assert steps.reserve.kept_ms == pytest.approx(1.5 * (100 + _BLOCK_MS))
+    assert steps.reserve.kept_ms == pytest.approx(100 + _BLOCK_MS)
 
 
 def test_a_slow_frame_behind_the_first_counts_less_what_was_made_before(steps: Steps) -> None:
     steps.make((100, 80), (0, 80), (300, 80))
-    assert steps.reserve.kept_ms == pytest.approx(1.5 * (400 - 160 + _BLOCK_MS))
+    assert steps.reserve.kept_ms == pytest.approx(400 - 160 + _BEHIND_MS)
 
 
 def test_a_slow_frame_with_much_made_before_it_needs_nothing(steps: Steps) -> None:
@@ -53,10 +53,26 @@ def test_a_slow_frame_with_much_made_before_it_needs_nothing(steps: Steps) -> No
     assert steps.reserve.kept_ms == KEPT_MS
 
 
+def test_once_the_slider_was_moved_that_alone_counts(steps: Steps) -> None:
+    """A reply's first frame takes longer, because its words are new."""
+    steps.make((300, 200), (10, 80))
+    steps.make((120, 200), (10, 80), moved=True)
+    steps.make((400, 200), (10, 80))
+    assert steps.reserve.kept_ms == pytest.approx(120 + _BLOCK_MS)
+
+
+def test_most_first_frames_come_in_time_and_all_behind_them(steps: Steps) -> None:
+    for first_ms in (100, 100, 100, 250):
+        steps.make((first_ms, 200), (10, 80), moved=True)
+    assert steps.reserve.kept_ms == pytest.approx(100 + _BLOCK_MS)
+    steps.make((100, 80), (250, 80), moved=True)
+    assert steps.reserve.kept_ms == pytest.approx(350 - 80 + _BEHIND_MS)
+
+
 def test_a_hiccup_counts_to_a_limit_and_is_forgotten(steps: Steps) -> None:
     steps.make((5000, 80))
     assert steps.reserve.kept_ms == 500
-    for _ in range(200):
+    for _ in range(12):
         steps.make((10, 80))
     assert steps.reserve.kept_ms == KEPT_MS
 
@@ -69,12 +85,12 @@ def test_waiting_for_words_is_no_need(steps: Steps) -> None:
 
 
 def test_a_first_frame_is_held_back_for_what_the_next_ones_needed(steps: Steps) -> None:
-    steps.make((100, 80), (0, 80), (200, 80))
-    assert steps.reserve.held_ms == pytest.approx(1.5 * (40 + _BLOCK_MS))
+    steps.make((100, 80), (0, 80), (180, 80))
+    assert steps.reserve.held_ms == pytest.approx(1.5 * (20 + _BEHIND_MS))
 
 
 def test_a_first_frame_is_not_held_back_where_the_next_ones_come_in_time(steps: Steps) -> None:
-    steps.make((300, 80), (50, 80), (80, 80))
+    steps.make((300, 200), (50, 200), (80, 200))
     assert steps.reserve.held_ms == 0
 
 

@@ -204,7 +204,7 @@ def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
 def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock: SimpleNamespace) -> None:
     mouth = Mouth()
     session = mouth.parts.voice.sessions[0]
-    genuine, delays = session.step, iter([0.1])
+    genuine, delays = session.step, iter([0.17])
 
     def slow() -> Step:
         clock.now += next(delays, 0.0)
