@@ -98,7 +98,7 @@ def test_a_clip_becomes_a_voice_of_the_pack(loaded: VoxtreamSynthesiser, whole: 
 
 def test_the_exported_voice_is_the_trained_one(whole: Whole, loaded: VoxtreamSynthesiser) -> None:
     trained = load_file(whole.run.stage("voice") / "voice.safetensors")
-    kept = loaded.parts.model.state_dict()
+    kept = loaded._parts.model.state_dict()
     assert set(kept) == set(trained)
     for key, value in trained.items():
         assert torch.allclose(kept[key], value, atol=2e-3), key
