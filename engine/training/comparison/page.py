@@ -24,6 +24,8 @@ _SHOWN: Final = (
     "replies of 1 to 3 words, Whisper",
     "replies of 1 to 3 words, bigram",
     "ends by itself",
+    "nothing skipped or repeated",
+    "word onsets, distance from an aligner's",
     "DNSMOS P.808",
     "speaking rate, error",
     "words wrong at 2 SPS, Whisper",
@@ -31,7 +33,7 @@ _SHOWN: Final = (
 )
 _LEFT_OUT: Final = (
     "speech at 1.5, 3, 5 and 6.5 syllables a second, moves of the slider, minutes of text, an open "
-    "recogniser, sounds skipped or repeated, clones, resident memory"
+    "recogniser, clones, resident memory"
 )
 
 

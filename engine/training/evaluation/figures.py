@@ -9,12 +9,15 @@ from statistics import mean, median
 from typing import Final
 
 from engine.training.evaluation.cloning import Likeness
-from engine.training.evaluation.results import Judge, Result, errors, interval
+from engine.training.evaluation.results import Judge, Result, errors, interval, settling
 from engine.tts.delays import Timing, Trace, factor, timing, words_before_sound
 
 UNMEASURED: Final = "not measured"
 ALL: Final = "all voices"
 UP, DOWN = (2.0, 6.0), (6.0, 2.0)  # SPS before and after a change of the slider
+# Sounds in a row, as long as a short word; in good speech at most 3 are misheard (32 sentences of
+# flite).
+LOST_SOUNDS: Final = 5
 _DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _percent: Final = "{:.1%}".format
 _milliseconds: Final = "{:.0f} ms".format
@@ -104,6 +107,10 @@ def details(results: Results) -> str:
     rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
     if rates:
         lines.append(f"- asked and measured SPS: {rates}")
+    for step, heard in results.steps.items():
+        if settled := settling(heard):
+            measured = f"{settled.before:.1f} -> {settled.after:.1f}"
+            lines.append(f"- measured SPS, slider {step[0]:g} -> {step[-1]:g}: {measured}")
     if results.minutes:
         minutes = " ".join(_percent(share) for share in results.minutes)
         lines.append(f"- words wrong in each minute of a long text: {minutes}")
@@ -122,6 +129,10 @@ def _by_judge(heard: Sequence[Result]) -> str:
         else f"{judge.value} {_percent(share)} \u00b1 {100 * interval(heard, judge):.1f}"
         for judge, share in rows
     )
+
+
+def _seconds(value: float) -> str:
+    return "never" if value == float("inf") else f"{value:.1f} s"
 
 
 def _yes(value: float) -> str:
@@ -166,6 +177,26 @@ def _wrong_at(
 def _ended(results: Results) -> list[float]:
     people = by_voice((*results.sentences, *results.replies)).values()
     return [mean(result.ended for result in person) for person in people]
+
+
+def _whole(results: Results) -> list[float]:
+    people = by_voice(results.sentences).values()
+    gaps = [[result.gap for result in person if result.gap is not None] for person in people]
+    return [mean(gap < LOST_SOUNDS for gap in own) for own in gaps if own]
+
+
+def _onsets(results: Results) -> list[float]:
+    people = by_voice(results.sentences).values()
+    gaps = [[gap for result in person for gap in result.onset_gaps] for person in people]
+    return [1000 * median(own) for own in gaps if own]
+
+
+def _settled(step: tuple[float, float]) -> Callable[[Results], list[float]]:
+    def of(results: Results) -> list[float]:
+        settled = settling(results.steps.get(step, ()))
+        return [settled.seconds] if settled else []
+
+    return of
 
 
 def _rate(heard: Sequence[Result]) -> float:
@@ -217,6 +248,9 @@ FIGURES: Final = (
     Figure("replies of 1 to 3 words, bigram", "replies", 0.05, _percent,
            lambda r: _errors(r.replies)),
     Figure("ends by itself", "sentences", 0.99, _percent, _ended, least=True),
+    Figure("nothing skipped or repeated", "sentences", 0.99, _percent, _whole, least=True),
+    Figure("word onsets, distance from an aligner's", "sentences", 80.0, _milliseconds, _onsets,
+           median),
     Figure("DNSMOS P.808", "sentences", 3.37, _points,
            lambda r: _natural(r, "p808"), median, least=True),
     Figure("DNSMOS overall", "sentences", 2.87, _points,
@@ -237,6 +271,11 @@ FIGURES: Final = (
                _percent, _wrong_at(step, by))
         for step in (UP, DOWN)
         for judge, by, limit in ((Judge.WHISPER, None, 0.08), (Judge.BIGRAM, Judge.BIGRAM, 0.05))
+    ),
+    *(
+        Figure(f"slider {step[0]:g} -> {step[1]:g}, time to 90 % of the change", "steps", 2.0,
+               _seconds, _settled(step))
+        for step in (UP, DOWN)
     ),
     Figure("words wrong, last minute of a long text minus its first", "long", 0.02, _percent,
            lambda r: [r.minutes[-1] - r.minutes[0]] if len(r.minutes) > 1 else []),

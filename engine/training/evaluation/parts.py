@@ -84,7 +84,7 @@ class Parts:
         """The most telling first."""
         size, texts, voices = self.size, self.texts, self.voices
         sentences = spread(texts.sentences, size.sentences)
-        thorough = Judges(texts.vocabulary, size.naturalness, size.whisper)
+        thorough = Judges(texts.vocabulary, size.naturalness, size.whisper, sounds=True)
         plain = Judges(texts.vocabulary, whisper=size.whisper)
         tasks = [
             self._task(f"sentences {voice.name}", judge, (voice,), sentences, _PLAIN, thorough)

@@ -26,7 +26,8 @@ PAUSE_SECONDS: Final = 0.2
 class Spoken:
     """An utterance that was spoken.
 
-    `ended` = it ended by itself; onsets in seconds, one for each word.
+    `ended` = it ended by itself; onsets in seconds, one for each word; `switched` = seconds at
+    which the second of several rates was requested, None = there is only one.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Spoken:
     ended: bool = True
     onsets: tuple[float, ...] = ()
     cpu_seconds: float = 0.0
+    switched: float | None = None
 
     @property
     def rate(self) -> float:
@@ -63,6 +65,7 @@ def say(
     made: list[Made] = []
     onsets: list[float] = []
     samples, ended = 0, True
+    switched: float | None = None
     with model.open(voice, seed=SEED) as session:
         session.rate = rates[0]
         for each in speak(session, words):
@@ -74,6 +77,8 @@ def say(
                 break
             part = min(len(rates) - 1, len(onsets) * len(rates) // max(1, len(words)))
             session.rate = rates[part]
+            if part and switched is None:
+                switched = samples / sample_rate
     return Spoken(
         text,
         np.concatenate([np.zeros(0 if made else 1, np.float32), *(m.frame.pcm for m in made)]),
@@ -81,6 +86,7 @@ def say(
         ended,
         tuple(onsets),
         sum(each.cpu_s for each in made),
+        switched,
     )
 
 

@@ -3,7 +3,8 @@
 Whisper writes numbers in words (it must not use figures). Words that sound like what was meant
 count as right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone".
 pocketsphinx has a bigram of the test sentences, and so tells whether speech is intelligible when
-one knows what may come. DNSMOS (package speechmos, an extra of training) estimates how natural
+one knows what may come; another one hears sounds without words, and so tells whether anything was
+left out or said twice. DNSMOS (package speechmos, an extra of training) estimates how natural
 speech sounds; without the package nothing is estimated. Invariant: a judge knows nothing of the
 voice; the same one judges everybody.
 """
@@ -26,6 +27,7 @@ import soxr
 
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import Spoken, at_pauses
+from engine.training.teachers import sounds
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
@@ -43,15 +45,12 @@ class Recogniser:
 
     def __init__(self, sentences: Sequence[str]) -> None:
         """`sentences` = what may be said, as a bigram."""
-        from pocketsphinx import Decoder  # loads its acoustic model
-
         with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
             file = Path(folder) / "sentences.arpa"
             file.write_text(bigram(sentences), encoding="ascii")
             dictionary = Path(folder) / "sentences.dict"
             dictionary.write_text(pronunciations(sentences), encoding="utf-8")
-            files = {"lm": str(file), "dict": str(dictionary)}
-            self._decoder: Any = Decoder(samprate=RATE, loglevel="FATAL", wip=INSERTION, **files)
+            self._decoder = _decoder(lm=str(file), dict=str(dictionary))
 
     def knows(self, sentence: str) -> bool:
         """Whether all its words are in the dictionary and in the sentences."""
@@ -59,13 +58,42 @@ class Recogniser:
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
         """The words of one utterance."""
-        samples = soxr.resample(pcm, sample_rate, RATE)
-        self._decoder.start_utt()
-        raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
-        self._decoder.process_raw(raw, full_utt=True)
-        self._decoder.end_utt()
+        _decode(self._decoder, pcm, sample_rate)
         hypothesis = self._decoder.hyp()
         return hypothesis.hypstr if hypothesis else ""
+
+
+class SoundRecogniser:
+    """Sounds heard in speech, without any words."""
+
+    def __init__(self) -> None:
+        from pocketsphinx import get_model_path  # loads the library
+
+        # Weights and beams from CMUSphinx's page on phoneme recognition.
+        model = Path(get_model_path()) / "en-us" / "en-us-phone.lm.bin"
+        self._decoder = _decoder(lm=None, allphone=str(model), lw=2.0, beam=1e-20, pbeam=1e-20)
+
+    def hear(self, pcm: Pcm, sample_rate: int) -> list[str]:
+        """Sounds (`teachers.sounds`), pauses left out."""
+        _decode(self._decoder, pcm, sample_rate)
+        names = [segment.word.lower() for segment in self._decoder.seg() or ()]
+        heard = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
+        return [sound for sound in heard if sound != sounds.PAUSE]
+
+
+def _decoder(**options: Any) -> Any:
+    from pocketsphinx import Decoder  # loads its acoustic model
+
+    return Decoder(samprate=RATE, loglevel="FATAL", wip=INSERTION, **options)
+
+
+def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
+    """Feed one whole utterance to a decoder."""
+    samples = soxr.resample(pcm, sample_rate, RATE)
+    raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
+    decoder.start_utt()
+    decoder.process_raw(raw, full_utt=True)
+    decoder.end_utt()
 
 
 def words(sentence: str) -> list[str]:

@@ -1,10 +1,12 @@
 """The table: medians and worst of every voice, what was missed, and what nobody measured."""
 
+import numpy as np
 import pytest
 
 from engine.training.evaluation.cloning import likeness
 from engine.training.evaluation.figures import (
     FIGURES,
+    LOST_SOUNDS,
     UNMEASURED,
     UP,
     Figure,
@@ -54,6 +56,34 @@ def test_errors_at_the_ends_of_the_slider_come_from_its_rates() -> None:
     heard = Results(rates={UP[0]: (judged(heard="good"),), 4.0: (judged(heard=""),)})
     assert figure("words wrong at 2 SPS, bigram").cell(heard) == "50.0% / 50.0%"
     assert figure("words wrong at 6 SPS, bigram").cell(heard) == UNMEASURED
+
+
+def test_a_voice_that_skips_or_repeats_a_word_now_and_then_is_a_miss() -> None:
+    heard = Results(sentences=(judged(), judged(gap=LOST_SOUNDS), judged(voice="Bo", gap=None)))
+    whole = figure("nothing skipped or repeated")
+    assert whole.cell(heard) == "50.0% / 50.0%"
+    assert whole.outcome(heard) == "miss"
+    assert whole.outcome(Results(sentences=(judged(gap=LOST_SOUNDS - 1),))) == "pass"
+
+
+def test_onsets_are_compared_where_both_sides_have_every_word() -> None:
+    both = judged(onsets=(0.1, 0.5), starts=(0.12, 0.53))
+    heard = Results(sentences=(both, judged(onsets=(0.1, 0.9)), judged(starts=(0.9,))))
+    assert figure("word onsets, distance from an aligner's").cell(heard) == "25 ms / 25 ms"
+
+
+def test_a_change_of_the_slider_is_timed_and_one_that_is_not_heard_never_ends() -> None:
+    def turning(after: float) -> Results:
+        starts = (*np.arange(0, 10, 0.5), *np.arange(10, 20, 1 / after))
+        text = " ".join("word" for _ in starts)
+        return Results(steps={UP: (judged(text=text, switched=10.0, starts=starts),)})
+
+    time = figure("slider 2 -> 6, time to 90 % of the change")
+    assert time.outcome(turning(6.0)) == "pass"
+    assert "measured SPS, slider 2 -> 6: 2.0 -> 6.0" in details(turning(6.0))
+    assert time.cell(turning(2.0)) == "never / never"
+    assert time.outcome(turning(2.0)) == "miss"
+    assert figure("slider 6 -> 2, time to 90 % of the change").cell(turning(6.0)) == UNMEASURED
 
 
 def test_naturalness_is_asked_for_at_least() -> None:

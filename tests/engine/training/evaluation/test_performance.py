@@ -8,6 +8,7 @@ from engine.errors import InvalidInput
 from engine.resources import resource
 from engine.training.evaluation.parts import judge_long
 from engine.training.evaluation.performance import say, syllables_of
+from engine.training.evaluation.results import Judges, judge, read_results, settling
 from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices_of
 from engine.tts.delays import LONGEST, SLACK_SECONDS
 from tests.fakes_tts import FakeTts, LostTts
@@ -34,6 +35,16 @@ def test_a_change_of_rate_is_heard_in_the_second_half() -> None:
     (spoken,) = ALAN.speak([TEXT], (2.0, 6.0))
     middle = spoken.onsets[len(spoken.onsets) // 2]
     assert middle - spoken.onsets[0] > 1.5 * (spoken.onsets[-1] - middle)
+    assert spoken.switched == pytest.approx(middle, abs=0.5)
+
+
+def test_a_change_of_rate_is_timed_from_where_it_was_asked_for() -> None:
+    judges = Judges((TEXT,), whisper=False)
+    found = judge((ALAN,), (" ".join([TEXT] * 3),), (2.0, 6.0), judges)
+    settled = settling(read_results(found))
+    assert settled is not None
+    assert settled.before < 3 < 4.5 < settled.after
+    assert settled.seconds < 3
 
 
 def test_a_session_that_lost_its_way_is_left() -> None:
