@@ -41,3 +41,18 @@ def the_formant_voice_is_given_back() -> Iterator[None]:
     library = sys.modules.get("engine.tts.espeak.library")
     held = library.Espeak._held if library else None
     assert held is None or not held._claims, f"still claimed by {held._owner.name}"
+
+
+@pytest.fixture(autouse=True)
+def a_test_computes_on_one_thread() -> Iterator[None]:
+    """A model that is loaded sets for the whole process on how many threads torch computes. Two in
+    each of two processes wait for each other: then tests of a second take half a minute.
+    """
+    _compute_on_one_thread()
+    yield
+    _compute_on_one_thread()
+
+
+def _compute_on_one_thread() -> None:
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
