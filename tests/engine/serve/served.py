@@ -1,7 +1,6 @@
 """A server as clients meet it: on a socket of this machine, with a voice made of tones."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from engine.serve.application import application, http_server
 from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
 from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.server import listen
 from engine.serve.service import Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
@@ -46,7 +46,7 @@ async def serving(
     factories = replace(factories, synthesiser=lambda settings, progress: voice)
     service = Service(Settings(), factories, limits, name=name)
     await service.start()
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     ready = asyncio.Event()
     tools = agents_server(service, factories)

@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import socket
 
 import pytest
 
 from engine.serve import application
+from engine.serve.server import listen
 from tests.engine.serve.doors.test_streaming import connected, tell, until
 from tests.engine.serve.served import serving
 
@@ -44,3 +46,10 @@ async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFix
 
     ours = [each for each in caplog.records if not each.name.startswith(("websockets.c", "http"))]
     assert not any("abracadabra" in each.getMessage() for each in ours)
+
+
+def test_a_small_message_does_not_wait_for_the_one_before() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
