@@ -161,10 +161,6 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
-        # Connections take it over. asyncio sets it only where a socket names its protocol; without
-        # it a small message waits until the client has acknowledged the one before: 40 ms.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listener
     except (OSError, OverflowError) as error:
         raise InvalidInput(
             "The address {host}, port {port}, cannot be listened on: {error}.",
@@ -173,6 +169,10 @@ def listen(host: str, port: int) -> socket.socket:
             port=port,
             error=error,
         ) from error
+    # Connections take it over. asyncio sets it only where a socket names its protocol; without
+    # it a small message waits until the client has acknowledged the one before: 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _base(address: Address, port: int) -> str:
