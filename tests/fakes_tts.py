@@ -25,7 +25,7 @@ from engine.tts.base import (
     TtsInfo,
     Voice,
 )
-from engine.tts.pacing import paced
+from engine.tts.rate import paced
 
 SAMPLE_RATE = 8_000
 FRAME = 640  # 80 ms

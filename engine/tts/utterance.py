@@ -13,8 +13,7 @@ import numpy as np
 
 from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Onset, Pcm
-from engine.tts.meter import SyllableMeter
-from engine.tts.pacing import PLAIN
+from engine.tts.rate import PLAIN, SyllableMeter
 
 PIECE_MS: Final = 80  # of a frame that is cut from what was made ahead
 

@@ -19,7 +19,7 @@ from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
-from engine.tts.pacing import paced
+from engine.tts.rate import paced
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from engine.tts.kokoro.symbols import symbols
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import NAME, blend
 from engine.tts.kokoro.windows import faded_out, render, with_silences
-from engine.tts.pacing import PLAIN
+from engine.tts.rate import PLAIN
 
 Mixed = tuple[tuple[str, float], ...]  # voices and their shares
 MOST_MACHINES: Final = 256  # voices that stay ready, half a megabyte each

@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.tts.base import RateRange
 from engine.tts.espeak.library import SAMPLE_RATE
-from engine.tts.pacing import PLAIN, paced
+from engine.tts.rate import PLAIN, paced
 
 OWN_WORDS_PER_MINUTE: Final = 175  # espeak's own default; 4.6 SPS on ordinary text
 _SLOWEST, _FASTEST = 80, 450  # words per minute espeak can do

@@ -14,8 +14,7 @@ from engine.tts.base import Finished, Onset, Starved, Step
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.phrasing import Phrasing, Piece
-from engine.tts.meter import SyllableMeter
-from engine.tts.pacing import PLAIN
+from engine.tts.rate import PLAIN, SyllableMeter
 from engine.tts.utterance import AheadUtterance
 
 _KEPT: Final = 2 * SAMPLE_RATE  # how far back a word can be taken back: beyond any lead

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import MARKS, PAUSE, SPACE, symbols
-from engine.tts.pacing import paced
+from engine.tts.rate import paced
 
 Lasting = npt.NDArray[np.float64]
 Frames = npt.NDArray[np.int64]

@@ -24,7 +24,7 @@ from engine.tts.kokoro.durations import (
 )
 from engine.tts.kokoro.parts import Floats, Outline, Parts
 from engine.tts.kokoro.symbols import ids
-from engine.tts.pacing import paced
+from engine.tts.rate import paced
 
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
 _LEAD: Final = 2  # frames before the first sound that are heard

@@ -20,7 +20,7 @@ from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.windows import faded_out, render, with_silences
-from engine.tts.meter import SyllableMeter
+from engine.tts.rate import SyllableMeter
 from engine.tts.utterance import AheadUtterance
 
 RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro

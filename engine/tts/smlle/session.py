@@ -19,8 +19,8 @@ from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
-from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
+from engine.tts.rate import RateMeter
 from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import STEP_MS, STEP_SAMPLES, STEPS_PER_FRAME, Generation
 from engine.tts.smlle.script import Script

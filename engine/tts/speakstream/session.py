@@ -18,9 +18,8 @@ from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step
-from engine.tts.meter import RateMeter
-from engine.tts.pacing import paced
 from engine.tts.phones import PhoneTable
+from engine.tts.rate import RateMeter, paced
 from engine.tts.speakstream.config import BINS, COLUMNS, END, SPEAKER, Generation
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.script import Script, Window, block, window

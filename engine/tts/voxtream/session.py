@@ -23,9 +23,8 @@ from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
-from engine.tts.meter import RateMeter
-from engine.tts.pacing import PLAIN, paced
 from engine.tts.phones import PhoneTable
+from engine.tts.rate import PLAIN, RateMeter, paced
 from engine.tts.system.session import PassageUtterance
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation

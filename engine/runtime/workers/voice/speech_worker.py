@@ -32,7 +32,7 @@ from engine.runtime.workers.worker import Actor
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
-from engine.tts.pacing import PLAIN, paced
+from engine.tts.rate import PLAIN, paced
 
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often

@@ -16,8 +16,8 @@ from engine.audio.ending import faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
-from engine.tts.meter import RateMeter
 from engine.tts.phones import PhoneTable
+from engine.tts.rate import RateMeter
 from engine.tts.system.session import PassageUtterance
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel

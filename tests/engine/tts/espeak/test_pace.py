@@ -4,7 +4,7 @@ import pytest
 
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.pace import OWN_RATE, RATE_RANGE, Pace, Pacer, pace_for
-from engine.tts.meter import SyllableMeter
+from engine.tts.rate import SyllableMeter
 
 
 def test_own_pace_is_espeaks_default() -> None:

@@ -1,9 +1,22 @@
-"""How fast speech was: syllables per second over the last seconds of it."""
+"""The rate of speech in syllables per second (SPS): what a word is spoken at, and what the last
+seconds of speech had.
+
+The slider's rate is the centre, the word's own pace moves it. Invariant: a pace never takes the
+rate beyond the ends of the slider.
+"""
 
 from collections import deque
 from typing import Final
 
+from engine.settings import FASTEST, SLOWEST
+
+PLAIN: Final = 1.0  # the pace of most words
 WINDOW_S: Final = 3
+
+
+def paced(rate: float, pace: float) -> float:
+    """The target (SPS) of a word with this pace when `rate` (SPS) is asked for."""
+    return min(max(rate * pace, min(rate, SLOWEST)), max(rate, FASTEST))
 
 
 class RateMeter:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.tts.meter import RateMeter
+from engine.tts.rate import RateMeter
 
 
 def test_the_meter_counts_syllables_over_its_window() -> None:
