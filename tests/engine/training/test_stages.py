@@ -230,7 +230,7 @@ def test_the_codec_learns_to_say_one_clip_again(whole: Whole) -> None:
     """Sixty steps on one window: the mel distance must fall by a third."""
     speech = read_speech(whole.run, 1.0)
     torch.manual_seed(1)
-    learner = codec.CodecLearner(whole.run.recipe, speech, torch.device("cpu"))
+    learner = codec.CodecLearner(whole.run.recipe.codec, speech, torch.device("cpu"))
     for group in learner.optimisers["making"].param_groups:
         group["lr"] = 5e-3
     mels = []
