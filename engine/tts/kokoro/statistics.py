@@ -144,8 +144,7 @@ def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
 def _ranges(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
     """How numbers become bytes before and after each convolution."""
     given: dict[str, Any] = {}
-    levels = parts.layout["levels"]
-    for entry in set(parts.layout["convolutions"].values()):
+    for entry, levels in parts.layout["levels"].items():
         least, most = (float(each.item()) for each in _ends(entry, answers))
         least, most = min(least, 0.0), max(most, 0.0)
         scale = max(most - least, _QUIETEST) / levels

@@ -34,6 +34,7 @@ from engine.tts.kokoro.graph.published import (
 )
 
 _TIME: Final = "time axis"
+_BYTE: Final = 255  # the largest
 _LARGEST: Final = 127  # of a weight
 _ADDED: Final = 64  # products of the probe
 _CURVES: Final = ("F0_conv/Conv", "N_conv/Conv")
@@ -62,7 +63,7 @@ def cut(source: Path, into: Path) -> None:
         "convolutions": entries,
         "behind": decoder.behind,
         "root": ROOT,
-        "levels": _levels(),
+        "levels": _levels(decoder),
         "seen": (FEATURES_SEEN, SPECTRUM_SEEN, LAST_SEEN),
         "crops": list(decoder.crops),
     }
@@ -123,11 +124,22 @@ def _tables(published: Published, decoder: DecoderGraph) -> dict[str, Array]:
     return {name: np.array(table, np.float32, order="C") for name, table in tables.items()}
 
 
-def _levels() -> int:
-    """The largest byte that a convolution can be given here: without VNNI, as on AVX2 alone, two
-    products are added in 16 bits, and twice 255 times 127 does not fit; twice 127 times 127 does.
+def _levels(decoder: DecoderGraph) -> dict[str, int]:
+    """The largest byte that each entry of a convolution can hold here. Without VNNI, as on AVX2
+    alone, two products are added in 16 bits, which the largest weights must not leave.
     """
-    result = np.float32(255 * _LARGEST * _ADDED / 200)
+    exact = _adds_exactly()
+    levels = dict.fromkeys(decoder.entries, _BYTE)
+    for conv in decoder.convolutions.values():
+        largest = int(np.abs(conv.weight.astype(np.int16)).max())
+        if not exact:
+            levels[conv.entry] = min(levels[conv.entry], np.iinfo(np.int16).max // (2 * largest))
+    return levels
+
+
+def _adds_exactly() -> bool:
+    """Whether this processor adds two products of the largest bytes and weights exactly."""
+    result = np.float32(_BYTE * _LARGEST * _ADDED / 200)
     constants = {
         "unit": np.float32(1), "zero": np.uint8(0), "step": result,
         "weight": np.full((1, _ADDED, 1), _LARGEST, np.int8), "sign": np.int8(0),
@@ -145,5 +157,5 @@ def _levels() -> int:
     session = onnxruntime.InferenceSession(
         probe.SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    (sums,) = session.run(None, {"x": np.full((1, 1, _ADDED), 255, np.uint8)})
-    return 255 if sums.item() == 200 else 127
+    (sums,) = session.run(None, {"x": np.full((1, 1, _ADDED), _BYTE, np.uint8)})
+    return bool(sums.item() == 200)
