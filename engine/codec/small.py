@@ -25,7 +25,6 @@ from engine.translatable import Translatable
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
-SEANET_RATIOS: Final = (8, 6, 5, 4)  # 960 samples for each latent column
 AGAIN: Final = Translatable("Install the program again.")
 
 
@@ -34,7 +33,6 @@ class Decoder(Enum):
 
     ISTFT = "istft"  # spectra from ConvNeXt blocks, like Vocos
     SOURCE = "source"  # pulses and noise behind filters
-    SEANET = "seanet"  # transposed convolutions, like Mimi
 
 
 @dataclass(frozen=True)
@@ -120,34 +118,8 @@ def read_config(text: str, file: Path) -> SmallCodecConfig:
 
 
 def _decoder(config: SmallCodecConfig) -> nn.Module:
-    from moshi.modules.seanet import SEANetDecoder
-
-    blocks = config.decoder_blocks or config.blocks
-    match config.decoder:
-        case Decoder.ISTFT:
-            return SpectralDecoder(config.width, blocks)
-        case Decoder.SOURCE:
-            return SourceDecoder(config.width, blocks)
-        case Decoder.SEANET:
-            decoder: nn.Module = SEANetDecoder(
-                channels=1,
-                dimension=config.width,
-                causal=True,
-                n_filters=max(4, config.width // 16),
-                n_residual_layers=1,
-                activation="ELU",
-                compress=2,
-                dilation_base=2,
-                disable_norm_outer_blocks=0,
-                kernel_size=7,
-                residual_kernel_size=3,
-                last_kernel_size=3,
-                norm="none",  # with weight normalisation the latents of a trial carried nothing
-                pad_mode="constant",
-                ratios=list(SEANET_RATIOS),
-                true_skip=True,
-            )
-            return decoder
+    kind = SpectralDecoder if config.decoder is Decoder.ISTFT else SourceDecoder
+    return kind(config.width, config.decoder_blocks or config.blocks)
 
 
 def _transformer(width: int, layers: int) -> dict[str, Any]:
