@@ -6,8 +6,9 @@
     first    from the second word to the first sound
     slider   from a move of the rate to the ear
     memory   of the whole program, with Whisper, after some turns and at most
-    joins    of two plans: level and pitch against the same place spoken whole, and before words
-             where there is no join
+    joins    of two plans: level and pitch against the same place of the same frames planned at
+             once, and of the sentence spoken whole, whose words last otherwise because all were
+             known; and the same before words where there is no join
     onsets   of words against an aligner's
     rate     asked for and spoken
     soak     a conversation of --minutes with Whisper and the canceller: underruns
@@ -27,7 +28,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -213,7 +214,11 @@ def _run(name: str, *arguments: str) -> str:
 
 
 def joins(size: Size) -> Figures:
-    found: dict[str, list[tuple[float, float]]] = {"at joins": [], "elsewhere": []}
+    found: dict[str, list[tuple[float, float]]] = {
+        f"jumps {place} against {other}": []
+        for other in ("the same frames planned at once", "spoken whole")
+        for place in ("at joins", "elsewhere")
+    }
     for text in sentences(size.joins):
         plans: list[tuple[int, Plan]] = []
 
@@ -229,21 +234,38 @@ def joins(size: Size) -> Figures:
             plan = plans[-1][1]
             words = [int(each) - BEFORE_WORD for each in plan.onsets[1:]]
             others = [at for at in words if not any(abs(at - each) < 4 for each in places)]
-            found["at joins"] += _jumps(plan, pcm, places)
-            found["elsewhere"] += _jumps(plan, pcm, others)
+            compared = zip(found.values(), [places, others] * 2, strict=True)
+            for n, (jumps, frames) in enumerate(compared):
+                jumps += _jumps(plan, pcm, _at_once(plan) if n < 2 else _whole(plan), frames)
     for name, jumps in found.items():
         level, pitch = np.nanmedian(np.abs(jumps), axis=0)
-        yield f"jumps {name} against spoken whole ({len(jumps)})", f"{level:.1f} dB, {pitch:.1%}"
+        yield f"{name} ({len(jumps)})", f"{level:.2f} dB, {pitch:.1%}"
 
 
-def _jumps(plan: Plan, pcm: Pcm, places: Sequence[int]) -> list[tuple[float, float]]:
-    """Of level (dB) and pitch (a share; NaN where a side has none) at frames of a plan, less those
-    of the sentence spoken whole.
-    """
+def _whole(plan: Plan) -> Plan:
+    """The same words, all known from the first on: they last otherwise."""
     machine, wish = kokoro()[2], plan.wish
-    whole = make_plan(
+    return make_plan(
         machine.parts, machine.speaker, Wish(wish.words, wish.paces, None, True), None, 0
     )
+
+
+def _at_once(plan: Plan) -> Plan:
+    """The same frames of each symbol, without a join."""
+    machine = kokoro()[2]
+    features, pitch, energy = machine.parts.features(
+        plan.outline, machine.speaker.style, plan.frames
+    )
+    source = machine.parts.source
+    curves, turns = source.curves(pitch, energy), source.turns(pitch)
+    return replace(plan, features=features, pitch=pitch, energy=energy, curves=curves, turns=turns)
+
+
+def _jumps(plan: Plan, pcm: Pcm, whole: Plan, places: Sequence[int]) -> list[tuple[float, float]]:
+    """Of level (dB) and pitch (a share; NaN where a side has none) at frames of a plan, less those
+    of another plan of the same words.
+    """
+    machine = kokoro()[2]
     whole_pcm = render(machine.parts, machine.given, whole, whole.first, whole.limit)
     found = []
     for frame in places:
