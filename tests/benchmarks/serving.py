@@ -25,6 +25,7 @@ from websockets.asyncio.client import connect
 import engine  # noqa: F401 - before numpy, as the program does
 from engine.serve.limits import SAMPLE_RATE
 from engine.settings import Settings, SpeechSettings
+from engine.text.stream.paced import PacedText
 from engine.tts.registry import load
 
 TIMES = 7
@@ -33,7 +34,7 @@ LONG = " ".join([TEXT] * 3)
 
 
 def alone_ms(settings: SpeechSettings) -> float:
-    """The engine without a server."""
+    """The engine without a server: the rules of the text and the voice."""
     model = load(settings, lambda phrase, share: None)
     voice = model.voices()[0]
     model.warm(voice)
@@ -41,8 +42,10 @@ def alone_ms(settings: SpeechSettings) -> float:
     for _ in range(TIMES):
         with model.open(voice, seed=7) as session:
             began = time.perf_counter()
-            for word in TEXT.split():
-                session.push_word(word)
+            text = PacedText(pacing=True)
+            for growth in (text.push(TEXT), text.end()):
+                for word in growth.words:
+                    session.push_word(word.text, word.pace)
             session.end_input()
             session.step()
             times.append((time.perf_counter() - began) * 1000)
