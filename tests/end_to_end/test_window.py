@@ -17,14 +17,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end import spoken
-from tests.end_to_end.ear import (
-    Ear,
-    as_spoken,
-    between,
-    recording,
-    stretches,
-    syllables_per_second,
-)
+from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches, syllables_per_second
 from tests.end_to_end.program import ROOT, own_environment
 from tests.end_to_end.window_story import FAST_S, LONG, QUESTION, SLOW_SPS
 from tests.virtual_audio import missing_programs

@@ -15,7 +15,6 @@ import psutil
 import pytest
 
 from engine import api
-from engine.audio.clips.take import Take
 from engine.tts import voices
 from engine.tts.voice_store import VoiceStore
 from tests.engine.assets.hub import Hub
@@ -193,29 +192,6 @@ def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
             change(kind, folder)
         assert made(folder) == DONE[kind]
     assert made(folders[kills]) == DONE[kind]
-
-
-RECORDS = """
-import sys
-from pathlib import Path
-import numpy as np
-from engine.audio.clips.take import Take
-take = Take(Path(sys.argv[1]))
-take.add(np.full(16_000, 0.1, np.float32), 16_000)
-print("recording", flush=True)
-sys.stdin.read()
-"""
-
-
-def test_of_a_recording_that_was_killed_nothing_stays(tmp_path: Path) -> None:
-    command, pipe = [sys.executable, "-c", RECORDS, str(tmp_path)], subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "recording\n"
-        child.send_signal(signal.SIGKILL)
-    assert list(tmp_path.iterdir())
-    assert Take(tmp_path).close() is None
-    assert not list(tmp_path.iterdir())
 
 
 SLEEPS = "import time; time.sleep(600)"

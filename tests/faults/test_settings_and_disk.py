@@ -12,15 +12,7 @@ import numpy as np
 import pytest
 
 from app.__main__ import main
-from engine.api import (
-    ChangeSetting,
-    Failed,
-    Notice,
-    Part,
-    SettingChanged,
-    Settings,
-    load_settings,
-)
+from engine.api import ChangeSetting, Failed, Notice, Part, SettingChanged, Settings, load_settings
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
@@ -124,9 +116,7 @@ def test_a_model_file_that_is_not_there_is_refused_before_it_is_saved(config: Pa
     assert load_settings()[0].language_model.model == ""
 
 
-def test_settings_that_find_no_room_stay_in_force_and_the_old_file_stays(
-    small_disk: Path,
-) -> None:
+def test_settings_that_find_no_room_stay_in_force_and_the_old_file_stays(small_disk: Path) -> None:
     path = small_disk / "settings.toml"
     path.write_text("# mine\n[speech]\nseed = 5\n")
     ballast = fill(small_disk)

@@ -28,9 +28,7 @@ def microphone_stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
         speaking = []
         microphone = portaudio.open_microphone()
         yield MicrophoneStage(
-            microphone,
-            lambda: speaking.append(card.speaking(tmp_path / "tone.wav")),
-            time.sleep,
+            microphone, lambda: speaking.append(card.speaking(tmp_path / "tone.wav")), time.sleep
         )
         microphone.close()
         for process in speaking:

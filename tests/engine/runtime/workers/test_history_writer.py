@@ -1,8 +1,6 @@
 """What is said reaches the file, whatever stands in the way, and nothing that should not."""
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -245,17 +243,6 @@ def test_a_file_another_instance_replaced_is_noticed(study: Make, tmp_path: Path
     room.say(2, "two")
     assert room.kept() == [["one", "two"]]
     assert room.of(api.Failed) == []
-
-
-def test_a_file_of_a_newer_version_is_left_alone_and_told_once(study: Make, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / NAME)) as database:
-        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
-    room = study()
-    room.say(1, "one")
-    room.pass_s(60.0)
-    (fault,) = room.of(api.Failed)
-    assert "newer version" in fault.message
-    assert [each.name for each in tmp_path.glob("*damaged*")] == []
 
 
 def test_a_list_is_cut_and_says_so(

@@ -193,22 +193,6 @@ def test_asking_twice_fetches_once(desk: Desk, hub: Hub, monkeypatch: pytest.Mon
     assert len([request for request in hub.requests if request.startswith("GET")]) == 1
 
 
-def test_quitting_while_fetching_is_at_once_and_the_next_start_goes_on(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        gate = Gate(patched, "qwen3-4b")
-        with working() as first:
-            first.model_manager.post(api.FetchModels(("qwen3-4b",)))
-            assert gate.reached.wait(PATIENCE_S)
-            gate.opened.set()
-    with working() as second:
-        assert second.entry("qwen3-4b").state is api.Presence.PARTIAL
-        second.model_manager.post(api.FetchModels(("qwen3-4b",)))
-        assert not second.settled("qwen3-4b").failed
-        assert second.entry("qwen3-4b").state is api.Presence.COMPLETE
-
-
 def test_who_hears_that_a_fetch_has_ended_may_give_the_next_order(
     desk: Desk, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -168,14 +168,6 @@ def test_who_speaks_while_another_microphone_takes_over_goes_on() -> None:
     assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
 
 
-def test_a_quiet_room_is_not_looked_at() -> None:
-    room = Listening()
-    room.hear(np.zeros(SAMPLE_RATE, np.float32))
-    assert room.ears._watch.resting
-    room.hear(np.full(SAMPLE_RATE, 0.01, np.float32))
-    assert not room.ears._watch.resting
-
-
 def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -37,11 +37,7 @@ class Mouth:
         self.controls = LiveControls(lead_ms=240)
         self.reply = Reply(1, self.controls, aloud=True)
         self.speaker = SpeechWorker(parts.factories(), self.told.append, self.controls)
-        for order in (
-            SpeechSettings(),
-            UseDevice(""),
-            SayWords(self.reply, WORDS, last=True),
-        ):
+        for order in (SpeechSettings(), UseDevice(""), SayWords(self.reply, WORDS, last=True)):
             self.speaker._handle(order)
 
     def run(self, ticks: int) -> Pcm:
@@ -98,19 +94,6 @@ def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_al
     assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
 
 
-def test_a_reply_that_begins_again_in_a_pause_waits_for_its_end() -> None:
-    mouth = Mouth()
-    mouth.run(20)
-    mouth.reply.pause()
-    mouth.reply.retract()
-    mouth.speaker._handle(Unsay(mouth.reply))
-    mouth.speaker._handle(SayWords(mouth.reply, WORDS[:2], last=True))
-    assert not np.any(mouth.run(50))
-    mouth.speaker._handle(Resume(1))
-    assert np.any(mouth.run(400))
-    assert mouth.reply.delivery.words == WORDS[:2]
-
-
 def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:
     mouth = Mouth()
     mouth.run(20)
@@ -164,16 +147,6 @@ def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
     mouth.run(50)
     assert len(mouth.parts.voice.sessions) == 1
     assert (late.delivery, mouth.reply.delivery) == (Delivery(), Delivery())
-
-
-def test_a_voice_that_breaks_ends_its_reply_as_failed() -> None:
-    mouth = Mouth()
-    mouth.parts.voice.sessions[0]._fail_at = 2
-    with pytest.raises(RuntimeError):
-        mouth.run(400)
-    mouth.speaker._report(RuntimeError("the fake voice broke"))
-    assert ends(mouth) == [ReplyEnded(1, Ending.FAILED)]
-    assert len(mouth.reply.delivery.words) <= 2
 
 
 def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
