@@ -94,15 +94,6 @@ def test_a_change_during_a_look_starts_another() -> None:
     assert watch.poll() == NEW
 
 
-def test_a_look_that_failed_is_not_told() -> None:
-    room = Room()
-    watch = room.watch()
-    room.change(None)
-    watch.poll()
-    room.looks[0].ready = True
-    assert watch.poll() is None
-
-
 def test_closing_ends_a_look() -> None:
     room = Room()
     watch = room.watch()

@@ -149,32 +149,6 @@ class TestOnABrokenCard:
         """A device that has just been opened may stand still for longer (test_stream.py)."""
         monkeypatch.setattr(stream, "_SETTLED_S", 0.0)
 
-    @pytest.mark.parametrize("harm", [VirtualAudio.unplug, VirtualAudio.freeze])
-    def test_a_microphone_pulled_out_is_told(
-        self, card: VirtualAudio, harm: Callable[[VirtualAudio, str], None]
-    ) -> None:
-        microphone = portaudio.open_microphone()
-        _hear(microphone, 0.3)
-        harm(card, MICROPHONE)
-        assert _seconds_until_lost(microphone.read) < NOTICED_S
-        microphone.close()
-
-    @pytest.mark.parametrize("harm", [VirtualAudio.unplug, VirtualAudio.freeze])
-    def test_a_speaker_pulled_out_is_told_and_the_default_goes_on(
-        self, card: VirtualAudio, harm: Callable[[VirtualAudio, str], None], tmp_path: Path
-    ) -> None:
-        lost = portaudio.open_loudspeaker(HEADSET)
-        lost.write(sine(RATE, 0.9))
-        _until(lambda: lost.samples_played > 0)
-        harm(card, HEADSET)
-        assert _seconds_until_lost(lambda: lost.write(np.zeros(0, np.float32))) < NOTICED_S
-        speaker = portaudio.open_loudspeaker()
-        lost.close()
-        with card.recording(tmp_path / "out.wav"):
-            _play_out(speaker, sine(RATE, 0.5))
-        speaker.close()
-        assert len(_recorded(tmp_path / "out.wav")) == pytest.approx(RATE // 2, abs=100)
-
     def test_a_crashed_sound_server_is_told_with_advice(self, card: VirtualAudio) -> None:
         microphone = portaudio.open_microphone()
         card.crash()

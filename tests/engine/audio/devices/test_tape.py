@@ -39,14 +39,15 @@ def _largest_step(pcm: Pcm) -> float:
     return float(np.abs(np.diff(pcm)).max())
 
 
-@pytest.mark.parametrize("played", [0, 480, 4321, 9000])
+@pytest.mark.parametrize("played", [0, 480, 4321, 9000, 9300])
 def test_a_cut_fades_without_a_click(played: int) -> None:
     deck = Deck()
     deck.tape.write(sine(RATE, 0.2))
     deck.play(played)
     deck.tape.cut(fade_ms=10)
     deck.play(RATE // 2)
-    assert _largest_step(deck.everything) <= LOUDEST_STEP + FADE_STEP
+    fade = min(480, 9600 - played)
+    assert _largest_step(deck.everything) <= LOUDEST_STEP + 0.5 / fade
 
 
 def test_a_cut_is_silent_after_margin_and_fade() -> None:
@@ -58,24 +59,6 @@ def test_a_cut_is_silent_after_margin_and_fade() -> None:
     assert np.abs(after[:MARGIN]).max() > 0.4
     assert not after[MARGIN + 480 :].any()
     assert deck.tape.samples_played == 4800 + MARGIN + 480
-
-
-def test_a_cut_with_less_left_than_margin_still_fades() -> None:
-    deck = Deck()
-    deck.tape.write(sine(RATE, 0.1))
-    deck.play(4800 - 300)
-    deck.tape.cut(fade_ms=10)
-    deck.play(RATE // 4)
-    assert _largest_step(deck.everything) <= LOUDEST_STEP + 0.5 / 300
-
-
-def test_a_cut_of_nothing_changes_nothing() -> None:
-    deck = Deck()
-    deck.tape.cut(fade_ms=10)
-    deck.tape.write(sine(RATE, 0.01))
-    deck.play(RATE)
-    deck.tape.cut(fade_ms=10)
-    assert deck.tape.samples_played == deck.tape.samples_written == 480
 
 
 def test_the_next_utterance_is_written_into_the_silence_of_a_cut() -> None:
