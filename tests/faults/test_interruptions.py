@@ -72,10 +72,10 @@ def test_at_many_moments_history_keeps_exactly_the_words_heard(
     with whole(factories=factories) as engine:
         for turn in range(1, 2 * moments, 2):
             already = stepped.drain(engine, turn - 1)
-            engine.engine.post(SendText(REPEAT))
+            engine.post(SendText(REPEAT))
             moment_s = choose.uniform(0.05, stepped.length_s - 0.4)
             stepped.play(engine, moment_s, already)
-            engine.engine.post(StopReply())
+            engine.post(StopReply())
             ended = engine.ended(turn)
             heard_s = (stepped.loudspeaker.samples_played - already) / RATE
             count = len(ended.heard.split())
@@ -87,19 +87,19 @@ def test_at_many_moments_history_keeps_exactly_the_words_heard(
             assert least <= count <= most
             # What is remembered is what is said again.
             stepped.drain(engine, turn)
-            engine.engine.post(SendText(AGAIN))
+            engine.post(SendText(AGAIN))
             engine.wait(stepped.queued)
-            engine.engine.post(StopReply())
+            engine.post(StopReply())
             assert engine.ended(turn + 1).reply == ended.heard
 
 
 def test_ten_fast_interruptions_leave_the_real_voice_well() -> None:
     with whole() as engine:
         for number in range(10):
-            engine.engine.post(SendText(f"repeat after me number {number} is {WORDS}"))
+            engine.post(SendText(f"repeat after me number {number} is {WORDS}"))
             if number % 2:  # every other one is cut off mid-word, the rest before their first
                 engine.wait(lambda turn=number + 1: speaking(engine, turn))
-        engine.engine.post(StopReply())
+        engine.post(StopReply())
         ended = [engine.ended(turn) for turn in range(1, 11)]
         endings = [turn.ending for turn in ended]
         assert endings == [Ending.INTERRUPTED_BY_TEXT] * 9 + [Ending.INTERRUPTED_BY_STOP]
@@ -146,7 +146,7 @@ def heard_of(deltas: tuple[str, ...], rate: float | None) -> np.ndarray:
         return bool(engine.of(TurnEnded))
 
     with whole(settings, factories=factories) as engine:
-        engine.engine.post(SendText("go on"))
+        engine.post(SendText("go on"))
         engine.wait(play)
         assert engine.of(TurnEnded)[0].ending is Ending.COMPLETE
     return loudspeaker.recorded()

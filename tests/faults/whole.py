@@ -6,7 +6,7 @@ Invariant: only devices and the recogniser are replaced; what a test breaks is t
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -76,10 +76,13 @@ class Devices:
 class Whole:
     """A started engine, and everything it said."""
 
+    look_s = 0.02
+
     def __init__(self, settings: Settings, factories: Factories, path: Path | None = None) -> None:
         self.events: list[Event] = []
         self._changed = threading.Condition()
         self.engine = Engine(settings, self._keep, settings_path=path, factories=factories)
+        self.post = self.engine.post
 
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in list(self.events) if isinstance(event, kind)]
@@ -89,7 +92,7 @@ class Whole:
         while not condition():
             assert time.monotonic() < deadline, self.events[-30:]
             with self._changed:
-                self._changed.wait(0.02)
+                self._changed.wait(self.look_s)
 
     def ended(self, turn: int) -> TurnEnded:
         self.wait(lambda: any(event.turn == turn for event in self.of(TurnEnded)))
@@ -115,17 +118,23 @@ class Whole:
             self._changed.notify_all()
 
 
-@contextmanager
+W = TypeVar("W", bound=Whole)
+
+
 def whole(
     settings: Settings | None = None,
     *,
     factories: Factories | None = None,
     path: Path | None = None,
-) -> Iterator[Whole]:
+) -> AbstractContextManager[Whole]:
     """A running engine; `factories` None: the real ones on Devices()."""
-    engine = Whole(
-        settings or Settings(), factories or Devices().in_place_of(standard_factories()), path
-    )
+    factories = factories or Devices().in_place_of(standard_factories())
+    return running(Whole(settings or Settings(), factories, path))
+
+
+@contextmanager
+def running(engine: W) -> Iterator[W]:
+    """Started, with all its parts, and stopped in the end."""
     engine.engine.start()
     try:
         engine.wait(lambda: {event.part for event in engine.of(Ready)} >= LOADED)

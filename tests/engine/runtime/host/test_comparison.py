@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from engine.errors import DeviceError, InvalidInput, ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.export.comparison import COLUMNS, comparison_table, write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories
@@ -121,14 +121,6 @@ def test_aloud_words_come_one_by_one_and_all_of_it_is_played() -> None:
     assert row.seconds is not None
     assert loudspeaker.samples_played == pytest.approx(row.seconds * RATE, abs=RATE / 50)
     assert loudspeaker.closed
-
-
-def test_a_loudspeaker_that_is_gone_ends_it() -> None:
-    parts = FakeParts()
-    parts.loudspeakers[""].gone = True
-    real = replace(parts.factories(), synthesiser=lambda settings, progress: FakeTts())
-    with pytest.raises(DeviceError, match="gone"):
-        compare(TEXT, Settings(), Recital(aloud=True), factories=real)
 
 
 @pytest.mark.parametrize(

@@ -40,20 +40,13 @@ def alarm_with(wall: Wall, *timers: tuple[float, str], path: Path | None = None)
     return alarm
 
 
-def test_a_timer_rings_once_when_its_time_has_come(wall: Wall) -> None:
-    alarm = alarm_with(wall, (10, "tea"))
-    wall.now = 109.9
-    assert alarm.due() == ()
-    wall.now = 110.0
-    assert alarm.due() == ("tea is over.",)
-    wall.now = 111.0
-    assert alarm.due() == ()
-
-
-def test_timers_that_are_due_together_ring_in_the_order_of_their_time(wall: Wall) -> None:
+def test_timers_ring_once_when_their_time_has_come_in_its_order(wall: Wall) -> None:
     alarm = alarm_with(wall, (9, "late"), (7, "early"))
+    wall.now = 106.9
+    assert alarm.due() == ()
     wall.now = 110.0
     assert alarm.due() == ("early is over.", "late is over.")
+    assert alarm.due() == ()
 
 
 @pytest.mark.parametrize(

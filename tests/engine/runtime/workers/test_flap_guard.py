@@ -44,14 +44,14 @@ def test_only_a_fault_soon_after_another_is_a_relapse() -> None:
 def test_a_loudspeaker_that_stays_frozen_ends_the_reply_and_is_tried_again() -> None:
     parts = FrozenParts(model=FakeLanguageModel("one two three four five six seven eight"))
     with hosting(parts) as host:
-        host.engine.post(SendText("count"))
-        ended = host.wait_ended(1, playing=800)
+        host.post(SendText("count"))
+        ended = host.ended(1, playing=800)
         assert ended.ending is Ending.DEVICE_LOST
         assert 0 < len(ended.heard) < len(ended.reply)
         assert len(faults(host, Part.LOUDSPEAKER)) == 2
         parts.works = True
-        host.engine.post(SendText("count"))
-        assert host.wait_ended(2).ending is Ending.COMPLETE
+        host.post(SendText("count"))
+        assert host.ended(2).ending is Ending.COMPLETE
         assert parts.loudspeakers[""].samples_played == 8 * WORD_SAMPLES
 
 
@@ -62,6 +62,6 @@ def test_a_microphone_that_stays_frozen_is_given_up_until_the_person_talks() -> 
         host.ask("anything")
         assert len(faults(host, Part.MICROPHONE)) == 2
         parts.works = True
-        host.engine.post(PressTalk())
-        host.engine.post(ReleaseTalk())
-        assert host.wait_ended(2).said == "hello there"
+        host.post(PressTalk())
+        host.post(ReleaseTalk())
+        assert host.ended(2).said == "hello there"

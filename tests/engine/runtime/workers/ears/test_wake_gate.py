@@ -41,24 +41,13 @@ def of_speech(room: Listening) -> list[object]:
     return [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
 
 
-def test_it_is_off_unless_asked_for() -> None:
-    room = Listening()
-    room.hear(silence(60.0))
-    assert not [event for event in room.told if isinstance(event, SleepChanged)]
-    assert not WakeSettings().on
-
-
 def test_asleep_nothing_is_told_nor_transcribed() -> None:
     room = asleep()
+    room.hear(silence(5.0))
+    assert room.spotter.heard == 0  # nobody speaks, and it is not even asked
     room.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
     assert of_speech(room) == []
     assert room.jobs == []
-
-
-def test_nobody_speaks_and_the_spotter_is_not_even_asked() -> None:
-    room = asleep()
-    room.hear(silence(5.0))
-    assert room.spotter.heard == 0
 
 
 def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own() -> None:

@@ -119,14 +119,6 @@ def ends(mouth: Mouth) -> list[ReplyEnded]:
     return [told for told in mouth.told if isinstance(told, ReplyEnded)]
 
 
-def test_a_reply_that_was_heard_to_its_end_ends_once() -> None:
-    mouth = Mouth()
-    mouth.run(400)
-    assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
-    assert not mouth.reply.end(Ending.INTERRUPTED_BY_STOP)
-    assert mouth.reply.delivery.words == WORDS
-
-
 def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
     mouth = Mouth()
     mouth.run(20)
