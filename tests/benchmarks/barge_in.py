@@ -8,8 +8,10 @@ recogniser and formant voice; only the room, the people and the clock are made o
 """
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 
@@ -18,9 +20,11 @@ from engine.asr.registry import NAMES
 from engine.audio.echo import canceller as echo
 from tests.simulation import people
 from tests.simulation.people import Sound
-from tests.simulation.room import Acoustics
-from tests.simulation.trials import Trial, bench, heard_alone, words_right
+from tests.simulation.room import BLOCK, RATE, Acoustics, Room
+from tests.simulation.stepped import recogniser
+from tests.simulation.trials import Trial, bench
 
+MARGIN_S = 0.3  # of silence on both sides of what is said alone
 LEVELS_DB = (-12.0, -6.0, 0.0, 6.0)
 # Every level is heard in rooms of these kinds, in turn.
 ROOMS = (
@@ -123,6 +127,27 @@ def _compare(row: Row, sounds: list[Sound], room: Acoustics, ears: str) -> None:
         row.words += words_right(alone, sound.text)
         row.kept += words_right(trial.heard, sound.text)
         row.transcripts.append(f"{sound.name}: {trial.heard!r}, without echo {alone!r}")
+
+
+def heard_alone(sound: Sound, acoustics: Acoustics, *, ears: str = BUILT_IN) -> str:
+    """What the recogniser makes of a sound in this room while nothing is played."""
+    room = Room(replace(acoustics, echo_db=-200.0))
+    silence = np.zeros(BLOCK, np.float32)
+    blocks = (len(sound.pcm) + 2 * round(MARGIN_S * RATE)) // BLOCK
+    room.say(sound.pcm, at=round(MARGIN_S * RATE))
+    recognition = recogniser(ears).open()
+    for _ in range(blocks):
+        recognition.push(room.step(silence))
+    text = recognition.finish().text
+    recognition.close()
+    return text
+
+
+def words_right(heard: str, text: str) -> int:
+    """How many words of `text` are in what was `heard`, in order."""
+    said, meant = (re.findall(r"[a-z']+", words.lower()) for words in (heard, text))
+    blocks = SequenceMatcher(None, said, meant, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks)
 
 
 def stopped(trials: list[Trial]) -> int:

@@ -20,7 +20,7 @@ from engine.settings import SpeechSettings
 from engine.tts import pick
 from engine.tts.base import Progress, TtsModel
 from engine.tts.registry import BUILT_IN
-from tests.fakes import FakeRecogniser, HandMicrophone
+from tests.fakes import FakeRecogniser, HandMicrophone, NothingChanges
 
 E = TypeVar("E", bound=Event)
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
@@ -33,16 +33,6 @@ LOADED = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
 
 def fast_clock() -> float:
     return time.monotonic() * HURRY
-
-
-class NothingChanges:
-    """No device is plugged in or out."""
-
-    def poll(self) -> None:
-        """See DeviceWatch."""
-
-    def close(self) -> None:
-        """Nothing to release."""
 
 
 @dataclass
@@ -98,7 +88,7 @@ class Whole:
         self.wait(lambda: any(event.turn == turn for event in self.of(TurnEnded)))
         return next(event for event in self.of(TurnEnded) if event.turn == turn)
 
-    def ask(self, text: str) -> TurnEnded:
+    def ask(self, text: str = "hello") -> TurnEnded:
         """One whole typed turn."""
         turn = max((event.turn for event in self.of(TurnEnded)), default=0) + 1
         self.engine.post(SendText(text))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.audio.pcm import SILENCE_DB, Resampler, level_db, ramp
-from tests.engine.audio.laws import sine
+from tests.engine.audio.tone import sine
 
 RATES = [(48_000, 16_000), (24_000, 48_000), (22_050, 48_000), (44_100, 16_000), (16_000, 16_000)]
 

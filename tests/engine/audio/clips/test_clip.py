@@ -20,8 +20,8 @@ from engine.audio.base import Pcm
 from engine.audio.clips import decode
 from engine.audio.clips.clip import inspect, read_clip
 from engine.audio.pcm import level_db
-from engine.errors import Cancelled, UnreadableClip
-from tests.engine.audio.laws import sine
+from engine.errors import UnreadableClip
+from tests.engine.audio.tone import sine
 
 RATE = 24_000
 
@@ -290,12 +290,6 @@ def test_a_decoder_that_does_not_end_is_ended(
     with pytest.raises(UnreadableClip, match="takes too long") as caught:
         inspect(decoder(FOR_EVER))
     assert caught.value.hint
-
-
-def test_reading_can_be_cancelled(decoder: Callable[[str], Path]) -> None:
-    asked = iter([False, False, True])
-    with pytest.raises(Cancelled):
-        inspect(decoder(FOR_EVER), lambda: next(asked))
 
 
 @pytest.mark.skipif(not decode.limits_memory(), reason="this system limits no process's memory")

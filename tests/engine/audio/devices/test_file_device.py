@@ -11,7 +11,7 @@ import soundfile
 from engine.audio.clips.clip import Clip
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import DeviceError
-from tests.engine.audio.laws import sine
+from tests.engine.audio.tone import sine
 from tests.stepped_clock import SteppedClock
 
 RATE = 16_000

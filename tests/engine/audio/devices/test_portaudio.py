@@ -14,11 +14,11 @@ import soundfile
 from engine.audio.base import Loudspeaker, Microphone, Pcm
 from engine.audio.devices import portaudio, stream
 from engine.errors import DeviceError
-from tests.engine.audio.laws import sine
+from tests.engine.audio.tone import sine
 from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio, virtual_audio
 
 RATE = 48_000
-LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE + 0.5 / 480  # of laws.sine with a 10 ms fade
+LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE + 0.5 / 480  # of tone.sine with a 10 ms fade
 NOTICED_S = 1.0  # how soon a lost device must be told
 
 

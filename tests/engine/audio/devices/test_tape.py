@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from engine.audio.base import Pcm
 from engine.audio.devices.ring import Ring
 from engine.audio.devices.tape import Tape
-from tests.engine.audio.laws import sine
+from tests.engine.audio.tone import sine
 
 RATE = 48_000
 MARGIN = 480
-LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE  # between neighbours in laws.sine
+LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE  # between neighbours in tone.sine
 FADE_STEP = 0.5 / 480  # added by a fade of 10 ms from half the full scale
 
 
@@ -35,6 +35,21 @@ class Deck:
         return np.concatenate(self.heard)
 
 
+def playing() -> Deck:
+    """Of half a second of the tone a tenth of a second was heard."""
+    deck = Deck()
+    deck.tape.write(sine(RATE, 0.5))
+    deck.play(4800)
+    return deck
+
+
+def cut() -> Deck:
+    """The tone is cut then."""
+    deck = playing()
+    deck.tape.cut(fade_ms=10)
+    return deck
+
+
 def _largest_step(pcm: Pcm) -> float:
     return float(np.abs(np.diff(pcm)).max())
 
@@ -51,10 +66,7 @@ def test_a_cut_fades_without_a_click(played: int) -> None:
 
 
 def test_a_cut_is_silent_after_margin_and_fade() -> None:
-    deck = Deck()
-    deck.tape.write(sine(RATE, 0.5))
-    deck.play(4800)
-    deck.tape.cut(fade_ms=10)
+    deck = cut()
     after = deck.play(RATE // 2)
     assert np.abs(after[:MARGIN]).max() > 0.4
     assert not after[MARGIN + 480 :].any()
@@ -62,10 +74,7 @@ def test_a_cut_is_silent_after_margin_and_fade() -> None:
 
 
 def test_the_next_utterance_is_written_into_the_silence_of_a_cut() -> None:
-    deck = Deck()
-    deck.tape.write(sine(RATE, 0.5))
-    deck.play(4800)
-    deck.tape.cut(fade_ms=10)
+    deck = cut()
     following = np.full(1000, 0.25, np.float32)
     deck.tape.write(following)
     after = deck.play(RATE // 2)
@@ -75,10 +84,7 @@ def test_the_next_utterance_is_written_into_the_silence_of_a_cut() -> None:
 
 
 def test_the_silence_between_a_cut_and_what_follows_is_not_heard() -> None:
-    deck = Deck()
-    deck.tape.write(sine(RATE, 0.5))
-    deck.play(4800)
-    deck.tape.cut(fade_ms=10)
+    deck = cut()
     deck.play(4800)
     played = deck.tape.samples_played
     deck.tape.write(sine(RATE, 0.01))
@@ -101,9 +107,7 @@ def test_a_gain_change_does_not_revive_what_was_cut() -> None:
 
 @pytest.mark.parametrize("later", [120, 240, 480, 960])
 def test_what_a_gain_has_silenced_is_not_revived_by_a_cut_and_the_next_gain(later: int) -> None:
-    deck = Deck()
-    deck.tape.write(sine(RATE, 0.5))
-    deck.play(4800)
+    deck = playing()
     deck.tape.set_gain(0.0)
     deck.play(later)
     deck.tape.cut(fade_ms=10)
@@ -124,9 +128,7 @@ def test_a_cut_under_a_silent_gain_takes_the_silence_of_the_cut_before_it_along(
 
 
 def test_a_gain_reaches_samples_already_handed_over_without_a_click() -> None:
-    deck = Deck()
-    deck.tape.write(sine(RATE, 0.5))
-    deck.play(4800)
+    deck = playing()
     deck.tape.set_gain(0.25)
     after = deck.play(RATE // 4)
     assert np.abs(after[MARGIN + 480 : 9600]).max() == pytest.approx(0.125, rel=0.01)

@@ -3,7 +3,6 @@
 from engine.messages.commands import PressTalk, ReleaseTalk, SendText
 from engine.messages.events import Failed
 from engine.messages.words import Ending, Part
-from engine.runtime.workers.flap_guard import RELAPSE_S, FlapGuard
 from tests.engine.runtime.test_conductor import Host, hosting
 from tests.fakes import WORD_SAMPLES, FakeLanguageModel, FakeParts, HandLoudspeaker, HandMicrophone
 
@@ -34,11 +33,6 @@ class FrozenParts(FakeParts):
 
 def faults(host: Host, part: Part) -> list[Failed]:
     return [event for event in host.of(Failed) if event.part is part]
-
-
-def test_only_a_fault_soon_after_another_is_a_relapse() -> None:
-    relapse = FlapGuard()
-    assert [relapse.again(at) for at in (5.0, 6.0, 6.0 + RELAPSE_S + 1)] == [False, True, False]
 
 
 def test_a_loudspeaker_that_stays_frozen_ends_the_reply_and_is_tried_again() -> None:

@@ -80,14 +80,6 @@ def test_a_question_is_answered_before_the_model_is_ready() -> None:
     assert mind.model.histories == [HISTORY[:1]]
 
 
-def test_a_reply_in_english_is_told_of_with_no_notice() -> None:
-    mind = Mind()
-    mind.worker._handle(
-        Reply(1, LiveControls(lead_ms=240), text="Naïve Nguyễn eats π.", aloud=True)
-    )
-    assert not [told for told in mind.told if isinstance(told, Notice)]
-
-
 def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
     mind = Mind().ready_at_leisure()
     mind.model.broken = LanguageModelError("The template failed.")

@@ -121,17 +121,6 @@ def test_a_fetch_tells_how_far_it_is_and_is_listed(desk: Desk) -> None:
     assert desk.of(ModelChosen) == []
 
 
-def test_what_is_recommended_is_fetched_and_used(desk: Desk) -> None:
-    desk.model_manager.post(api.ListModels())
-    names = desk.wait(lambda: desk.of(api.ModelsListed))[0].recommendation.names
-    desk.model_manager.post(api.FetchRecommended())
-    desk.wait(lambda: desk.of(api.ModelsListed)[-1].recommendation.in_use)
-    assert {entry.name for entry in desk.of(api.ModelsListed)[-1].entries if entry.in_use} >= {
-        *names
-    }
-    assert desk.of(api.ModelsListed)[-1].recommendation.megabytes == 0
-
-
 def test_a_recogniser_that_auto_means_once_it_is_here_is_used(desk: Desk) -> None:
     desk.model_manager.post(api.FetchModels(("whisper-base",)))
     assert not desk.settled("whisper-base").failed

@@ -29,7 +29,8 @@ WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five
 class Mouth:
     """A speaker with a loudspeaker in the hand, and a reply it has begun as turn 1."""
 
-    def __init__(self) -> None:
+    def __init__(self, spoken: int = 0) -> None:
+        """`spoken`: for so many ticks already."""
         parts = FakeParts()
         self.loudspeaker: HandLoudspeaker = parts.loudspeakers[""]
         self.parts = parts
@@ -70,8 +71,7 @@ def undisturbed() -> Pcm:
 
 
 def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
-    mouth = Mouth()
-    mouth.run(20)
+    mouth = Mouth(spoken=20)
     mouth.reply.pause()
     assert not np.any(mouth.run(50))
     mouth.speaker._handle(Resume(1))
@@ -81,8 +81,7 @@ def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
 
 
 def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_alone() -> None:
-    mouth = Mouth()
-    mouth.run(20)
+    mouth = Mouth(spoken=20)
     mouth.reply.retract()
     assert not np.any(mouth.run(50))
     assert mouth.reply.delivery == Delivery()
@@ -95,8 +94,7 @@ def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_al
 
 
 def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:
-    mouth = Mouth()
-    mouth.run(20)
+    mouth = Mouth(spoken=20)
     mouth.reply.pause()
     clock.now += LONGEST_PAUSE_S - 0.1
     assert not np.any(mouth.run(10))
@@ -105,8 +103,7 @@ def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None
 
 
 def test_of_a_reply_that_was_stopped_in_its_pause_nothing_is_heard_any_more() -> None:
-    mouth = Mouth()
-    mouth.run(20)
+    mouth = Mouth(spoken=20)
     mouth.reply.pause()
     assert mouth.reply.end(Ending.INTERRUPTED_BY_SPEECH)
     delivery = mouth.reply.delivery
@@ -120,8 +117,7 @@ def ends(mouth: Mouth) -> list[ReplyEnded]:
 
 
 def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
-    mouth = Mouth()
-    mouth.run(20)
+    mouth = Mouth(spoken=20)
     mouth.reply.end(Ending.INTERRUPTED_BY_ESCAPE)
     heard = mouth.reply.delivery
     mouth.run(400)
@@ -142,8 +138,7 @@ def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
 
 
 def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
-    mouth = Mouth()
-    mouth.run(20)
+    mouth = Mouth(spoken=20)
     loads = mouth.parts.count_loads()
     for device in ("cuda", "auto", "cpu"):
         mouth.speaker._handle(SpeechSettings(device=device))
@@ -204,24 +199,18 @@ def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
 
 
 def test_a_duck_is_quieter_and_passes() -> None:
-    mouth = Mouth()
-    mouth.run(20)
+    mouth = Mouth(spoken=20)
     mouth.controls.duck(True)
     assert mouth.loudspeaker.gain == pytest.approx(DUCKED)
     mouth.controls.volume = 0.5
     assert mouth.loudspeaker.gain == pytest.approx(0.5 * DUCKED)
     mouth.controls.duck(False)
     assert mouth.loudspeaker.gain == pytest.approx(0.5)
-
-
-def test_neither_a_duck_nor_a_volume_wakes_a_paused_reply() -> None:
-    mouth = Mouth()
-    mouth.run(20)
     mouth.reply.pause()
     mouth.controls.duck(True)
     mouth.controls.duck(False)
-    mouth.controls.volume = 0.5
-    assert mouth.loudspeaker.gain == 0.0
+    mouth.controls.volume = 0.7
+    assert mouth.loudspeaker.gain == 0.0  # which wakes no paused reply
 
 
 def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read() -> None:
