@@ -18,6 +18,7 @@ import numpy as np
 from engine.asr.pick import BUILT_IN
 from engine.asr.registry import NAMES
 from engine.audio.echo import canceller as echo
+from tests.end_to_end import spoken as flite
 from tests.simulation import people
 from tests.simulation.people import Sound
 from tests.simulation.room import BLOCK, RATE, Acoustics, Room
@@ -180,7 +181,7 @@ def main() -> None:
     parser.add_argument("--recogniser", choices=NAMES, default=BUILT_IN)
     parser.add_argument("--detail", action="store_true", help="show what went wrong, and words")
     given = parser.parse_args()
-    if people.missing_programs() or not echo.installed():
+    if flite.missing_programs() or not echo.installed():
         sys.exit("This needs flite and the package livekit.")
     rows = []
     for level in given.levels:

@@ -155,3 +155,4 @@ def test_a_microphone_that_comes_back_is_heard_again(card: VirtualAudio) -> None
         card.plug(MICROPHONE)
         assert engine.works()
         talk(engine, 2)
+        assert MICROPHONE in engine.of(api.DevicesChanged)[-1].microphones

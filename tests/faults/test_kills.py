@@ -44,7 +44,7 @@ def main():
     with small_catalogue(Path(sys.argv[1]), pytest.MonkeyPatch()):
         desk = Desk()
         desk.model_manager.start()
-        desk.model_manager.post(api.FetchModels(({MODEL!r},)))
+        desk.post(api.FetchModels(({MODEL!r},)))
         sys.stdin.read()
         desk.model_manager.stop(0.1)
         return 0
@@ -100,7 +100,7 @@ def test_a_fetch_that_was_killed_is_listed_and_goes_on_where_it_stopped(
     hub.let_go.set()
     with working() as desk:
         assert desk.entry(MODEL).state is api.Presence.PARTIAL
-        desk.model_manager.post(api.FetchModels((MODEL,)))
+        desk.post(api.FetchModels((MODEL,)))
         assert not desk.settled(MODEL).failed
         assert desk.entry(MODEL).state is api.Presence.COMPLETE
     assert any(request.endswith(f"bytes={begun}-") for request in hub.requests)

@@ -65,7 +65,25 @@ class Home(Whole):
 
     def choose(self, name: str) -> None:
         self.post(api.ChangeSetting("speech.voice", name))
+        self.becomes(name)
+
+    def becomes(self, name: str) -> None:
+        """Wait for the voice to be chosen."""
         self.wait(lambda: self.of(api.VoicesChanged)[-1].selected == name)
+
+    def hear(self, name: str, text: str = LONG) -> None:
+        """Until a preview is heard."""
+        before = self.states().count(SPEAKING)
+        self.post(api.PreviewVoice(name, text))
+        self.wait(lambda: self.states().count(SPEAKING) > before)
+
+    def record(self, pcm: Pcm) -> None:
+        """Until this clip, spoken into the microphone, was recorded."""
+        self.post(api.RecordClip(on=True))
+        self.wait(lambda: self.of(api.ClipRecording))
+        for block in np.array_split(pcm, 40):
+            self.devices.microphone.hear(block)
+        self.wait(lambda: self.of(api.ClipRecording)[-1].seconds > 0.8 * len(pcm) / RATE)
 
     def speak_on(self) -> None:
         """Begin a reply that takes its time."""
@@ -130,8 +148,7 @@ def test_a_preview_waits_for_the_reply_that_is_spoken() -> None:
 @pytest.mark.parametrize("stop", [api.StopPreview(), api.StopReply(by_escape=True)])
 def test_a_preview_ends_when_it_is_stopped(stop: api.StopPreview | api.StopReply) -> None:
     with home() as there:
-        there.post(api.PreviewVoice("Bela", LONG))
-        there.wait(lambda: SPEAKING in there.states())
+        there.hear("Bela")
         there.post(stop)
         there.wait(lambda: OVER in there.states())
         assert there.works()
@@ -140,16 +157,14 @@ def test_a_preview_ends_when_it_is_stopped(stop: api.StopPreview | api.StopReply
 
 def test_a_question_goes_before_a_preview() -> None:
     with home() as there:
-        there.post(api.PreviewVoice("Bela", LONG))
-        there.wait(lambda: SPEAKING in there.states())
+        there.hear("Bela")
         assert there.works()
         assert there.states() == [WAITING, MAKING, SPEAKING, OVER]
 
 
 def test_another_preview_takes_the_place_of_the_first() -> None:
     with home() as there:
-        there.post(api.PreviewVoice("Bela", LONG))
-        there.wait(lambda: SPEAKING in there.states())
+        there.hear("Bela")
         there.post(api.PreviewVoice("Ada", "one"))
         there.wait(lambda: there.states().count(OVER) == 2)
         assert there.model.spoke == ["Bela", "Ada"]
@@ -174,11 +189,11 @@ def test_a_voice_removed_while_it_speaks_lets_the_reply_go_on_and_comes_back() -
         there.post(api.RemoveVoice("grandma"))
         ended = there.ended(1)
         assert (ended.ending, ended.heard) == (api.Ending.COMPLETE, ended.reply)
-        there.wait(lambda: there.of(api.VoicesChanged)[-1].selected == "Ada")
+        there.becomes("Ada")
         assert any("Grandma was removed" in event.text for event in there.of(api.Notice))
         assert there.listed().removed == ("Grandma",)
         there.post(api.RestoreVoice("Grandma"))
-        there.wait(lambda: there.of(api.VoicesChanged)[-1].selected == "Grandma")
+        there.becomes("Grandma")
         assert there.listed().removed == ()
         there.ask("spell cat")
         assert there.model.spoke == ["Grandma", "Grandma"]
@@ -188,7 +203,7 @@ def test_the_chosen_voice_is_still_chosen_under_another_name() -> None:
     with home() as there:
         there.choose("Grandma")
         there.post(api.RenameVoice("Grandma", "Oma"))
-        there.wait(lambda: there.of(api.VoicesChanged)[-1].selected == "Oma")
+        there.becomes("Oma")
         assert there.setting("speech.voice") == "Oma"
         assert "Grandma" not in there.of(api.VoicesChanged)[-1].names
 
@@ -216,11 +231,7 @@ def test_it_is_noted_when_a_voice_spoke_last() -> None:
 def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data: Path) -> None:
     pcm = speech(4.0).pcm
     with home() as there:
-        there.post(api.RecordClip(on=True))
-        there.wait(lambda: there.of(api.ClipRecording))
-        for block in np.array_split(pcm, 40):
-            there.devices.microphone.hear(block)
-        there.wait(lambda: there.of(api.ClipRecording)[-1].seconds > 3.5)
+        there.record(pcm)
         there.post(api.RecordClip(on=False))
         there.wait(lambda: there.of(api.ClipInspected))
         clip = there.of(api.ClipInspected)[0]
@@ -228,7 +239,7 @@ def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data: P
         assert clip.seconds == pytest.approx(4.0, abs=0.2)
         assert clip.clip.stat().st_mode & 0o077 == 0
         there.post(api.AddVoice(clip.clip, consent=True, name="Me"))
-        there.wait(lambda: there.of(api.VoicesChanged)[-1].selected == "Me")
+        there.becomes("Me")
         assert there.entry("Me").clip_s == pytest.approx(clip.seconds, abs=0.1)
         there.wait(lambda: not clip.clip.exists())
         assert not any(each.phase is not api.Phase.IDLE for each in there.of(api.PhaseChanged))
@@ -236,10 +247,7 @@ def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data: P
 
 def test_a_clip_that_is_given_up_leaves_nothing(data: Path) -> None:
     with home() as there:
-        there.post(api.RecordClip(on=True))
-        there.wait(lambda: there.of(api.ClipRecording))
-        there.devices.microphone.hear(speech(1.0).pcm)
-        there.wait(lambda: there.of(api.ClipRecording)[-1].seconds > 0.5)
+        there.record(speech(1.0).pcm)
         there.post(api.DropClip())
         there.wait(lambda: not there.of(api.ClipRecording)[-1].on)
         assert list((data / "takes").iterdir()) == []
@@ -285,8 +293,7 @@ def test_after_a_kill_everything_is_where_it_was() -> None:
     with home() as there:
         there.post(api.SetVoicePace("Ada", 2.0))
         there.post(api.RemoveVoice("Grandma"))
-        there.post(api.PreviewVoice("Bela", LONG))
-        there.wait(lambda: SPEAKING in there.states())
+        there.hear("Bela")
         before = there.listed()
     with home() as again:
         assert again.listed().removed == before.removed == ("Grandma",)
@@ -325,6 +332,6 @@ def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path: Path) -
         assert part.seconds == pytest.approx(seconds)
         voice = api.AddVoice(path, consent=True, name="Part", start_s=start_s, seconds=seconds)
         there.post(voice)
-        there.wait(lambda: there.of(api.VoicesChanged)[-1].selected == "Part")
+        there.becomes("Part")
         assert there.entry("Part").clip_s == pytest.approx(seconds)
         assert not [event for event in there.of(api.Failed) if event.part is None]

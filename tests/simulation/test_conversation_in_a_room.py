@@ -17,6 +17,7 @@ from engine.messages.commands import SendText
 from engine.messages.events import Notice, SettingChanged, TurnEnded
 from engine.messages.words import Ending
 from engine.runtime.host.actions import USUAL_SPS
+from tests.end_to_end import spoken as flite
 from tests.simulation import people
 from tests.simulation.people import spoken
 from tests.simulation.room import RATE, Acoustics
@@ -25,7 +26,7 @@ from tests.simulation.trials import REPLY, bench
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(bool(people.missing_programs()), reason="flite is not installed"),
+    pytest.mark.skipif(bool(flite.missing_programs()), reason="flite is not installed"),
 ]
 needs_livekit = pytest.mark.skipif(not echo.installed(), reason="livekit is not installed")
 ROOM = Acoustics(delay_ms=80, echo_db=-6, noise_db=15)

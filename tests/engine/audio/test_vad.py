@@ -1,11 +1,9 @@
 """Silero's probabilities and the rule that turns them into utterances."""
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +22,7 @@ from engine.audio.vad import (
     speech_stretches,
 )
 from engine.errors import InvalidInput, ModelError
+from tests.end_to_end.spoken import spoken
 
 NOISE = np.random.default_rng(7)
 PROBABILITIES = st.lists(st.floats(0, 1), max_size=80)
@@ -35,12 +34,9 @@ def vad() -> Vad:
 
 
 @pytest.fixture(scope="module")
-def sentence(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+def sentence() -> np.ndarray:
     """One second of faint noise, a spoken sentence, one and a half seconds of faint noise."""
-    file = tmp_path_factory.mktemp("speech") / "sentence.wav"
-    said = "convert ten miles to kilometers"
-    subprocess.run(["flite", "-voice", "slt", "-t", said, "-o", str(file)], check=True)
-    speech, _ = soundfile.read(file, dtype="float32")
+    speech = spoken("convert ten miles to kilometers")
     loud = np.flatnonzero(np.abs(speech) > 0.01)  # the synthesiser adds silence of its own
     speech = speech[loud[0] : loud[-1] + 1]
     before, after = np.zeros(SAMPLE_RATE), np.zeros(SAMPLE_RATE * 3 // 2)

@@ -16,7 +16,6 @@ from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
 from engine.asr.pick import SLOWEST_MS
 from engine.audio import vad
-from engine.audio.devices.portaudio import Devices
 from engine.llm.base import ChangeRate, Retraction, Role, StartTimer
 from engine.llm.skills.control.pace import STEP
 from engine.runtime.turn import facts as h
@@ -198,22 +197,15 @@ def test_a_wish_for_a_pace_is_neither_shown_nor_spoken_nor_remembered() -> None:
 def test_pacing_is_offered_to_the_language_model_and_can_be_switched_off() -> None:
     parts = FakeParts(model=FakeLanguageModel("Dial 555-1234 <pace fast>please</pace> now."))
     with hosting(parts) as host:
+        host.post(api.ChangeSetting("speech.rate", 4.0))
         host.ask("hi")
+        assert {event.target for event in host.of(api.RateMeasured)} >= {4.0, 3.0}  # by word
         host.post(api.ChangeSetting("speech.pacing", False))
         assert host.ask("again").reply == "Dial 555-1234 please now."
         assert parts.model.instructions == [[OFFER], []]
         first, second = (session.paces for session in parts.voice.sessions)
         assert min(first) < 0.8
         assert set(second) == {1.0}
-
-
-def test_the_target_told_is_that_of_the_word_being_spoken() -> None:
-    parts = FakeParts(model=FakeLanguageModel("Dial 555-1234 and go."))
-    with hosting(parts) as host:
-        host.post(api.ChangeSetting("speech.rate", 4.0))
-        host.ask("hi")
-        targets = {event.target for event in host.of(api.RateMeasured)}
-        assert {4.0, 3.0} <= targets
 
 
 def test_slower_typed_during_a_reply_changes_that_reply() -> None:
@@ -285,19 +277,6 @@ def test_what_is_no_wish_about_a_cut_reply_is_answered(*, cut: bool, said: str) 
         assert len(host.parts.model.histories) == 2
 
 
-def test_the_talk_key_records_and_the_transcript_is_answered() -> None:
-    with hosting() as host:
-        microphone = host.listen()
-        microphone.hear(np.ones(1_600, np.float32))
-        host.wait(lambda: bool(host.of(api.PartialTranscript)))  # from here on it is listened to
-        microphone.hear(np.ones(16_000, np.float32))
-        host.wait(lambda: host.parts.recogniser.samples >= 16_000)
-        host.post(api.ReleaseTalk())
-        ended = host.ended(1)
-        assert ended.said == "hello there"
-        assert host.of(api.Heard)[0].recogniser == "fake"
-
-
 @pytest.mark.parametrize("part", [api.Part.SYNTHESISER, api.Part.RECOGNISER])
 def test_a_part_that_breaks_ends_its_turn_and_the_next_turn_works(part: api.Part) -> None:
     parts = FakeParts(voice=FakeVoiceModel(fail_at=1 if part is api.Part.SYNTHESISER else None))
@@ -324,17 +303,6 @@ def test_a_loudspeaker_that_comes_back_goes_on_speaking(monkeypatch) -> None:
         assert len(host.of(api.WordHeard)) >= 8
         assert host.of(api.Ready)[-1].name == "again"
         assert not host.of(api.Ready)[-1].instead
-
-
-def test_a_device_that_comes_back_is_used_again() -> None:
-    parts = FakeParts(microphones={})
-    with hosting(parts) as host:
-        host.wait(lambda: any(e.part is api.Part.MICROPHONE for e in host.of(api.Failed)))
-        parts.microphones[""] = HandMicrophone("new")
-        parts.devices = Devices(microphones=("new",), loudspeakers=("default loudspeaker",))
-        host.wait(lambda: any(e.name == "new" for e in host.of(api.Ready)))
-        assert not any(e.instead for e in host.of(api.Ready))  # it is what was chosen
-        assert host.of(api.DevicesChanged)[-1].microphones == ("new",)
 
 
 def test_a_timer_speaks_when_its_time_has_come() -> None:
@@ -407,27 +375,20 @@ def test_an_export_that_is_not_possible_is_told(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("microphone", [True, False])
-def test_both_sides_are_recorded_while_the_person_wants_it(
-    microphone: bool, tmp_path: Path
-) -> None:
+def test_both_sides_are_recorded_while_the_person_wants_it(tmp_path: Path) -> None:
     path = tmp_path / "talk.wav"
-    with hosting(FakeParts() if microphone else FakeParts(microphones={})) as host:
+    with hosting() as host:
         host.ask("before")
         host.post(api.Record(True, path))
         host.wait(lambda: host.of(api.RecordingChanged) == [api.RecordingChanged(True)])
-        if microphone:
-            host.parts.microphones[""].hear(np.full(8_000, 0.25, np.float32))
+        host.parts.microphones[""].hear(np.full(8_000, 0.25, np.float32))
         host.ask("hi")
         host.post(api.Record(False))
         host.wait(lambda: len(host.of(api.RecordingChanged)) == 2)
     pcm, _ = soundfile.read(path)
-    assert np.abs(pcm[:, 0]).max() == pytest.approx(0.25 if microphone else 0.0, abs=0.05)
-    loudest = np.abs(pcm[:, 1]).max()  # 0.04: the fourth word's level
-    if microphone:  # what it hears may duck the reply, and it is recorded as it was played
-        assert 0.005 < loudest < 0.05
-    else:
-        assert loudest == pytest.approx(0.04, abs=0.01)
+    assert np.abs(pcm[:, 0]).max() == pytest.approx(0.25, abs=0.05)
+    # 0.04 is the fourth word's level; what it hears may duck the reply, as it is recorded.
+    assert 0.005 < np.abs(pcm[:, 1]).max() < 0.05
 
 
 def test_between_two_turns_the_model_gets_ready_for_what_was_said_and_heard() -> None:

@@ -1,7 +1,5 @@
 """A recording that speaks and a recording that is made, exact to the sample."""
 
-import resource
-import wave
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,6 @@ import soundfile
 
 from engine.audio.clips.clip import Clip
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
-from engine.errors import DeviceError
 from tests.engine.audio.tone import sine
 from tests.stepped_clock import SteppedClock
 
@@ -74,34 +71,3 @@ def test_samples_do_not_depend_on_how_often_one_looks() -> None:
         recordings.append(speaker.recorded())
     for recording in recordings[1:]:
         np.testing.assert_array_equal(recording, recordings[0])
-
-
-def test_the_file_has_its_name_only_when_it_is_complete(
-    clock: SteppedClock, tmp_path: Path
-) -> None:
-    speaker = FileLoudspeaker(tmp_path / "out.wav", RATE, clock=clock)
-    speaker.write(sine(RATE, 0.5))
-    clock.advance(0.5)
-    assert speaker.samples_played == RATE // 2
-    (partial,) = tmp_path.iterdir()
-    assert partial.name != "out.wav"
-    with wave.open(str(partial)) as crashed:  # what a crash now would leave
-        assert crashed.getnframes() == RATE // 2
-    speaker.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["out.wav"]
-
-
-def test_a_full_disk_is_told_and_leaves_no_half_file(clock: SteppedClock, tmp_path: Path) -> None:
-    speaker = FileLoudspeaker(tmp_path / "out.wav", RATE, clock=clock)
-    speaker.write(sine(RATE, 1.0))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, limits[1]))  # stands for the end of the disk
-    try:
-        clock.advance(1.0)
-        with pytest.raises(DeviceError, match="could not be written") as caught:
-            speaker.write(sine(RATE, 0.1))
-        speaker.close()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert "space" in caught.value.hint
-    assert list(tmp_path.iterdir()) == []
