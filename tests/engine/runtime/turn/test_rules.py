@@ -83,16 +83,20 @@ OVER_LOUDSPEAKER = (*TYPED, SpeechStarted(800))
 BY_SPEECH, BY_TEXT = Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TEXT
 AT_ONCE, LATER = SpeechStarted(9_000, 2.0 + REACTION_S / 2), SpeechStarted(9_000, 2.0 + REACTION_S)
 DROPPED = DropUtterance(2, overlapping=True)
+MAKERS = Part.LANGUAGE_MODEL, Part.SYNTHESISER, Part.LOUDSPEAKER
 COMPLETE = ReplyEnded(1, Ending.COMPLETE)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What happened on a floor, and the last orders or the phase that comes of it."""
+    """What happened on a floor, the last orders that come of it, and who has the floor then; None:
+    whoever is shown.
+    """
 
     history: tuple[Deciding, ...]
-    outcome: list[Order] | Phase
+    orders: list[Order]
     floor: Floor = HANDS_FREE
+    phase: Phase | None = None
 
 
 RULES = {
@@ -104,6 +108,7 @@ RULES = {
             Answer(1, said("hi")),
             EndTurn(1, Ending.COMPLETE),
         ],
+        phase=Phase.IDLE,
     ),
     "what is typed with accents apart is composed": Rule(
         (SendText("cafe\u0301"),), [Answer(1, typed("caf\u00e9"))]
@@ -121,10 +126,13 @@ RULES = {
         (*TYPED, PressTalk()), [EndTurn(1, Ending.INTERRUPTED_BY_TALK_KEY), OpenUtterance(2, None)]
     ),
     "voice during a reply is the loudspeaker": Rule(
-        (*TYPED, SpeechStarted(9)), [Answer(1, typed("hi"))]
+        (*TYPED, SpeechStarted(9)), [Answer(1, typed("hi"))], phase=Phase.SPEAKING
     ),
     "voice during a reply is a person where a headset is worn": Rule(
-        (*TYPED, SpeechStarted(9)), [EndTurn(1, BY_SPEECH), OpenUtterance(2, 9)], HEADSET
+        (*TYPED, SpeechStarted(9)),
+        [EndTurn(1, BY_SPEECH), OpenUtterance(2, 9)],
+        HEADSET,
+        phase=Phase.LISTENING,
     ),
     "a new text takes the floor from a reply": Rule(
         (SendText("one"), audible(1), SendText("two")),
@@ -160,7 +168,7 @@ RULES = {
         [EndTurn(2, Ending.SUPERSEDED), OpenUtterance(3, 9_000)],
     ),
     "voice during a cancelled reply makes it quiet and is listened to": Rule(
-        OVER_LOUDSPEAKER, [Pause(1), OpenUtterance(2, 800)], CANCELLING
+        OVER_LOUDSPEAKER, [Pause(1), OpenUtterance(2, 800)], CANCELLING, phase=Phase.SPEAKING
     ),
     "a confirmed voice ends the reply and is the next turn": Rule(
         (*OVER_LOUDSPEAKER, CONFIRMED, ENDED, understood(2, "stop")),
@@ -171,6 +179,18 @@ RULES = {
         (*OVER_LOUDSPEAKER, ENDED, understood(2, ""), CONFIRMED),
         [CloseUtterance(2, overlapping=True, ended_at=1.0), DROPPED, Resume(1)],
         CANCELLING,
+        phase=Phase.SPEAKING,
+    ),
+    "a confirmed voice has the floor": Rule(
+        (*OVER_LOUDSPEAKER, CONFIRMED), [EndTurn(1, BY_SPEECH)], CANCELLING, Phase.LISTENING
+    ),
+    "a suspected voice has the floor once the reply has ended": Rule(
+        (*OVER_LOUDSPEAKER, COMPLETE), [EndTurn(1, Ending.COMPLETE)], CANCELLING, Phase.LISTENING
+    ),
+    "a fault of a part that makes the reply leaves the end to the reply": Rule(
+        (SendText("hi"), *(broke(1, part) for part in MAKERS)),
+        [Answer(1, typed("hi"))],
+        phase=Phase.THINKING,
     ),
     "a short word that asks for the floor gets an answer": Rule(
         (*OVER_LOUDSPEAKER, ENDED, understood(2, "stop")),
@@ -195,39 +215,11 @@ RULES = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_of_what_happens_comes(rule: str) -> None:
-    expected = RULES[rule].outcome
-    orders = play(*RULES[rule].history, floor=RULES[rule].floor).orders
-    assert without_phases(orders)[-len(expected) :] == expected
-
-
-PHASES = {
-    "nobody, once the reply is over": Rule((*HEARD, COMPLETE), Phase.IDLE),
-    "the reply, over a loudspeaker": Rule(OVER_LOUDSPEAKER, Phase.SPEAKING),
-    "the reply, while a voice is only suspected": Rule(
-        OVER_LOUDSPEAKER, Phase.SPEAKING, CANCELLING
-    ),
-    "the reply, after a voice that said nothing": Rule(
-        (*OVER_LOUDSPEAKER, ENDED, understood(2, "")), Phase.SPEAKING, CANCELLING
-    ),
-    "the person with a headset": Rule(OVER_LOUDSPEAKER, Phase.LISTENING, HEADSET),
-    "the person who was confirmed": Rule(
-        (*OVER_LOUDSPEAKER, CONFIRMED), Phase.LISTENING, CANCELLING
-    ),
-    "the person suspected when the reply ended": Rule(
-        (*OVER_LOUDSPEAKER, COMPLETE), Phase.LISTENING, CANCELLING
-    ),
-    "the reply, whose end is left to it where a part that makes it broke": Rule(
-        (SendText("hi"), *(broke(1, part) for part in (Part.LANGUAGE_MODEL, Part.LOUDSPEAKER))),
-        Phase.THINKING,
-    ),
-}
-
-
-@pytest.mark.parametrize("who", PHASES)
-def test_the_floor_has(who: str) -> None:
-    outcome = play(*PHASES[who].history, floor=PHASES[who].floor)
+    expected = RULES[rule]
+    outcome = play(*expected.history, floor=expected.floor)
+    assert without_phases(outcome.orders)[-len(expected.orders) :] == expected.orders
     shown = [order.phase for order in outcome.orders if isinstance(order, PhaseChanged)]
-    assert shown[-1] is outcome.floor.phase is PHASES[who].outcome
+    assert shown[-1] is outcome.floor.phase is (expected.phase or shown[-1])
 
 
 @pytest.mark.parametrize(

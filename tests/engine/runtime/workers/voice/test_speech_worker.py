@@ -55,8 +55,9 @@ class Mouth:
         return samples[samples != 0]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Stands still unless it is moved: a busy machine would seem a slow voice."""
     stepped = SimpleNamespace(now=100.0)
     stepped.monotonic = lambda: stepped.now
     for file in (reply_file, reserve_file):
@@ -149,7 +150,6 @@ def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     assert [settings.device for settings in loads] == ["cpu"]
 
 
-@pytest.mark.usefixtures("clock")
 def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
     mouth = Mouth()
     mouth.run(15)  # into the second word; the lead holds the third and the fourth
