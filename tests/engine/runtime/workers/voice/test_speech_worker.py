@@ -40,6 +40,8 @@ class Mouth:
         self.speaker = SpeechWorker(parts.factories(), self.told.append, self.controls)
         for order in (SpeechSettings(), UseDevice(""), SayWords(self.reply, WORDS, last=True)):
             self.speaker._handle(order)
+        if spoken:
+            self.run(spoken)
 
     def run(self, ticks: int) -> Pcm:
         """What is heard in so many ticks."""
