@@ -9,8 +9,7 @@ import pytest
 
 from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.devices.file_device import FileLoudspeaker
-from engine.messages.events import PhaseChanged
-from engine.messages.words import Ending, Phase
+from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from tests.fakes import FORMANT, FakeLanguageModel
 from tests.faults.whole import RATE, Devices, Whole, whole
@@ -91,26 +90,6 @@ def test_at_many_moments_history_keeps_exactly_the_words_heard(
             engine.wait(stepped.queued)
             engine.post(StopReply())
             assert engine.ended(turn + 1).reply == ended.heard
-
-
-def test_ten_fast_interruptions_leave_the_real_voice_well() -> None:
-    with whole() as engine:
-        for number in range(10):
-            engine.post(SendText(f"repeat after me number {number} is {WORDS}"))
-            if number % 2:  # every other one is cut off mid-word, the rest before their first
-                engine.wait(lambda turn=number + 1: speaking(engine, turn))
-        engine.post(StopReply())
-        ended = [engine.ended(turn) for turn in range(1, 11)]
-        endings = [turn.ending for turn in ended]
-        assert endings == [Ending.INTERRUPTED_BY_TEXT] * 9 + [Ending.INTERRUPTED_BY_STOP]
-        assert all(turn.reply.startswith(turn.heard) for turn in ended)
-        assert engine.failed() == []
-        assert engine.works()
-
-
-def speaking(engine: Whole, turn: int) -> bool:
-    shown = engine.of(PhaseChanged)
-    return any(event.turn == turn and event.phase is Phase.SPEAKING for event in shown)
 
 
 @pytest.mark.parametrize("rate", [None, 3.0, 6.5])
