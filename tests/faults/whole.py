@@ -131,4 +131,5 @@ def running(engine: W) -> Iterator[W]:
         yield engine
     finally:
         engine.engine.stop()
-    assert not {thread.name for thread in threading.enumerate()} & THREADS
+    left = {thread.name for thread in threading.enumerate()} & THREADS
+    assert not left, left

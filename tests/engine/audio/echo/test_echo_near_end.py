@@ -60,18 +60,11 @@ def test_while_nothing_is_played_the_canceller_rests() -> None:
     assert not watcher.heard
 
 
-def echoed(
-    near: NearEnd, played: Pcm, *, delay: int, tick: int = TICK, drift: float = 0.0
-) -> list[Pcm]:
+def echoed(near: NearEnd, played: Pcm, *, delay: int, tick: int = TICK) -> list[Pcm]:
     """Let a room with this delay (samples) play and hear; what came out, tick by tick."""
     heard = np.concatenate([np.zeros(delay, np.float32), played])[: len(played)]
-    out, given = [], 0
-    for start in range(0, len(played) - tick, tick):
-        until = round((start + tick) * (1 + drift))
-        block = Played(played[given:until], SAMPLE_RATE, more=True)
-        given = until
-        out.append(near.push(heard[start : start + tick], block))
-    return out
+    blocks = (slice(start, start + tick) for start in range(0, len(played) - tick, tick))
+    return [near.push(heard[at], Played(played[at], SAMPLE_RATE, more=True)) for at in blocks]
 
 
 @pytest.mark.parametrize("delay_ms", [20, 80, 300])

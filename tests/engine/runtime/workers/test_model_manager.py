@@ -141,6 +141,7 @@ def test_a_hub_that_lies_is_told_and_nothing_is_there(desk: Desk, hub: Hub) -> N
     settled = desk.settled("qwen3-4b")
     assert settled.failed
     assert "damaged" in settled.text
+    desk.wait(lambda: desk.of(api.Failed))
     assert [fault.message for fault in desk.of(api.Failed)] == [
         "Qwen3-4B-Instruct-2507-Q4_K_M.gguf arrived damaged: its hash is not the right one."
     ]
