@@ -28,12 +28,15 @@ def question(tmp_path: Path) -> Path:
     return path
 
 
-def talk(microphone: Path | None, parts: Factories | None = None, **others: Any) -> Any:
+def talk(
+    microphone: Path | None,
+    parts: Factories | None = None,
+    settings: Settings | None = None,
+    **others: Any,
+) -> Any:
     """converse() as far as it goes, on these parts or the real ones."""
-    others = {"loudspeaker": None, "show": lambda event: None, **others}
-    return converse(
-        others.pop("settings", Settings()), microphone=microphone, factories=parts, **others
-    )
+    how = {"loudspeaker": None, "show": lambda event: None, **others}
+    return converse(settings or Settings(), microphone=microphone, factories=parts, **how)
 
 
 def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
