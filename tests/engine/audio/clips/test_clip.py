@@ -35,12 +35,14 @@ def _speech(seconds: float = 4.0, level: float = 0.3, noise: float = 0.0005) -> 
 
 
 def _encode(path: Path, pcm: Pcm, codec: str) -> None:
-    """What soundfile cannot write."""
+    """What soundfile cannot write; `pcm`: [S] or [S, 2]."""
+    planes = np.ascontiguousarray(np.atleast_2d(pcm.T), np.float32)
+    layout = "mono" if len(planes) == 1 else "stereo"
     with av.open(path, "w") as container:
-        stream = container.add_stream(codec, rate=RATE, layout="mono")
-        frame = av.AudioFrame.from_ndarray(pcm[np.newaxis], format="fltp", layout="mono")
+        stream = container.add_stream(codec, rate=RATE, layout=layout)
+        frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout=layout)
         frame.sample_rate, frame.time_base = RATE, Fraction(1, RATE)
-        resampler = av.AudioResampler(stream.format.name, "mono", stream.rate)
+        resampler = av.AudioResampler(stream.format.name, layout, stream.rate)
         for part in [*resampler.resample(frame), *resampler.resample(None), None]:
             container.mux(stream.encode(part))
 
@@ -343,7 +345,10 @@ def test_channels_that_cancel_each_other_give_the_better_one(name: str, tmp_path
     speech = _speech()
     for other in (-speech, -0.9 * speech, np.zeros_like(speech) - 0.5 * speech):
         both = np.column_stack((speech, other))
-        _encode_channels(tmp_path / name, both)
+        if name == "a.wav":
+            soundfile.write(tmp_path / name, both, RATE, subtype="FLOAT")
+        else:
+            _encode(tmp_path / name, both, "aac")
         report = inspect(tmp_path / name)
         assert report.advice == ""
         assert report.level_db == pytest.approx(level_db(speech), abs=3.5)
@@ -354,21 +359,6 @@ def test_one_live_channel_of_many_is_found(tmp_path: Path) -> None:
     channels[:, 5] = _speech()
     soundfile.write(tmp_path / "a.wav", channels, RATE, subtype="FLOAT")
     assert inspect(tmp_path / "a.wav").level_db == pytest.approx(level_db(_speech()), abs=0.1)
-
-
-def _encode_channels(path: Path, pcm: Pcm) -> None:
-    """`pcm`: [S, 2]."""
-    if path.suffix == ".wav":
-        soundfile.write(path, pcm, RATE, subtype="FLOAT")
-        return
-    with av.open(path, "w") as container:
-        stream = container.add_stream("aac", rate=RATE, layout="stereo")
-        planes = np.ascontiguousarray(pcm.T, np.float32)
-        frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout="stereo")
-        frame.sample_rate, frame.time_base = RATE, Fraction(1, RATE)
-        resampler = av.AudioResampler(stream.format.name, "stereo", stream.rate)
-        for part in [*resampler.resample(frame), *resampler.resample(None), None]:
-            container.mux(stream.encode(part))
 
 
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
