@@ -321,6 +321,16 @@ class FakeSpotter:
         self.resets += 1
 
 
+class NothingChanges:
+    """No device is plugged in or out."""
+
+    def poll(self) -> None:
+        """See DeviceWatch."""
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
 @dataclass
 class FakeParts:
     """All fakes of one engine, and the factories that hand them out."""

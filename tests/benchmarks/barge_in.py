@@ -8,19 +8,24 @@ recogniser and formant voice; only the room, the people and the clock are made o
 """
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 
 from engine.asr.pick import BUILT_IN
 from engine.asr.registry import NAMES
 from engine.audio.echo import canceller as echo
+from tests.end_to_end import spoken as flite
 from tests.simulation import people
 from tests.simulation.people import Sound
-from tests.simulation.room import Acoustics
-from tests.simulation.trials import Trial, bench, heard_alone, words_right
+from tests.simulation.room import BLOCK, RATE, Acoustics, Room
+from tests.simulation.stepped import recogniser
+from tests.simulation.trials import Trial, bench
 
+MARGIN_S = 0.3  # of silence on both sides of what is said alone
 LEVELS_DB = (-12.0, -6.0, 0.0, 6.0)
 # Every level is heard in rooms of these kinds, in turn.
 ROOMS = (
@@ -125,6 +130,27 @@ def _compare(row: Row, sounds: list[Sound], room: Acoustics, ears: str) -> None:
         row.transcripts.append(f"{sound.name}: {trial.heard!r}, without echo {alone!r}")
 
 
+def heard_alone(sound: Sound, acoustics: Acoustics, *, ears: str = BUILT_IN) -> str:
+    """What the recogniser makes of a sound in this room while nothing is played."""
+    room = Room(replace(acoustics, echo_db=-200.0))
+    silence = np.zeros(BLOCK, np.float32)
+    blocks = (len(sound.pcm) + 2 * round(MARGIN_S * RATE)) // BLOCK
+    room.say(sound.pcm, at=round(MARGIN_S * RATE))
+    recognition = recogniser(ears).open()
+    for _ in range(blocks):
+        recognition.push(room.step(silence))
+    text = recognition.finish().text
+    recognition.close()
+    return text
+
+
+def words_right(heard: str, text: str) -> int:
+    """How many words of `text` are in what was `heard`, in order."""
+    said, meant = (re.findall(r"[a-z']+", words.lower()) for words in (heard, text))
+    blocks = SequenceMatcher(None, said, meant, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks)
+
+
 def stopped(trials: list[Trial]) -> int:
     """How many ended the reply."""
     return sum(trial.stop_s is not None for trial in trials)
@@ -155,7 +181,7 @@ def main() -> None:
     parser.add_argument("--recogniser", choices=NAMES, default=BUILT_IN)
     parser.add_argument("--detail", action="store_true", help="show what went wrong, and words")
     given = parser.parse_args()
-    if people.missing_programs() or not echo.installed():
+    if flite.missing_programs() or not echo.installed():
         sys.exit("This needs flite and the package livekit.")
     rows = []
     for level in given.levels:

@@ -31,6 +31,7 @@ from engine.bench.hearing import hear
 from engine.runtime.factories import standard_factories
 from engine.settings import RecogniserSettings
 from tests.benchmarks.turn_texts import REQUESTS
+from tests.end_to_end import spoken as flite
 from tests.simulation import people
 from tests.simulation.room import RATE, at_level
 
@@ -162,7 +163,7 @@ def main() -> None:
     parser.add_argument("--recognisers", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--minutes", type=float, default=10.0, help="of noise")
     given = parser.parse_args()
-    if people.missing_programs():
+    if flite.missing_programs():
         sys.exit("This needs flite.")
     for name in given.recognisers:
         recogniser = load(RecogniserSettings(name), standard_factories().phrases())

@@ -28,6 +28,7 @@ from engine.messages.words import Ending, Phase
 from engine.runtime.factories import standard_factories
 from engine.settings import Settings
 from tests.benchmarks.turn_texts import CHECK, PAUSE, REQUESTS, TEST, TUNING
+from tests.end_to_end import spoken as flite
 from tests.simulation import people
 from tests.simulation.room import RATE, Acoustics
 from tests.simulation.stepped import SteppedEngine
@@ -174,7 +175,7 @@ def main() -> None:
     parser.add_argument("--recogniser", choices=NAMES, default=BUILT_IN)
     parser.add_argument("--detail", action="store_true", help="show every utterance")
     given = parser.parse_args()
-    if people.missing_programs():
+    if flite.missing_programs():
         sys.exit("This needs flite.")
     _print(HEAD)
     for patience in given.patience:

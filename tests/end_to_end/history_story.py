@@ -21,19 +21,7 @@ from PySide6.QtTest import QTest
 from app.conversation.replay import Place
 from app.conversation.transcript import Span
 from app.program import make_application, run
-from engine.api import (
-    ConversationOpened,
-    ConversationsChanged,
-    Engine,
-    Event,
-    Ready,
-    ReplayEnded,
-    ReplyDelta,
-    Settings,
-    TurnEnded,
-    WordHeard,
-    WordReplayed,
-)
+from engine import api
 from engine.history.store import NAME
 from engine.runtime.factories import standard_factories
 from engine.settings import HistorySettings
@@ -46,12 +34,12 @@ WORD = "16.09"  # of the second answer
 
 
 class HistoryStory(Story):
-    def make_engine(self, settings: Settings, emit: Callable[[Event], None]) -> Engine:
-        def keep(event: Event) -> None:
+    def make_engine(self, settings: api.Settings, emit: Callable[[api.Event], None]) -> api.Engine:
+        def keep(event: api.Event) -> None:
             self.events.append((time.monotonic(), event))
             emit(event)
 
-        return Engine(
+        return api.Engine(
             settings,
             keep,
             history_path=self._folder / NAME,
@@ -62,7 +50,7 @@ class HistoryStory(Story):
         (self._folder / f"{part}.json").write_text(json.dumps(self.facts, default=str))
 
     def _ready(self) -> Iterator[Wait]:
-        yield "every part", lambda: {each.part for each in self.of(Ready)} >= LOADED
+        yield "every part", lambda: {each.part for each in self.of(api.Ready)} >= LOADED
         self.window.activateWindow()
         yield "the keyboard", self.window.isActiveWindow
 
@@ -72,12 +60,12 @@ class Talk(HistoryStory):
         yield from self._ready()
         for turn, question in enumerate((FIRST, QUESTION), 1):
             self._type(question)
-            yield f"answer {turn}", lambda turn=turn: len(self.of(TurnEnded)) == turn
-        self.facts["replies"] = [each.reply for each in self.of(TurnEnded)]
+            yield f"answer {turn}", lambda turn=turn: len(self.of(api.TurnEnded)) == turn
+        self.facts["replies"] = [each.reply for each in self.of(api.TurnEnded)]
         seen = len(self.events)
         self._type(f"repeat after me {LONG}")
-        yield "a word of the third reply", lambda: self.of(WordHeard, seen)
-        yield "its question to be written", lambda: self.of(ConversationsChanged, seen)
+        yield "a word of the third reply", lambda: self.of(api.WordHeard, seen)
+        yield "its question to be written", lambda: self.of(api.ConversationsChanged, seen)
         self.tell_facts("talk")
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -108,7 +96,7 @@ class Find(HistoryStory):
         rows = self.window.history.rows
         rows.setCurrentRow(0)
         QTest.keyClick(rows, Qt.Key.Key_Return)
-        yield "the conversation", lambda: self.of(ConversationOpened)
+        yield "the conversation", lambda: self.of(api.ConversationOpened)
         view = self.window.conversation
         yield "its words", lambda: len(view.transcript.exchanges) == 3
         self.facts["shown"] = view.toPlainText()
@@ -125,12 +113,12 @@ class Find(HistoryStory):
             Qt.MouseButton.LeftButton,
             pos=at - QPoint(0, view.verticalScrollBar().value()),
         )
-        yield "a word to be heard again", lambda: self.of(WordReplayed, seen)
+        yield "a word to be heard again", lambda: self.of(api.WordReplayed, seen)
         self._picture("replayed")
-        yield "its end", lambda: self.of(ReplayEnded, seen)
-        words = self.of(WordReplayed, seen)
+        yield "its end", lambda: self.of(api.ReplayEnded, seen)
+        words = self.of(api.WordReplayed, seen)
         self.facts["replayed"] = [exchange.reply[each.start : each.end] for each in words]
-        self.facts["deltas"] = len(self.of(ReplyDelta, seen))
+        self.facts["deltas"] = len(self.of(api.ReplyDelta, seen))
 
     def _delete(self) -> Iterator[Wait]:
         history = self.window.history

@@ -5,13 +5,17 @@ Invariant: nothing of the person who runs the tests is read or written.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.needed import need
+
 ROOT = Path(__file__).parents[2]
+STORY_S = 280.0  # a story takes under 30 s on a machine that has nothing else to do
 PATIENCE_S = 150.0  # models load, and a file is heard in real time
 
 
@@ -27,6 +31,24 @@ class Done:
     def json(self) -> Any:
         assert self.status == 0, self.err
         return json.loads(self.out)
+
+
+def play(story: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a story, a module of this folder, on a display of its own; its last argument but one is
+    the folder it may write to.
+    """
+    need([name for name in ("Xvfb", "xvfb-run") if not shutil.which(name)])
+    screen = ["xvfb-run", "--auto-servernum", "--server-args=-screen 0 1400x1000x24"]
+    own = own_environment(Path(arguments[-2]))
+    return subprocess.run(
+        [*screen, sys.executable, "-m", story, *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, **own, "QT_QPA_PLATFORM": "xcb"},
+        capture_output=True,
+        text=True,
+        timeout=STORY_S,
+        check=False,
+    )
 
 
 def own_environment(folder: Path) -> dict[str, str]:

@@ -32,9 +32,7 @@ def main() -> int:
     open_window = program.run
 
     def watched(
-        settings: Settings,
-        make: Callable[[Settings, Emit], EngineLike],
-        **how: Any,
+        settings: Settings, make: Callable[[Settings, Emit], EngineLike], **how: Any
     ) -> int:
         def make_engine(settings: Settings, emit: Emit) -> EngineLike:
             def keep(event: Event) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import soundfile
+import soxr
 
-RATE = 16_000  # Hz; what flite's voice slt speaks at
+RATE = 16_000  # Hz; what most of flite's voices speak at
 HEAD_S, TAIL_S = 0.6, 1.2  # silence around the questions, so that none begins cut off
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 
@@ -22,15 +23,14 @@ def missing_programs() -> tuple[str, ...]:
     return () if shutil.which("flite") else ("flite",)
 
 
-def spoken(text: str) -> Pcm:
+def spoken(text: str, voice: str = "slt") -> Pcm:
     """One sentence at RATE, without silence around it."""
     with tempfile.TemporaryDirectory() as folder:
         wav = Path(folder) / "spoken.wav"
-        command = ["flite", "-voice", "slt", "-t", text, "-o", str(wav)]
+        command = ["flite", "-voice", voice, "-t", text, "-o", str(wav)]
         subprocess.run(command, check=True, timeout=60, stdin=subprocess.DEVNULL)
         pcm, rate = soundfile.read(wav, dtype="float32")
-    assert rate == RATE
-    return pcm
+    return pcm if rate == RATE else soxr.resample(pcm, rate, RATE)
 
 
 def write_questions(path: Path, *texts: str, pauses_s: tuple[float, ...] = ()) -> Path:

@@ -2,7 +2,6 @@
 reached by its tray, by the command line, by a second start, and after a crash.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import pytest
 
 from tests import private_bus
 from tests.end_to_end.program import ROOT, own_environment
+from tests.needed import need
 from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
@@ -118,9 +118,7 @@ class Desktop:
 
 @pytest.fixture
 def desktop() -> Iterator[Desktop]:
-    if missing := missing_programs():
-        assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
-        pytest.skip(f"needs {', '.join(missing)}")
+    need(missing_programs())
     with tempfile.TemporaryDirectory(prefix="beyond") as name, virtual_desktop() as display:
         display.start_window_manager()
         made = Desktop(display, Path(name))

@@ -1,14 +1,9 @@
 """The real window on a virtual display and sound card: what a person sees, hears and pulls.
 
 One story is played in a process of its own (window_story.py says why); each test asks for a fact.
-Pictures of it are kept in $RUBATO_PICTURES when that is set.
 """
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,33 +12,18 @@ from typing import Any
 import pytest
 
 from tests.end_to_end import spoken
-from tests.end_to_end.ear import (
-    Ear,
-    as_spoken,
-    between,
-    recording,
-    stretches,
-    syllables_per_second,
-)
-from tests.end_to_end.program import ROOT, own_environment
+from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches, syllables_per_second
+from tests.end_to_end.program import play
 from tests.end_to_end.window_story import FAST_S, LONG, QUESTION, SLOW_SPS
+from tests.needed import need
 from tests.virtual_audio import missing_programs
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 
 ANSWER = "10 miles is about 16.09 kilometres."
 OTHERS = ("10 miles is about 60.9 kilometres.", "Timer set for 10 minutes.", "Speaking slower.")
-STORY_S = 280.0  # it takes under 30 s on a machine that has nothing else to do
 SETTLED_S = 1.5  # a new rate is heard from the next word on, after the lead
 PICTURES = ("ready", "speaking", "slow", "fast", "dropped")
-
-
-def programs_missing() -> list[str]:
-    return [
-        *missing_programs(),
-        *spoken.missing_programs(),
-        *(name for name in ("Xvfb", "xvfb-run") if not shutil.which(name)),
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -54,28 +34,9 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def pictures(folder: Path) -> Path:
-    chosen = os.environ.get("RUBATO_PICTURES")
-    place = Path(chosen) if chosen else folder / "pictures"
-    place.mkdir(parents=True, exist_ok=True)
-    return place
-
-
-@pytest.fixture(scope="module")
 def facts(folder: Path, pictures: Path) -> dict[str, Any]:
-    missing = programs_missing()
-    if missing and not os.environ.get("CI"):
-        pytest.skip(f"needs {', '.join(missing)}")
-    story = [sys.executable, "-m", "tests.end_to_end.window_story", folder, pictures]
-    done = subprocess.run(
-        ["xvfb-run", "--auto-servernum", "--server-args=-screen 0 1400x1000x24", *map(str, story)],
-        cwd=ROOT,
-        env={**os.environ, **own_environment(folder), "QT_QPA_PLATFORM": "xcb"},
-        capture_output=True,
-        text=True,
-        timeout=STORY_S,
-        check=False,
-    )
+    need([*missing_programs(), *spoken.missing_programs()])
+    done = play("tests.end_to_end.window_story", folder, pictures)
     assert done.returncode == 0, done.stderr[-4000:]
     told: dict[str, Any] = json.loads((folder / "facts.json").read_text())
     assert "stuck" not in told, told

@@ -25,23 +25,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.program import make_application, run
 from app.window import Window
-from engine.api import (
-    ClipInspected,
-    Engine,
-    Event,
-    Failed,
-    Heard,
-    Part,
-    Phase,
-    PhaseChanged,
-    Ready,
-    ReplyDelta,
-    SettingChanged,
-    Settings,
-    Stopped,
-    TurnEnded,
-    WordHeard,
-)
+from engine import api
 from engine.text.syllables import count
 from tests.end_to_end.spoken import write_questions
 from tests.fakes import FORMANT
@@ -53,7 +37,7 @@ LONG = "banana potato tomato and the buttered pecan cookie they did bake today "
 SLOW_SPS, PAGES_UP = 2.5, 3  # Page Up is one syllable per second
 SLOW_S, FAST_S = 6.0, 5.0  # how long each rate is listened to
 PATIENCE_S = 90.0
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=api.Event)
 Wait = tuple[str, Callable[[], object]]
 
 
@@ -62,7 +46,7 @@ class Story:
 
     def __init__(self, card: VirtualAudio, folder: Path, pictures: Path) -> None:
         self.facts: dict[str, Any] = {}
-        self.events: list[tuple[float, Event]] = []
+        self.events: list[tuple[float, api.Event]] = []
         self._card = card
         self._folder = folder
         self._pictures = pictures
@@ -74,14 +58,14 @@ class Story:
 
     # ------------------------------------------------------------- how it is told
 
-    def make_engine(self, settings: Settings, emit: Callable[[Event], None]) -> Engine:
+    def make_engine(self, settings: api.Settings, emit: Callable[[api.Event], None]) -> api.Engine:
         self.facts["first_frame_s"] = time.monotonic() - self._began_at
 
-        def keep(event: Event) -> None:
+        def keep(event: api.Event) -> None:
             self.events.append((time.monotonic(), event))
             emit(event)
 
-        return Engine(settings, keep, settings_path=self._folder / "settings.toml")
+        return api.Engine(settings, keep, settings_path=self._folder / "settings.toml")
 
     def go_on(self) -> None:
         """Called often by a timer: the next step once its condition holds."""
@@ -108,7 +92,7 @@ class Story:
 
     def _tell(self) -> Iterator[Wait]:
         with self._open:
-            yield "every part", lambda: {e.part for e in self.of(Ready)} == set(Part)
+            yield "every part", lambda: {e.part for e in self.of(api.Ready)} == set(api.Part)
             self.window.activateWindow()  # there is no window manager here to do it
             yield "the keyboard", self.window.isActiveWindow
             self._picture("ready")
@@ -122,14 +106,14 @@ class Story:
         recording = self._open.enter_context(ExitStack())
         recording.enter_context(self._card.recording(self._folder / "answer.wav"))
         mouth = self._card.speaking(question)
-        yield "the question to be heard", lambda: self.of(Heard)
+        yield "the question to be heard", lambda: self.of(api.Heard)
         yield "a word to be marked", lambda: self.window.conversation.word_rects()
         self._picture("speaking")
-        yield "the end of the answer", lambda: self.of(TurnEnded)
+        yield "the end of the answer", lambda: self.of(api.TurnEnded)
         yield from self._pause(0.5)
         recording.close()
         mouth.wait(timeout=10)
-        self.facts["turn"] = self._plain(self.of(TurnEnded)[0])
+        self.facts["turn"] = self._plain(self.of(api.TurnEnded)[0])
         self.facts["shown"] = self.window.conversation.toPlainText()
 
     def _pull_the_slider(self) -> Iterator[Wait]:
@@ -142,7 +126,7 @@ class Story:
         recording = self._open.enter_context(ExitStack())
         recording.enter_context(self._card.recording(self._folder / "rates.wav"))
         self._type(f"repeat after me {LONG}")
-        yield "the reply to be audible", lambda: self.of(WordHeard, seen)
+        yield "the reply to be audible", lambda: self.of(api.WordHeard, seen)
         began = time.monotonic()
         yield from self._pause(SLOW_S)
         self._picture("slow")
@@ -154,15 +138,15 @@ class Story:
         self.facts["readout"] = self.window.stage.rate.readout.text()
         self.facts["pulled_s"] = pulled - began
         QTest.keyClick(self.window.windowHandle(), Qt.Key.Key_Escape)
-        yield "the reply to stop", lambda: self.of(TurnEnded, seen)
+        yield "the reply to stop", lambda: self.of(api.TurnEnded, seen)
         yield from self._pause(0.5)
         recording.close()
-        ended = self.of(TurnEnded, seen)[0]
+        ended = self.of(api.TurnEnded, seen)[0]
         self.facts["stopped"] = self._plain(ended)
         self.facts["words"] = [
             (at - began, count(ended.reply[event.start : event.end]))
             for at, event in self.events[seen:]
-            if isinstance(event, WordHeard)
+            if isinstance(event, api.WordHeard)
         ]
 
     def _drop_a_recording(self) -> Iterator[Wait]:
@@ -176,19 +160,19 @@ class Story:
         self.facts["drop_accepted"] = enter.isAccepted()
         drop = QDropEvent(QPoint(200, 200), copy, data, *keys)
         QApplication.sendEvent(window.shelf.voices, drop)
-        yield "the recording to be inspected", lambda: self.of(ClipInspected)
+        yield "the recording to be inspected", lambda: self.of(api.ClipInspected)
         sheet = window.shelf.voices.sheet
         yield "what was found to be shown", lambda: "level" in sheet.facts.text()
-        self.facts["clip"] = self._plain(self.of(ClipInspected)[0])
+        self.facts["clip"] = self._plain(self.of(api.ClipInspected)[0])
         self.facts["clip_shown"] = [sheet.title.text(), sheet.facts.text(), sheet.advice.text()]
         self._picture("dropped")
 
     def _close_while_it_speaks(self) -> Iterator[Wait]:
         seen = len(self.events)
         self._type(f"repeat after me {LONG}")
-        yield "the last reply to be audible", lambda: self.of(WordHeard, seen)
-        yield "the reply to be shown", lambda: self.of(ReplyDelta, seen)
-        self.facts["phase_when_closed"] = self.of(PhaseChanged)[-1].phase.name
+        yield "the last reply to be audible", lambda: self.of(api.WordHeard, seen)
+        yield "the reply to be shown", lambda: self.of(api.ReplyDelta, seen)
+        self.facts["phase_when_closed"] = self.of(api.PhaseChanged)[-1].phase.name
         self.facts["closed_at"] = time.monotonic()
         self.window.close()
         self.facts["hidden_at_once"] = not self.window.isVisible()
@@ -213,14 +197,14 @@ class Story:
         yield f"{seconds} s", lambda: time.monotonic() > until
 
     def _rate_in_force(self, rate: float) -> bool:
-        changes = [e.value for e in self.of(SettingChanged) if e.key == "speech.rate"]
+        changes = [e.value for e in self.of(api.SettingChanged) if e.key == "speech.rate"]
         return bool(changes) and changes[-1] == rate
 
     def _picture(self, name: str) -> None:
         QApplication.processEvents()
         self.window.grab().save(str(self._pictures / f"{name}.png"))
 
-    def _plain(self, event: Event) -> dict[str, Any]:
+    def _plain(self, event: api.Event) -> dict[str, Any]:
         return dataclasses.asdict(event)  # type: ignore[call-overload]
 
     def end(self, status: int) -> None:
@@ -231,12 +215,14 @@ class Story:
             if thread is not threading.current_thread():
                 thread.join(timeout=5)  # one is just leaving
         self.facts["last_event"] = type(self.events[-1][1]).__name__
-        self.facts["stopped_events"] = len(self.of(Stopped))
-        self.facts["turns"] = [self._plain(event) for event in self.of(TurnEnded)]
+        self.facts["stopped_events"] = len(self.of(api.Stopped))
+        self.facts["turns"] = [self._plain(event) for event in self.of(api.TurnEnded)]
         self.facts["threads"] = [thread.name for thread in threading.enumerate()]
-        self.facts["failed"] = [event.message for event in self.of(Failed)]
-        self.facts["ready"] = {event.part.value: event.name for event in self.of(Ready)}
-        self.facts["phases"] = [event.phase is Phase.SPEAKING for event in self.of(PhaseChanged)]
+        self.facts["failed"] = [event.message for event in self.of(api.Failed)]
+        self.facts["ready"] = {event.part.value: event.name for event in self.of(api.Ready)}
+        self.facts["phases"] = [
+            event.phase is api.Phase.SPEAKING for event in self.of(api.PhaseChanged)
+        ]
         facts = json.dumps(self.facts, indent=1, default=str)
         (self._folder / "facts.json").write_text(facts)
 

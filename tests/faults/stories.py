@@ -7,6 +7,7 @@ Every turn ends once, quiet returns, the next question is answered, and nothing 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,17 @@ from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import Factories
 from engine.runtime.turn import facts as h
-from engine.settings import AudioSettings, Settings, Value, keys, value_of
+from engine.settings import (
+    AudioSettings,
+    Choice,
+    Flag,
+    Range,
+    Settings,
+    Value,
+    keys,
+    schema,
+    value_of,
+)
 from tests.fakes import FakeLanguageModel, FakeParts
 
 LOUD = 0.3  # of a voice
@@ -170,43 +181,24 @@ class Post:
 
 
 @dataclass(frozen=True)
-class Speaking:
-    """The person speaks from now on, or is silent."""
+class Put:
+    """From now on an attribute has a value; `path` leads there from the trial."""
 
-    speaks: bool
-
-    def __call__(self, trial: Trial) -> None:
-        trial.speaks = self.speaks
-
-
-@dataclass(frozen=True)
-class Answering:
-    """The language model will."""
-
-    reply: tuple[object, ...]
+    path: str
+    value: object
 
     def __call__(self, trial: Trial) -> None:
-        trial.parts.model.deltas = self.reply
+        *owners, name = self.path.split(".")
+        setattr(reduce(getattr, owners, trial), name, self.value)
 
 
-@dataclass(frozen=True)
-class Hearing:
-    """The recogniser will."""
-
-    text: str
-
-    def __call__(self, trial: Trial) -> None:
-        trial.parts.recogniser.text = self.text
-
-
-@dataclass(frozen=True)
-class Refusing:
-    """The part will not load when it is asked next."""
-
-    part: Part
-
-    def __call__(self, trial: Trial) -> None:
-        trial.parts.refuses = self.part
+SPEAKS, SILENT = Put("speaks", True), Put("speaks", False)  # the person
+BREAKS_RECOGNISER = Put("parts.recogniser.broken", True)
+REFUSING = [
+    Put("parts.refuses", p) for p in (Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER)
+]
+ANSWERING = [Put("parts.model.deltas", reply) for reply in REPLIES]
+HEARING = [Put("parts.recogniser.text", t) for t in ("hello there", "", "stop", "slower", "mhm")]
 
 
 def changing(setting: tuple[str, Value]) -> Act:
@@ -226,10 +218,6 @@ def breaking_voice(trial: Trial) -> None:
     trial.parts.voice.fail_at = 1
     for session in trial.parts.voice.sessions:
         session._fail_at = session._said
-
-
-def breaking_recogniser(trial: Trial) -> None:
-    trial.parts.recogniser.broken = True
 
 
 def plugging(trial: Trial) -> None:
@@ -275,45 +263,34 @@ class Late:
             trial.post(REPORTS[self.kind](self.turn))
 
 
-ALLOWED: dict[str, tuple[Value, ...]] = {
+TEXTS: dict[str, tuple[Value, ...]] = {
     "audio.microphone": ("", "another"),
     "audio.loudspeaker": ("", "another"),
-    "audio.volume": (0.5, 1.0),
-    "audio.lead_ms": (80, 400),
-    "audio.muted": (True, False),
-    "wake.on": (True, False),
     "wake.phrase": ("hey rubato", "okay computer"),
-    "wake.stay_awake_s": (2.0, 8.0),
-    "recogniser.engine": ("sphinx", "whisper"),
-    "recogniser.model": ("", "a folder"),
-    "recogniser.language": ("en", "de"),
-    "recogniser.patience": ("quick", "patient"),
-    "language_model.engine": ("skills", "llama", "server"),
     "language_model.model": ("", "a.gguf"),
     "language_model.address": ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"),
-    "language_model.key_variable": ("", "KEY"),
     "language_model.system_prompt": ("Be brief.", "Be kind."),
-    "language_model.context_tokens": (1024, 4096),
-    "language_model.temperature": (0.1, 0.9),
-    "speech.engine": ("espeak", "starter"),
+    "recogniser.model": ("", "a folder"),
+    "recogniser.language": ("en", "de"),
     "speech.voice": ("Ada", "Bela", "Nobody"),
-    "speech.rate": (None, 2.0, 6.0),
-    "speech.seed": (1, 2),
-    "speech.device": ("auto", "cpu"),
-    "speech.profile": ("int8", "full"),
-    "history.keep": ("ask", "forever", "30 days", "never"),
-    "presence.talk_key": ("", "Ctrl+Alt+Space"),
-    "window.theme": ("dark", "light"),
-    "window.first_start": (0, 5),
-    "window.talk_key": ("Space", "F9"),
 }
-DEFAULTS = {key: value_of(Settings(), key) for key in keys() if key not in ALLOWED}
-OTHERS = {k: (True, False) if isinstance(v, bool) else (v,) for k, v in DEFAULTS.items()}
-CHANGES = [(key, value) for key, some in {**ALLOWED, **OTHERS}.items() for value in some]
+
+
+def allowed(key: str) -> tuple[Value, ...]:
+    """Some values that the setting may have, or all where they are few."""
+    match schema()[key].rule:
+        case Choice() as choice:
+            return choice.words
+        case Range() as span:
+            return (value_of(Settings(), key), span.lowest, min(span.highest, 5 + span.lowest))
+        case Flag():
+            return (True, False)
+    return TEXTS.get(key, (value_of(Settings(), key),))
+
+
+CHANGES = [(key, value) for key in keys() for value in allowed(key)]
 UNLOADED = ("audio", "history", "window")
-LOADS = [
-    each for each in CHANGES if each[0].partition(".")[0] not in ("audio", "history", "window")
-]
+LOADS = [each for each in CHANGES if each[0].partition(".")[0] not in UNLOADED]
 REFUSED = [(key, value) for key in keys() for value in (float("nan"), "\0", -1, b"")]
 ASKS: st.SearchStrategy[Act] = st.sampled_from(
     [
@@ -321,8 +298,8 @@ ASKS: st.SearchStrategy[Act] = st.sampled_from(
         Post(api.SendText("hello")),
         Post(api.PressTalk()),
         Post(api.ReleaseTalk()),
-        Speaking(True),
-        Speaking(False),
+        SPEAKS,
+        SILENT,
     ]
 )
 DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
@@ -350,12 +327,12 @@ DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
             losing_microphone,
             losing_loudspeaker,
             breaking_voice,
-            breaking_recogniser,
+            BREAKS_RECOGNISER,
         ]
     ),
-    st.builds(Refusing, st.sampled_from([Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER])),
-    st.builds(Answering, st.sampled_from(REPLIES)),
-    st.builds(Hearing, st.sampled_from(["hello there", "", "stop", "slower", "mhm"])),
+    st.sampled_from(REFUSING),
+    st.sampled_from(ANSWERING),
+    st.sampled_from(HEARING),
     st.builds(Late, st.integers(0, len(REPORTS) - 1), st.integers(0, 9)),
 )
 Scene = tuple[Act, int, Act, int, Act, int]

@@ -21,13 +21,13 @@ from tests.fakes import RATE
 from tests.faults.stories import (
     CHANGES,
     LOUD,
+    SILENT,
     SLOW,
     BrittleParts,
     Late,
     LevelVad,
     Post,
     Scene,
-    Speaking,
     Trial,
     acts,
     changing,
@@ -120,7 +120,7 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
 @settings(SLOW, max_examples=12)
 @example(
     story=[
-        (Post(api.SendText("hello")), 120, changing(("speech.seed", 1)), 3, Speaking(False), 500),
+        (Post(api.SendText("hello")), 120, changing(("speech.seed", 1)), 3, SILENT, 500),
         (Post(api.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
         (Post(api.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
         (Post(api.ReleaseTalk()), 500, Post(api.NewConversation()), 0, Late(0, 1), 0),

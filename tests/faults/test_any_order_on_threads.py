@@ -29,12 +29,12 @@ from engine.runtime.turn import watchdog
 from tests.fakes import RATE, HandMicrophone
 from tests.faults.stories import (
     LOUD,
+    SPEAKS,
     BrittleParts,
     Late,
     LevelVad,
     Post,
     Scene,
-    Speaking,
     Trial,
     acts,
     changing,
@@ -235,7 +235,7 @@ LIVE = settings(
     story=[
         (Post(api.SendText("hello")), 10, changing(("speech.seed", 1)), 3, losing_loudspeaker, 10),
         (recording, 1, changing(("speech.engine", "espeak")), 0, Post(api.NewConversation()), 3),
-        (Speaking(True), 30, losing_microphone, 3, plugging, 10),
+        (SPEAKS, 30, losing_microphone, 3, plugging, 10),
         (Post(api.PressTalk()), 3, changing(("recogniser.engine", "whisper")), 1, plugging, 3),
         (Post(api.ReleaseTalk()), 3, Post(api.StopReply(by_escape=True)), 0, Late(0, 1), 0),
     ],

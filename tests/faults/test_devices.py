@@ -10,19 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.api import (
-    Heard,
-    Levels,
-    Part,
-    PressTalk,
-    Ready,
-    ReleaseTalk,
-    SendText,
-    Settings,
-    WordHeard,
-)
+from engine import api
 from engine.audio.devices import portaudio
-from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts.registry import BUILT_IN
@@ -39,7 +28,7 @@ LONG = "seven quiet rivers run along the old stone road to the harbour in the mo
 @contextmanager
 def on_card(**audio: str | bool) -> Iterator[Whole]:
     """An engine with the card's devices; what it hears is scripted, its voice is quick."""
-    settings = Settings(
+    settings = api.Settings(
         audio=replace(AudioSettings(hands_free=False), **audio),
         speech=SpeechSettings(engine=BUILT_IN),
     )
@@ -48,54 +37,54 @@ def on_card(**audio: str | bool) -> Iterator[Whole]:
         yield engine
 
 
-def has(engine: Whole, part: Part) -> bool:
-    return any(event.part is part for event in engine.of(Ready))
+def has(engine: Whole, part: api.Part) -> bool:
+    return any(event.part is part for event in engine.of(api.Ready))
 
 
 def begin_reply(engine: Whole) -> None:
     """A reply of which some words were heard and most were not."""
-    engine.engine.post(SendText(f"repeat after me {LONG}"))
-    engine.wait(lambda: len(engine.of(WordHeard)) >= 3)
+    engine.post(api.SendText(f"repeat after me {LONG}"))
+    engine.wait(lambda: len(engine.of(api.WordHeard)) >= 3)
 
 
 def lost(engine: Whole) -> None:
     """The reply that was begun ends where it was heard, and says why."""
     ended = engine.ended(1)
-    assert ended.ending is Ending.DEVICE_LOST
+    assert ended.ending is api.Ending.DEVICE_LOST
     assert ended.reply == LONG
     assert LONG.startswith(ended.heard)
     assert 0 < len(ended.heard) < len(LONG)
-    assert any(failed.turn == 1 for failed in engine.failed(Part.LOUDSPEAKER))
+    assert any(failed.turn == 1 for failed in engine.failed(api.Part.LOUDSPEAKER))
 
 
 def complete(engine: Whole) -> None:
     """The reply that was begun is spoken to its end, every word once."""
     ended = engine.ended(1)
-    assert ended.ending is Ending.COMPLETE
+    assert ended.ending is api.Ending.COMPLETE
     assert ended.heard == LONG
-    spans = [(event.start, event.end) for event in engine.of(WordHeard) if event.turn == 1]
+    spans = [(event.start, event.end) for event in engine.of(api.WordHeard) if event.turn == 1]
     assert [LONG[start:end] for start, end in spans] == LONG.split()
 
 
 def talk(engine: Whole, turn: int) -> None:
     """One turn with the talk key, with a microphone that works."""
-    levels = len(engine.of(Levels))
-    engine.engine.post(PressTalk())
-    engine.wait(lambda: len(engine.of(Levels)) > levels + 5)
-    engine.engine.post(ReleaseTalk())
+    levels = len(engine.of(api.Levels))
+    engine.post(api.PressTalk())
+    engine.wait(lambda: len(engine.of(api.Levels)) > levels + 5)
+    engine.post(api.ReleaseTalk())
     assert engine.ended(turn).said == "hello there"
-    assert engine.of(Heard)[-1].turn == turn
+    assert engine.of(api.Heard)[-1].turn == turn
 
 
 def test_without_any_device_both_are_told_and_typing_works(card: VirtualAudio) -> None:
     card.crash()
     portaudio.refresh()
     with on_card() as engine:
-        assert engine.failed(Part.MICROPHONE)[0].hint
-        assert engine.failed(Part.LOUDSPEAKER)[0].hint
+        assert engine.failed(api.Part.MICROPHONE)[0].hint
+        assert engine.failed(api.Part.LOUDSPEAKER)[0].hint
         assert engine.works()
-        engine.engine.post(PressTalk())
-        assert engine.ended(2).ending is Ending.DEVICE_LOST
+        engine.post(api.PressTalk())
+        assert engine.ended(2).ending is api.Ending.DEVICE_LOST
         assert engine.works()
 
 
@@ -103,11 +92,13 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_the_reply_goes_on(
     card: VirtualAudio, tmp_path: Path
 ) -> None:
     with on_card(loudspeaker=SPEAKER) as engine, card.recording(tmp_path / "rest.wav", HEADSET):
-        engine.wait(lambda: has(engine, Part.LOUDSPEAKER))
+        engine.wait(lambda: has(engine, api.Part.LOUDSPEAKER))
         begin_reply(engine)
         card.unplug(SPEAKER)
         complete(engine)
-        failed = engine.failed(Part.LOUDSPEAKER)[0]  # the watch may try it again, and tell again
+        failed = engine.failed(api.Part.LOUDSPEAKER)[
+            0
+        ]  # the watch may try it again, and tell again
         assert failed.message.endswith(".")
         assert failed.hint
         assert engine.works()
@@ -116,11 +107,13 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_the_reply_goes_on(
 
 def test_a_default_loudspeaker_that_freezes_does_not_hold_the_turn(card: VirtualAudio) -> None:
     with on_card() as engine:
-        engine.wait(lambda: has(engine, Part.LOUDSPEAKER))
+        engine.wait(lambda: has(engine, api.Part.LOUDSPEAKER))
         begin_reply(engine)
         card.freeze(SPEAKER)
         lost(engine)
-        assert len(engine.failed(Part.LOUDSPEAKER)) == 2  # it is still the default: tried once more
+        assert (
+            len(engine.failed(api.Part.LOUDSPEAKER)) == 2
+        )  # it is still the default: tried once more
         card._run("pactl", "suspend-sink", SPEAKER, "0")
         assert engine.works()
 
@@ -129,11 +122,11 @@ def test_a_sound_server_that_crashes_mid_reply_ends_it_and_leaves_the_next_turn(
     card: VirtualAudio,
 ) -> None:
     with on_card() as engine:
-        engine.wait(lambda: has(engine, Part.LOUDSPEAKER) and has(engine, Part.MICROPHONE))
+        engine.wait(lambda: has(engine, api.Part.LOUDSPEAKER) and has(engine, api.Part.MICROPHONE))
         begin_reply(engine)
         card.crash()
         lost(engine)
-        engine.wait(lambda: engine.failed(Part.MICROPHONE))
+        engine.wait(lambda: engine.failed(api.Part.MICROPHONE))
         assert engine.works()
 
 
@@ -142,23 +135,24 @@ def test_a_microphone_lost_mid_utterance_is_told_and_the_turn_does_not_hang(
     accident: str, card: VirtualAudio
 ) -> None:
     with on_card() as engine:
-        engine.wait(lambda: has(engine, Part.MICROPHONE))
+        engine.wait(lambda: has(engine, api.Part.MICROPHONE))
         talk(engine, 1)
-        engine.engine.post(PressTalk())
-        engine.wait(lambda: len(engine.of(Levels)) > 5)
+        engine.post(api.PressTalk())
+        engine.wait(lambda: len(engine.of(api.Levels)) > 5)
         getattr(card, accident)(MICROPHONE)
-        engine.wait(lambda: engine.failed(Part.MICROPHONE))
-        engine.engine.post(ReleaseTalk())
+        engine.wait(lambda: engine.failed(api.Part.MICROPHONE))
+        engine.post(api.ReleaseTalk())
         engine.ended(2)
-        assert engine.failed(Part.MICROPHONE)[0].hint
+        assert engine.failed(api.Part.MICROPHONE)[0].hint
         assert engine.works()
 
 
 def test_a_microphone_that_comes_back_is_heard_again(card: VirtualAudio) -> None:
     with on_card(microphone=MICROPHONE) as engine:
-        engine.wait(lambda: has(engine, Part.MICROPHONE))
+        engine.wait(lambda: has(engine, api.Part.MICROPHONE))
         card.unplug(MICROPHONE)
-        engine.wait(lambda: engine.failed(Part.MICROPHONE))
+        engine.wait(lambda: engine.failed(api.Part.MICROPHONE))
         card.plug(MICROPHONE)
         assert engine.works()
         talk(engine, 2)
+        assert MICROPHONE in engine.of(api.DevicesChanged)[-1].microphones

@@ -9,8 +9,7 @@ import pytest
 
 from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.devices.file_device import FileLoudspeaker
-from engine.messages.events import PhaseChanged
-from engine.messages.words import Ending, Phase
+from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from tests.fakes import FORMANT, FakeLanguageModel
 from tests.faults.whole import RATE, Devices, Whole, whole
@@ -72,10 +71,10 @@ def test_at_many_moments_history_keeps_exactly_the_words_heard(
     with whole(factories=factories) as engine:
         for turn in range(1, 2 * moments, 2):
             already = stepped.drain(engine, turn - 1)
-            engine.engine.post(SendText(REPEAT))
+            engine.post(SendText(REPEAT))
             moment_s = choose.uniform(0.05, stepped.length_s - 0.4)
             stepped.play(engine, moment_s, already)
-            engine.engine.post(StopReply())
+            engine.post(StopReply())
             ended = engine.ended(turn)
             heard_s = (stepped.loudspeaker.samples_played - already) / RATE
             count = len(ended.heard.split())
@@ -87,30 +86,10 @@ def test_at_many_moments_history_keeps_exactly_the_words_heard(
             assert least <= count <= most
             # What is remembered is what is said again.
             stepped.drain(engine, turn)
-            engine.engine.post(SendText(AGAIN))
+            engine.post(SendText(AGAIN))
             engine.wait(stepped.queued)
-            engine.engine.post(StopReply())
+            engine.post(StopReply())
             assert engine.ended(turn + 1).reply == ended.heard
-
-
-def test_ten_fast_interruptions_leave_the_real_voice_well() -> None:
-    with whole() as engine:
-        for number in range(10):
-            engine.engine.post(SendText(f"repeat after me number {number} is {WORDS}"))
-            if number % 2:  # every other one is cut off mid-word, the rest before their first
-                engine.wait(lambda turn=number + 1: speaking(engine, turn))
-        engine.engine.post(StopReply())
-        ended = [engine.ended(turn) for turn in range(1, 11)]
-        endings = [turn.ending for turn in ended]
-        assert endings == [Ending.INTERRUPTED_BY_TEXT] * 9 + [Ending.INTERRUPTED_BY_STOP]
-        assert all(turn.reply.startswith(turn.heard) for turn in ended)
-        assert engine.failed() == []
-        assert engine.works()
-
-
-def speaking(engine: Whole, turn: int) -> bool:
-    shown = engine.of(PhaseChanged)
-    return any(event.turn == turn and event.phase is Phase.SPEAKING for event in shown)
 
 
 @pytest.mark.parametrize("rate", [None, 3.0, 6.5])
@@ -146,7 +125,7 @@ def heard_of(deltas: tuple[str, ...], rate: float | None) -> np.ndarray:
         return bool(engine.of(TurnEnded))
 
     with whole(settings, factories=factories) as engine:
-        engine.engine.post(SendText("go on"))
+        engine.post(SendText("go on"))
         engine.wait(play)
         assert engine.of(TurnEnded)[0].ending is Ending.COMPLETE
     return loudspeaker.recorded()

@@ -15,7 +15,6 @@ import psutil
 import pytest
 
 from engine import api
-from engine.audio.clips.take import Take
 from engine.tts import voices
 from engine.tts.voice_store import VoiceStore
 from tests.engine.assets.hub import Hub
@@ -45,7 +44,7 @@ def main():
     with small_catalogue(Path(sys.argv[1]), pytest.MonkeyPatch()):
         desk = Desk()
         desk.model_manager.start()
-        desk.model_manager.post(api.FetchModels(({MODEL!r},)))
+        desk.post(api.FetchModels(({MODEL!r},)))
         sys.stdin.read()
         desk.model_manager.stop(0.1)
         return 0
@@ -101,7 +100,7 @@ def test_a_fetch_that_was_killed_is_listed_and_goes_on_where_it_stopped(
     hub.let_go.set()
     with working() as desk:
         assert desk.entry(MODEL).state is api.Presence.PARTIAL
-        desk.model_manager.post(api.FetchModels((MODEL,)))
+        desk.post(api.FetchModels((MODEL,)))
         assert not desk.settled(MODEL).failed
         assert desk.entry(MODEL).state is api.Presence.COMPLETE
     assert any(request.endswith(f"bytes={begun}-") for request in hub.requests)
@@ -193,29 +192,6 @@ def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
             change(kind, folder)
         assert made(folder) == DONE[kind]
     assert made(folders[kills]) == DONE[kind]
-
-
-RECORDS = """
-import sys
-from pathlib import Path
-import numpy as np
-from engine.audio.clips.take import Take
-take = Take(Path(sys.argv[1]))
-take.add(np.full(16_000, 0.1, np.float32), 16_000)
-print("recording", flush=True)
-sys.stdin.read()
-"""
-
-
-def test_of_a_recording_that_was_killed_nothing_stays(tmp_path: Path) -> None:
-    command, pipe = [sys.executable, "-c", RECORDS, str(tmp_path)], subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "recording\n"
-        child.send_signal(signal.SIGKILL)
-    assert list(tmp_path.iterdir())
-    assert Take(tmp_path).close() is None
-    assert not list(tmp_path.iterdir())
 
 
 SLEEPS = "import time; time.sleep(600)"

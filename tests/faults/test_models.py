@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.api import ChangeSetting, Part, Ready, Settings
+from engine.api import Part, Ready, Settings
 from engine.errors import LanguageModelError
 from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
@@ -71,50 +71,6 @@ def test_without_its_files_the_neural_voice_leaves_speaking_to_the_formant_voice
         (failed,) = engine.failed(Part.SYNTHESISER)
         assert failed.hint
         assert running(engine, Part.SYNTHESISER) == "espeak"
-        assert engine.works()
-
-
-def test_a_model_chosen_in_vain_leaves_the_one_that_runs(tmp_path: Path) -> None:
-    with whole() as engine:
-        engine.engine.post(ChangeSetting("language_model.model", str(tmp_path / "none.gguf")))
-        engine.engine.post(ChangeSetting("language_model.engine", "llama"))
-        engine.wait(lambda: engine.failed(Part.LANGUAGE_MODEL))
-        assert engine.works()
-        assert running(engine, Part.LANGUAGE_MODEL) == "skills"
-
-
-def refuse(*_: object) -> None:
-    raise AttributeError("a library changed under our feet")
-
-
-@pytest.mark.parametrize(
-    ("settings", "part", "stands_in"),
-    [
-        (Settings(speech=SpeechSettings(engine="voxtream2")), Part.SYNTHESISER, "espeak"),
-        (
-            Settings(language_model=LanguageModelSettings(engine="llama")),
-            Part.LANGUAGE_MODEL,
-            "skills",
-        ),
-    ],
-)
-def test_whatever_a_library_raises_while_loading_another_part_stands_in(
-    settings: Settings, part: Part, stands_in: str
-) -> None:
-    factories = Devices().in_place_of(standard_factories())
-    real_voice, real_model = factories.synthesiser, factories.language_model
-    factories = replace(
-        factories,
-        synthesiser=lambda speech, progress: (
-            real_voice(speech, progress) if speech.engine == "espeak" else refuse()
-        ),
-        language_model=lambda model, progress: (
-            real_model(model, progress) if model.engine == "skills" else refuse()
-        ),
-    )
-    with whole(settings, factories=factories) as engine:
-        (failed,) = engine.failed(part)
-        assert (failed.code, running(engine, part)) == ("model", stands_in)
         assert engine.works()
 
 

@@ -7,18 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engine.api import (
-    Failed,
-    Part,
-    ReplyDelta,
-    SendText,
-    Settings,
-    StopReply,
-    Thought,
-    TurnEnded,
-    WordHeard,
-)
-from engine.messages.words import Ending
+from engine import api
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event, fails, says
 from tests.faults.whole import Whole, whole
@@ -33,9 +22,9 @@ def server() -> Iterator[ScriptedServer]:
     scripted.stop()
 
 
-def settings(address: str) -> Settings:
+def settings(address: str) -> api.Settings:
     model = LanguageModelSettings(engine="server", model="m", address=address)
-    return Settings(language_model=model)
+    return api.Settings(language_model=model)
 
 
 def breaks_off(handler) -> None:
@@ -59,8 +48,8 @@ def empty(handler) -> None:
     handler.wfile.write(b"data: [DONE]\n\n")
 
 
-def of_model(engine: Whole) -> list[Failed]:
-    return engine.failed(Part.LANGUAGE_MODEL)
+def of_model(engine: Whole) -> list[api.Failed]:
+    return engine.failed(api.Part.LANGUAGE_MODEL)
 
 
 @pytest.mark.parametrize("fault", [nonsense, not_http, breaks_off, empty, fails(500), fails(401)])
@@ -69,9 +58,9 @@ def test_a_fault_of_the_server_is_told_and_the_next_turn_is_answered(
 ) -> None:
     server.script = [says("A playwright."), fault, says("In sixteen hundred and six.")]
     with whole(settings(server.address)) as engine:
-        assert engine.ask(WHO).ending is Ending.COMPLETE
+        assert engine.ask(WHO).ending is api.Ending.COMPLETE
         broken = engine.ask(AND)
-        assert broken.ending is Ending.FAILED
+        assert broken.ending is api.Ending.FAILED
         (failed,) = of_model(engine)
         assert failed.turn == broken.turn
         assert failed.message.endswith(".")
@@ -88,8 +77,8 @@ def test_the_words_that_came_before_the_server_hung_up_are_heard_and_kept(
     server.script = [breaks_off, says("Yes.")]
     with whole(settings(server.address)) as engine:
         broken = engine.ask(WHO)
-        assert (broken.ending, broken.heard) == (Ending.FAILED, "William Shakespeare")
-        assert engine.ask(AND).ending is Ending.COMPLETE
+        assert (broken.ending, broken.heard) == (api.Ending.FAILED, "William Shakespeare")
+        assert engine.ask(AND).ending is api.Ending.COMPLETE
     kept = [message["content"] for message in server.requests[-1]["messages"]]
     assert any("William Shakespeare" in text for text in kept)
 
@@ -102,11 +91,11 @@ def test_a_server_that_stalls_can_be_stopped_and_asked_again(server: ScriptedSer
 
     server.script = [stalls, says("Yes.")]
     with whole(settings(server.address)) as engine:
-        engine.engine.post(SendText(WHO))
-        engine.wait(lambda: engine.of(WordHeard))
-        engine.engine.post(StopReply())
+        engine.post(api.SendText(WHO))
+        engine.wait(lambda: engine.of(api.WordHeard))
+        engine.post(api.StopReply())
         stopped = engine.ended(1)
-        assert stopped.ending is Ending.INTERRUPTED_BY_STOP
+        assert stopped.ending is api.Ending.INTERRUPTED_BY_STOP
         assert stopped.heard in ("William", "William Shakespeare")
         assert engine.ask(AND).heard == "Yes."
         assert engine.failed() == []
@@ -125,15 +114,15 @@ def test_a_model_that_thinks_can_be_stopped_and_its_thoughts_are_neither_said_no
 
     server.script = [thinks, says("Yes."), says("No.")]
     with whole(settings(server.address)) as engine:
-        engine.engine.post(SendText(WHO))
-        engine.wait(lambda: engine.of(Thought))
-        engine.engine.post(StopReply())
-        assert engine.ended(1).ending is Ending.INTERRUPTED_BY_STOP
+        engine.post(api.SendText(WHO))
+        engine.wait(lambda: engine.of(api.Thought))
+        engine.post(api.StopReply())
+        assert engine.ended(1).ending is api.Ending.INTERRUPTED_BY_STOP
         assert engine.ask(AND).heard == "Yes."
         assert engine.ask(WHEN).heard == "No."
         assert server.gone.is_set()  # it was left, not waited for
         assert engine.failed() == []
-        assert "Hm" not in "".join(delta.text for delta in engine.of(ReplyDelta))
+        assert "Hm" not in "".join(delta.text for delta in engine.of(api.ReplyDelta))
     assert "Hm" not in str(server.requests[-1]["messages"])
 
 
@@ -142,9 +131,9 @@ def test_a_server_that_stalls_does_not_keep_the_engine_from_stopping(
 ) -> None:
     server.script = [lambda handler: server.released.wait(60)]
     with whole(settings(server.address)) as engine:
-        engine.engine.post(SendText(WHO))
+        engine.post(api.SendText(WHO))
         engine.wait(lambda: server.requests)
-    assert engine.of(TurnEnded)[0].ending is Ending.INTERRUPTED_BY_STOP
+    assert engine.of(api.TurnEnded)[0].ending is api.Ending.INTERRUPTED_BY_STOP
 
 
 def test_a_server_that_is_down_is_told_and_answers_once_it_is_up(server: ScriptedServer) -> None:
@@ -152,7 +141,7 @@ def test_a_server_that_is_down_is_told_and_answers_once_it_is_up(server: Scripte
         taken.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         with whole(settings(nobody)) as engine:
-            assert engine.ask(WHO).ending is Ending.FAILED
+            assert engine.ask(WHO).ending is api.Ending.FAILED
             assert "127.0.0.1" in of_model(engine)[0].message
             assert engine.works()  # the skills need no server
-            assert engine.ask("Who wrote Emma?").ending is Ending.FAILED
+            assert engine.ask("Who wrote Emma?").ending is api.Ending.FAILED

@@ -20,6 +20,7 @@ import pytest
 from tests import at_spi, private_bus
 from tests.at_spi import Reader
 from tests.end_to_end.program import ROOT, own_environment
+from tests.needed import need
 from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
@@ -47,12 +48,9 @@ class Kill:
 
 @pytest.fixture(scope="module")
 def kill() -> Iterator[Kill]:
-    if missing := missing_programs():
-        assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
-        pytest.skip(f"needs {', '.join(missing)}")
+    need(missing_programs())
     if at_spi.is_missing() or private_bus.is_missing():
-        assert not os.environ.get("CI"), "needs at-spi2-core and dbus-daemon"
-        pytest.skip("needs at-spi2-core and dbus-daemon")
+        need(("at-spi2-core", "dbus-daemon"))
     with tempfile.TemporaryDirectory(prefix="kill") as name, virtual_desktop() as display:
         yield story(Path(name), display)
 

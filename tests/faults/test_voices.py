@@ -2,8 +2,6 @@
 while things break.
 """
 
-import errno
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,42 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.api import (
-    AddVoice,
-    ChangeSetting,
-    ClipInspected,
-    ClipRecording,
-    DiscardVoice,
-    DropClip,
-    Ending,
-    ExportVoice,
-    Failed,
-    ImportVoice,
-    Mix,
-    MixVoices,
-    Notice,
-    Part,
-    Phase,
-    PhaseChanged,
-    PreviewChanged,
-    PreviewState,
-    PreviewVoice,
-    Ready,
-    RecordClip,
-    RemakeVoice,
-    RemoveVoice,
-    RenameVoice,
-    RestoreVoice,
-    SendText,
-    SettingChanged,
-    SetVoicePace,
-    StopPreview,
-    StopReply,
-    TurnEnded,
-    VoiceEntry,
-    VoicesChanged,
-    VoicesListed,
-)
+from engine import api
 from engine.audio.base import Pcm
 from engine.runtime.factories import standard_factories
 from engine.tts import voices
@@ -55,11 +18,11 @@ from engine.tts.base import Voice
 from tests.engine.tts.test_voice_store import speech
 from tests.fakes import RATE, FakeVoiceModel
 from tests.fakes_kokoro import write_kokoro
-from tests.faults.whole import Devices, Whole, whole
+from tests.faults.whole import Devices, Whole, running
 
 LONG = " ".join(["on"] * 200)  # 20 s of the fake voice
 GRANDMA = Voice("Grandma", "fake")
-WAITING, MAKING, SPEAKING, OVER = PreviewState
+WAITING, MAKING, SPEAKING, OVER = api.PreviewState
 
 
 @pytest.fixture(autouse=True)
@@ -70,175 +33,190 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Home:
-    """A running engine with a synthesiser that can clone, and what it says."""
+class Home(Whole):
+    """An engine with a synthesiser that can clone."""
 
-    def __init__(self, engine: Whole, devices: Devices, model: FakeVoiceModel) -> None:
-        self.whole, self.devices, self.model = engine, devices, model
+    def __init__(self) -> None:
+        self.devices, self.model = Devices(), FakeVoiceModel(can_clone=True)
+        factories = self.devices.in_place_of(standard_factories())
+        factories = replace(factories, synthesiser=lambda settings, progress: self.model)
+        super().__init__(api.Settings(), factories)
         self._asked = 0
 
-    def states(self) -> list[PreviewState]:
-        return [event.state for event in self.whole.of(PreviewChanged)]
+    def states(self) -> list[api.PreviewState]:
+        return [event.state for event in self.of(api.PreviewChanged)]
 
-    def listed(self) -> VoicesListed:
+    def listed(self) -> api.VoicesListed:
         """What the last list says, after everything posted before was done."""
         self._asked += 1
         mark = 1 + self._asked / 100
-        self.whole.engine.post(SetVoicePace("Marker", mark))
-        self.whole.wait(lambda: any(each.pace == mark for each in self._last().voices))
+        self.post(api.SetVoicePace("Marker", mark))
+        self.wait(lambda: any(each.pace == mark for each in self._last().voices))
         return self._last()
 
-    def _last(self) -> VoicesListed:
-        return self.whole.of(VoicesListed)[-1]
+    def _last(self) -> api.VoicesListed:
+        return self.of(api.VoicesListed)[-1]
 
-    def entry(self, name: str) -> VoiceEntry:
+    def entry(self, name: str) -> api.VoiceEntry:
         return next(entry for entry in self.listed().voices if entry.name == name)
 
     def setting(self, key: str) -> object:
-        return [event.value for event in self.whole.of(SettingChanged) if event.key == key][-1]
+        return [event.value for event in self.of(api.SettingChanged) if event.key == key][-1]
 
     def choose(self, name: str) -> None:
-        self.whole.engine.post(ChangeSetting("speech.voice", name))
-        self.whole.wait(lambda: self.whole.of(VoicesChanged)[-1].selected == name)
+        self.post(api.ChangeSetting("speech.voice", name))
+        self.becomes(name)
+
+    def becomes(self, name: str) -> None:
+        """Wait for the voice to be chosen."""
+        self.wait(lambda: self.of(api.VoicesChanged)[-1].selected == name)
+
+    def hear(self, name: str, text: str = LONG) -> None:
+        """Until a preview is heard."""
+        before = self.states().count(SPEAKING)
+        self.post(api.PreviewVoice(name, text))
+        self.wait(lambda: self.states().count(SPEAKING) > before)
+
+    def record(self, pcm: Pcm) -> None:
+        """Until this clip, spoken into the microphone, was recorded."""
+        self.post(api.RecordClip(on=True))
+        self.wait(lambda: self.of(api.ClipRecording))
+        for block in np.array_split(pcm, 40):
+            self.devices.microphone.hear(block)
+        self.wait(lambda: self.of(api.ClipRecording)[-1].seconds > 0.8 * len(pcm) / RATE)
 
     def speak_on(self) -> None:
         """Begin a reply that takes its time."""
-        self.whole.engine.post(SendText("spell incomprehensibilities"))
-        self.whole.wait(
-            lambda: any(each.phase is Phase.SPEAKING for each in self.whole.of(PhaseChanged))
+        self.post(api.SendText("spell incomprehensibilities"))
+        self.wait(
+            lambda: any(each.phase is api.Phase.SPEAKING for each in self.of(api.PhaseChanged))
         )
 
 
 @contextmanager
 def home() -> Iterator[Home]:
-    devices, model = Devices(), FakeVoiceModel(can_clone=True)
-    factories = devices.in_place_of(standard_factories())
-    factories = replace(factories, synthesiser=lambda settings, progress: model)
-    with whole(factories=factories) as engine:
-        engine.wait(lambda: {event.part for event in engine.of(Ready)} >= {Part.MICROPHONE})
-        engine.wait(lambda: engine.of(VoicesListed))
-        yield Home(engine, devices, model)
+    with running(Home()) as there:
+        there.wait(lambda: {event.part for event in there.of(api.Ready)} >= {api.Part.MICROPHONE})
+        there.wait(lambda: there.of(api.VoicesListed))
+        yield there
 
 
 def test_a_voice_is_heard_and_the_chosen_one_stays() -> None:
     with home() as there:
-        there.whole.engine.post(PreviewVoice("bela", "one two"))
-        there.whole.wait(lambda: OVER in there.states())
+        there.post(api.PreviewVoice("bela", "one two"))
+        there.wait(lambda: OVER in there.states())
         assert there.states() == [WAITING, MAKING, SPEAKING, OVER]
         assert there.model.spoke == ["Bela"]
-        assert there.whole.of(VoicesChanged)[-1].selected == "Ada"
-        assert not there.whole.of(TurnEnded)
-        assert there.whole.works()
+        assert there.of(api.VoicesChanged)[-1].selected == "Ada"
+        assert not there.of(api.TurnEnded)
+        assert there.works()
 
 
 def test_a_mixture_is_heard_then_kept_and_chosen() -> None:
     write_kokoro()
     with home() as there:
         there.model.info = replace(there.model.info, name="kokoro", can_mix=True)
-        mix = Mix("Heart", "Emma", 0.7)
-        there.whole.engine.post(PreviewVoice("", "one two", mix))
-        there.whole.wait(lambda: OVER in there.states())
+        mix = api.Mix("Heart", "Emma", 0.7)
+        there.post(api.PreviewVoice("", "one two", mix))
+        there.wait(lambda: OVER in there.states())
         assert there.states() == [WAITING, MAKING, SPEAKING, OVER]
         assert there.listed().mixable == ("Ada", "Bela")
-        there.whole.engine.post(MixVoices("Luna", mix))
+        there.post(api.MixVoices("Luna", mix))
         assert there.entry("Luna").description == "mixed of 70 % Heart, 30 % Emma"
         assert there.listed().mixable == ("Ada", "Bela", "Luna")
         there.choose("Luna")
-        there.whole.engine.post(MixVoices("Luna", mix))
-        there.whole.wait(there.whole.failed)
+        there.post(api.MixVoices("Luna", mix))
+        there.wait(there.failed)
 
 
 def test_a_preview_waits_for_the_reply_that_is_spoken() -> None:
     with home() as there:
         there.speak_on()
-        there.whole.engine.post(PreviewVoice("Bela"))
-        there.whole.wait(lambda: OVER in there.states())
+        there.post(api.PreviewVoice("Bela"))
+        there.wait(lambda: OVER in there.states())
         events = [
-            event.state if isinstance(event, PreviewChanged) else event.ending
-            for event in there.whole.events
-            if isinstance(event, PreviewChanged | TurnEnded)
+            event.state if isinstance(event, api.PreviewChanged) else event.ending
+            for event in there.events
+            if isinstance(event, api.PreviewChanged | api.TurnEnded)
         ]
-        assert events == [WAITING, Ending.COMPLETE, MAKING, SPEAKING, OVER]
+        assert events == [WAITING, api.Ending.COMPLETE, MAKING, SPEAKING, OVER]
         assert there.model.spoke == ["Ada", "Bela"]
         # The speaker lets its session go after it has said that the preview is over.
-        there.whole.wait(lambda: all(session.closed for session in there.model.sessions))
+        there.wait(lambda: all(session.closed for session in there.model.sessions))
 
 
-@pytest.mark.parametrize("stop", [StopPreview(), StopReply(by_escape=True)])
-def test_a_preview_ends_when_it_is_stopped(stop: StopPreview | StopReply) -> None:
+@pytest.mark.parametrize("stop", [api.StopPreview(), api.StopReply(by_escape=True)])
+def test_a_preview_ends_when_it_is_stopped(stop: api.StopPreview | api.StopReply) -> None:
     with home() as there:
-        there.whole.engine.post(PreviewVoice("Bela", LONG))
-        there.whole.wait(lambda: SPEAKING in there.states())
-        there.whole.engine.post(stop)
-        there.whole.wait(lambda: OVER in there.states())
-        assert there.whole.works()
+        there.hear("Bela")
+        there.post(stop)
+        there.wait(lambda: OVER in there.states())
+        assert there.works()
         assert there.states().count(OVER) == 1
 
 
 def test_a_question_goes_before_a_preview() -> None:
     with home() as there:
-        there.whole.engine.post(PreviewVoice("Bela", LONG))
-        there.whole.wait(lambda: SPEAKING in there.states())
-        assert there.whole.works()
+        there.hear("Bela")
+        assert there.works()
         assert there.states() == [WAITING, MAKING, SPEAKING, OVER]
 
 
 def test_another_preview_takes_the_place_of_the_first() -> None:
     with home() as there:
-        there.whole.engine.post(PreviewVoice("Bela", LONG))
-        there.whole.wait(lambda: SPEAKING in there.states())
-        there.whole.engine.post(PreviewVoice("Ada", "one"))
-        there.whole.wait(lambda: there.states().count(OVER) == 2)
+        there.hear("Bela")
+        there.post(api.PreviewVoice("Ada", "one"))
+        there.wait(lambda: there.states().count(OVER) == 2)
         assert there.model.spoke == ["Bela", "Ada"]
 
 
 @pytest.mark.parametrize("text", ["", "...", "x" * 1_001])
 def test_what_cannot_be_heard_is_said_and_nobody_else_speaks(text: str) -> None:
     with home() as there:
-        there.whole.engine.post(PreviewVoice("Ada" if text else "Nobody", text))
-        there.whole.wait(there.whole.failed)
+        there.post(api.PreviewVoice("Ada" if text else "Nobody", text))
+        there.wait(there.failed)
         if not text:
-            there.whole.wait(lambda: OVER in there.states())
-            assert "no voice called 'Nobody'" in there.whole.failed()[0].message
+            there.wait(lambda: OVER in there.states())
+            assert "no voice called 'Nobody'" in there.failed()[0].message
         assert there.model.spoke == []
-        assert there.whole.works()
+        assert there.works()
 
 
 def test_a_voice_removed_while_it_speaks_lets_the_reply_go_on_and_comes_back() -> None:
     with home() as there:
         there.choose("Grandma")
         there.speak_on()
-        there.whole.engine.post(RemoveVoice("grandma"))
-        ended = there.whole.ended(1)
-        assert (ended.ending, ended.heard) == (Ending.COMPLETE, ended.reply)
-        there.whole.wait(lambda: there.whole.of(VoicesChanged)[-1].selected == "Ada")
-        assert any("Grandma was removed" in event.text for event in there.whole.of(Notice))
+        there.post(api.RemoveVoice("grandma"))
+        ended = there.ended(1)
+        assert (ended.ending, ended.heard) == (api.Ending.COMPLETE, ended.reply)
+        there.becomes("Ada")
+        assert any("Grandma was removed" in event.text for event in there.of(api.Notice))
         assert there.listed().removed == ("Grandma",)
-        there.whole.engine.post(RestoreVoice("Grandma"))
-        there.whole.wait(lambda: there.whole.of(VoicesChanged)[-1].selected == "Grandma")
+        there.post(api.RestoreVoice("Grandma"))
+        there.becomes("Grandma")
         assert there.listed().removed == ()
-        there.whole.ask("spell cat")
+        there.ask("spell cat")
         assert there.model.spoke == ["Grandma", "Grandma"]
 
 
 def test_the_chosen_voice_is_still_chosen_under_another_name() -> None:
     with home() as there:
         there.choose("Grandma")
-        there.whole.engine.post(RenameVoice("Grandma", "Oma"))
-        there.whole.wait(lambda: there.whole.of(VoicesChanged)[-1].selected == "Oma")
+        there.post(api.RenameVoice("Grandma", "Oma"))
+        there.becomes("Oma")
         assert there.setting("speech.voice") == "Oma"
-        assert "Grandma" not in there.whole.of(VoicesChanged)[-1].names
+        assert "Grandma" not in there.of(api.VoicesChanged)[-1].names
 
 
 def test_a_voice_brings_its_pace_along() -> None:
     with home() as there:
-        there.whole.engine.post(SetVoicePace("Bela", 3.0))
+        there.post(api.SetVoicePace("Bela", 3.0))
         assert there.entry("Bela").pace == 3.0
-        there.whole.engine.post(PreviewVoice("Bela", "one two"))
-        there.whole.wait(lambda: OVER in there.states())
+        there.post(api.PreviewVoice("Bela", "one two"))
+        there.wait(lambda: OVER in there.states())
         assert set(there.model.sessions[-1].rates) == {3.0}
         there.choose("Bela")
-        there.whole.wait(lambda: there.setting("speech.rate") == 3.0)
+        there.wait(lambda: there.setting("speech.rate") == 3.0)
         there.choose("Ada")  # which has none: the slider stays
         assert there.setting("speech.rate") == 3.0
 
@@ -246,107 +224,80 @@ def test_a_voice_brings_its_pace_along() -> None:
 def test_it_is_noted_when_a_voice_spoke_last() -> None:
     with home() as there:
         assert there.entry("Ada").used == ""
-        there.whole.ask("spell cat")
+        there.ask("spell cat")
         assert there.entry("Ada").used != ""
 
 
 def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data: Path) -> None:
     pcm = speech(4.0).pcm
     with home() as there:
-        there.whole.engine.post(RecordClip(on=True))
-        there.whole.wait(lambda: there.whole.of(ClipRecording))
-        for block in np.array_split(pcm, 40):
-            there.devices.microphone.hear(block)
-        there.whole.wait(lambda: there.whole.of(ClipRecording)[-1].seconds > 3.5)
-        there.whole.engine.post(RecordClip(on=False))
-        there.whole.wait(lambda: there.whole.of(ClipInspected))
-        clip = there.whole.of(ClipInspected)[0]
+        there.record(pcm)
+        there.post(api.RecordClip(on=False))
+        there.wait(lambda: there.of(api.ClipInspected))
+        clip = there.of(api.ClipInspected)[0]
         assert (clip.usable, clip.can_clone) == (True, True)
         assert clip.seconds == pytest.approx(4.0, abs=0.2)
         assert clip.clip.stat().st_mode & 0o077 == 0
-        there.whole.engine.post(AddVoice(clip.clip, consent=True, name="Me"))
-        there.whole.wait(lambda: there.whole.of(VoicesChanged)[-1].selected == "Me")
+        there.post(api.AddVoice(clip.clip, consent=True, name="Me"))
+        there.becomes("Me")
         assert there.entry("Me").clip_s == pytest.approx(clip.seconds, abs=0.1)
-        there.whole.wait(lambda: not clip.clip.exists())
-        assert not any(each.phase is not Phase.IDLE for each in there.whole.of(PhaseChanged))
+        there.wait(lambda: not clip.clip.exists())
+        assert not any(each.phase is not api.Phase.IDLE for each in there.of(api.PhaseChanged))
 
 
 def test_a_clip_that_is_given_up_leaves_nothing(data: Path) -> None:
     with home() as there:
-        there.whole.engine.post(RecordClip(on=True))
-        there.whole.wait(lambda: there.whole.of(ClipRecording))
-        there.devices.microphone.hear(speech(1.0).pcm)
-        there.whole.wait(lambda: there.whole.of(ClipRecording)[-1].seconds > 0.5)
-        there.whole.engine.post(DropClip())
-        there.whole.wait(lambda: not there.whole.of(ClipRecording)[-1].on)
+        there.record(speech(1.0).pcm)
+        there.post(api.DropClip())
+        there.wait(lambda: not there.of(api.ClipRecording)[-1].on)
         assert list((data / "takes").iterdir()) == []
-        assert not there.whole.of(ClipInspected)
-        assert there.whole.works()
+        assert not there.of(api.ClipInspected)
+        assert there.works()
 
 
 def test_what_a_killed_program_left_of_a_clip_is_deleted(data: Path) -> None:
     (data / "takes").mkdir()
     (data / "takes" / ".My voice.wav.x.part").write_bytes(b"somebody's voice")
     with home() as there:
-        there.whole.engine.post(RecordClip(on=True))
-        there.whole.wait(lambda: there.whole.of(ClipRecording))
+        there.post(api.RecordClip(on=True))
+        there.wait(lambda: there.of(api.ClipRecording))
         assert list((data / "takes").iterdir()) == []
 
 
 def test_a_recorded_clip_ends_by_itself_in_time() -> None:
     with home() as there:
-        there.whole.engine.post(RecordClip(on=True))
-        there.whole.wait(lambda: there.whole.of(ClipRecording))
+        there.post(api.RecordClip(on=True))
+        there.wait(lambda: there.of(api.ClipRecording))
         there.devices.microphone.hear(np.zeros(31 * RATE, np.float32))
-        there.whole.wait(lambda: there.whole.of(ClipRecording)[-1].ended_by)
-        there.whole.wait(lambda: there.whole.of(ClipInspected))
-        assert not there.whole.of(ClipInspected)[0].usable
-        assert "silent" in there.whole.of(ClipInspected)[0].advice
+        there.wait(lambda: there.of(api.ClipRecording)[-1].ended_by)
+        there.wait(lambda: there.of(api.ClipInspected))
+        assert not there.of(api.ClipInspected)[0].usable
+        assert "silent" in there.of(api.ClipInspected)[0].advice
 
 
 def test_a_voice_travels_and_a_stranger_is_refused(data: Path, tmp_path: Path) -> None:
     with home() as there:
         gift = tmp_path / "gift.voice.safetensors"
-        there.whole.engine.post(ExportVoice("Grandma", gift))
-        there.whole.engine.post(ImportVoice(gift, "Nana"))
+        there.post(api.ExportVoice("Grandma", gift))
+        there.post(api.ImportVoice(gift, "Nana"))
         assert {"Grandma", "Nana"} <= {entry.name for entry in there.listed().voices}
         gift.write_bytes(gift.read_bytes()[:200])
-        there.whole.engine.post(ImportVoice(gift, "Other"))
-        there.whole.wait(there.whole.failed)
-        assert "cannot be used" in there.whole.failed()[0].message
+        there.post(api.ImportVoice(gift, "Other"))
+        there.wait(there.failed)
+        assert "cannot be used" in there.failed()[0].message
         assert "Other" not in {entry.name for entry in there.listed().voices}
-        assert there.whole.works()
-
-
-def test_a_full_disk_is_said_and_the_list_is_as_before(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with home() as there:
-        before = [each.name for each in there.listed().voices]
-        monkeypatch.setattr(os, "fsync", full)
-        there.whole.engine.post(RenameVoice("Grandma", "Oma"))
-        there.whole.engine.post(RemakeVoice("Grandma"))
-        there.whole.wait(lambda: len(there.whole.failed()) == 2)
-        assert all("No space left" in fault.message for fault in there.whole.failed())
-        monkeypatch.undo()
-        monkeypatch.setenv("RUBATO_DATA", str(data))
-        assert [each.name for each in there.listed().voices] == before
-        assert there.whole.works()
+        assert there.works()
 
 
 def test_after_a_kill_everything_is_where_it_was() -> None:
     with home() as there:
-        there.whole.engine.post(SetVoicePace("Ada", 2.0))
-        there.whole.engine.post(RemoveVoice("Grandma"))
-        there.whole.engine.post(PreviewVoice("Bela", LONG))
-        there.whole.wait(lambda: SPEAKING in there.states())
+        there.post(api.SetVoicePace("Ada", 2.0))
+        there.post(api.RemoveVoice("Grandma"))
+        there.hear("Bela")
         before = there.listed()
     with home() as again:
         assert again.listed().removed == before.removed == ("Grandma",)
-        again.whole.engine.post(DiscardVoice("Grandma"))
+        again.post(api.DiscardVoice("Grandma"))
         assert again.listed().removed == ()
 
 
@@ -354,10 +305,10 @@ def test_a_voice_is_made_again_from_its_recording(data: Path) -> None:
     voices.save(replace(GRANDMA, name="Old", model="older"), voices.folder(), speech())
     with home() as there:
         assert there.entry("Old").made_for == ("older",)
-        there.whole.engine.post(RemakeVoice("Old"))
+        there.post(api.RemakeVoice("Old"))
         assert set(there.entry("Old").made_for) == {"older", "fake"}
-        there.whole.engine.post(RemakeVoice("Ada"))
-        there.whole.wait(there.whole.failed)
+        there.post(api.RemakeVoice("Ada"))
+        there.wait(there.failed)
 
 
 def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path: Path) -> None:
@@ -367,20 +318,20 @@ def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path: Path) -
     noise: Pcm = np.random.default_rng(0).normal(0, 0.1, 52 * RATE).astype(np.float32)
     soundfile.write(path, np.concatenate([noise, speech(9).pcm]), RATE)
     with home() as there:
-        there.whole.engine.post(AddVoice(path))
-        there.whole.wait(lambda: there.whole.of(ClipInspected))
-        seen = there.whole.of(ClipInspected)[0]
+        there.post(api.AddVoice(path))
+        there.wait(lambda: there.of(api.ClipInspected))
+        seen = there.of(api.ClipInspected)[0]
         assert not seen.usable
         assert seen.better is not None
         start_s, seconds = seen.better
         assert 51 <= start_s <= 53
-        there.whole.engine.post(AddVoice(path, start_s=start_s, seconds=seconds))
-        there.whole.wait(lambda: len(there.whole.of(ClipInspected)) == 2)
-        part = there.whole.of(ClipInspected)[1]
+        there.post(api.AddVoice(path, start_s=start_s, seconds=seconds))
+        there.wait(lambda: len(there.of(api.ClipInspected)) == 2)
+        part = there.of(api.ClipInspected)[1]
         assert (part.usable, part.advice, part.part) == (True, "", (start_s, part.seconds))
         assert part.seconds == pytest.approx(seconds)
-        voice = AddVoice(path, consent=True, name="Part", start_s=start_s, seconds=seconds)
-        there.whole.engine.post(voice)
-        there.whole.wait(lambda: there.whole.of(VoicesChanged)[-1].selected == "Part")
+        voice = api.AddVoice(path, consent=True, name="Part", start_s=start_s, seconds=seconds)
+        there.post(voice)
+        there.becomes("Part")
         assert there.entry("Part").clip_s == pytest.approx(seconds)
-        assert not [event for event in there.whole.of(Failed) if event.part is None]
+        assert not [event for event in there.of(api.Failed) if event.part is None]

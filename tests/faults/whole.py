@@ -6,7 +6,7 @@ Invariant: only devices and the recogniser are replaced; what a test breaks is t
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +20,7 @@ from engine.settings import SpeechSettings
 from engine.tts import pick
 from engine.tts.base import Progress, TtsModel
 from engine.tts.registry import BUILT_IN
-from tests.fakes import FakeRecogniser, HandMicrophone
+from tests.fakes import FakeRecogniser, HandMicrophone, NothingChanges
 
 E = TypeVar("E", bound=Event)
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
@@ -33,16 +33,6 @@ LOADED = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
 
 def fast_clock() -> float:
     return time.monotonic() * HURRY
-
-
-class NothingChanges:
-    """No device is plugged in or out."""
-
-    def poll(self) -> None:
-        """See DeviceWatch."""
-
-    def close(self) -> None:
-        """Nothing to release."""
 
 
 @dataclass
@@ -76,10 +66,13 @@ class Devices:
 class Whole:
     """A started engine, and everything it said."""
 
+    look_s = 0.02
+
     def __init__(self, settings: Settings, factories: Factories, path: Path | None = None) -> None:
         self.events: list[Event] = []
         self._changed = threading.Condition()
         self.engine = Engine(settings, self._keep, settings_path=path, factories=factories)
+        self.post = self.engine.post
 
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in list(self.events) if isinstance(event, kind)]
@@ -89,13 +82,13 @@ class Whole:
         while not condition():
             assert time.monotonic() < deadline, self.events[-30:]
             with self._changed:
-                self._changed.wait(0.02)
+                self._changed.wait(self.look_s)
 
     def ended(self, turn: int) -> TurnEnded:
         self.wait(lambda: any(event.turn == turn for event in self.of(TurnEnded)))
         return next(event for event in self.of(TurnEnded) if event.turn == turn)
 
-    def ask(self, text: str) -> TurnEnded:
+    def ask(self, text: str = "hello") -> TurnEnded:
         """One whole typed turn."""
         turn = max((event.turn for event in self.of(TurnEnded)), default=0) + 1
         self.engine.post(SendText(text))
@@ -115,21 +108,28 @@ class Whole:
             self._changed.notify_all()
 
 
-@contextmanager
+W = TypeVar("W", bound=Whole)
+
+
 def whole(
     settings: Settings | None = None,
     *,
     factories: Factories | None = None,
     path: Path | None = None,
-) -> Iterator[Whole]:
+) -> AbstractContextManager[Whole]:
     """A running engine; `factories` None: the real ones on Devices()."""
-    engine = Whole(
-        settings or Settings(), factories or Devices().in_place_of(standard_factories()), path
-    )
+    factories = factories or Devices().in_place_of(standard_factories())
+    return running(Whole(settings or Settings(), factories, path))
+
+
+@contextmanager
+def running(engine: W) -> Iterator[W]:
+    """Started, with all its parts, and stopped in the end."""
     engine.engine.start()
     try:
         engine.wait(lambda: {event.part for event in engine.of(Ready)} >= LOADED)
         yield engine
     finally:
         engine.engine.stop()
-    assert not {thread.name for thread in threading.enumerate()} & THREADS
+    left = {thread.name for thread in threading.enumerate()} & THREADS
+    assert not left, left

@@ -4,20 +4,15 @@ Invariant: the same list every time, at the level of a person at the microphone.
 noises are made of filtered bursts.
 """
 
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
-import soundfile
-import soxr
 from scipy import signal
 
 from engine.audio.base import Pcm
+from tests.end_to_end import spoken as flite
 from tests.simulation.room import NEAR_DB, RATE, at_level
 
 VOICES = ("slt", "rms", "awb", "kal16")
@@ -64,18 +59,9 @@ class Sound:
         return int(faint[-1]) + 1 if len(faint) else 0
 
 
-def missing_programs() -> tuple[str, ...]:
-    return () if shutil.which("flite") else ("flite",)
-
-
 @cache
 def spoken(text: str, voice: str) -> Sound:
-    with tempfile.TemporaryDirectory() as folder:
-        wav = Path(folder) / "spoken.wav"
-        command = ["flite", "-voice", voice, "-t", text, "-o", str(wav)]
-        subprocess.run(command, check=True, timeout=60, stdin=subprocess.DEVNULL)
-        pcm, rate = soundfile.read(wav, dtype="float32")
-    return Sound(f"{text} ({voice})", at_level(soxr.resample(pcm, rate, RATE)), text)
+    return Sound(f"{text} ({voice})", at_level(flite.spoken(text, voice)), text)
 
 
 def interruptions() -> Iterator[Sound]:

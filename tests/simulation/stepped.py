@@ -7,12 +7,13 @@ runs differ by the machine's speed only.
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache, partial
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Self
+from unittest.mock import patch
 
 import numpy as np
 
@@ -20,15 +21,14 @@ from engine.asr.base import Recogniser
 from engine.asr.pick import BUILT_IN
 from engine.asr.whisper import model
 from engine.audio.base import Pcm
-from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Cleaning, EchoCanceller, open_canceller
-from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, TextDelta
 from engine.messages.commands import Command
 from engine.messages.events import Event, Levels, RateMeasured
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import standard_factories
-from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
+from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import AudioFrame, Progress, TtsModel
+from tests.fakes import FakeLanguageModel, NothingChanges
 from tests.simulation.devices import RoomDevices
 from tests.simulation.overheard import HeardWords, TappedModel, heard_words
 from tests.simulation.room import Acoustics, Room, active_db
@@ -100,37 +100,6 @@ class SteppedWorker:
             return 0.05
 
 
-class Talker:
-    """A language model that always gives the same long answer."""
-
-    def __init__(self, text: str) -> None:
-        self.info = LanguageModelInfo("talker", "talks")
-        self.text = text
-        self.asked: list[str] = []
-
-    def reply(
-        self, history: Sequence[Message], situation: Callable[[], Situation]
-    ) -> Generator[Delta, None, None]:
-        self.asked.append(history[-1].text)
-        yield TextDelta(self.text)
-
-    def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        yield from ()
-
-    def adjust(self, settings: LanguageModelSettings) -> None:
-        """It talks as it talks."""
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-
-class _NoChange:
-    def poll(self) -> Devices | None:
-        return None
-
-    def close(self) -> None: ...
-
-
 class SteppedEngine:
     """An engine in a room. step() and run() let time pass; `events` has what was told, and when."""
 
@@ -147,7 +116,7 @@ class SteppedEngine:
         self.clock = SteppedClock()
         self.room = Room(acoustics, voice_db=voice_db())
         self.devices = RoomDevices(self.room, self.clock)
-        self.model = Talker(reply)
+        self.model = FakeLanguageModel(reply)
         self.events: list[tuple[float, Event]] = []
         self.gains: list[float] = []  # of the loudspeaker, per step
         self._workers: list[SteppedWorker] = []
@@ -163,7 +132,7 @@ class SteppedEngine:
             "recogniser": lambda settings, phrases: recogniser(self._ears),
             "synthesiser": self._tapped,
             "language_model": lambda settings, progress: self.model,
-            "devices": _NoChange(),
+            "devices": NothingChanges(),
         }
 
     def _tapped(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
@@ -238,9 +207,9 @@ def stepping(
     with ExitStack() as patches:
         for name, module in list(sys.modules.items()):
             if name.startswith("engine.runtime.") and hasattr(module, "Worker"):
-                patches.enter_context(_replaced(module, "Worker", worker))
+                patches.enter_context(patch.object(module, "Worker", worker))
             if name.startswith("engine.runtime.") and hasattr(module, "time"):
-                patches.enter_context(_replaced(module, "time", stepped))
+                patches.enter_context(patch.object(module, "time", stepped))
         yield
 
 
@@ -258,7 +227,7 @@ class _Kept:
 def recogniser(name: str = BUILT_IN) -> Recogniser:
     """One that expects the skills' sentences; loaded once, and for good."""
     factories = standard_factories()
-    with _replaced(model, "MAX_THREADS", 1):  # the time of several would count several times
+    with patch.object(model, "MAX_THREADS", 1):  # the time of several would count several times
         return _Kept(factories.recogniser(RecogniserSettings(name), factories.phrases()))
 
 
@@ -276,13 +245,3 @@ def voice_db() -> float:
     session.close()
     model.close()
     return active_db(np.concatenate(pcm))
-
-
-@contextmanager
-def _replaced(module: ModuleType, name: str, value: object) -> Iterator[None]:
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)

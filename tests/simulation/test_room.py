@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from tests.simulation.devices import RoomDevices
-from tests.simulation.room import BLOCK, NEAR_DB, RATE, Acoustics, Room, active_db, at_level
-from tests.stepped_clock import SteppedClock
+from tests.simulation.room import BLOCK, NEAR_DB, RATE, Acoustics, Room, active_db
 
 QUIET = 200.0  # dB of person over noise: none
 
@@ -49,24 +47,3 @@ def test_the_microphones_clock_drifts() -> None:
     first = lag(heard[: 2 * RATE], played[: 2 * RATE])
     last = lag(heard[-2 * RATE :], played[-2 * RATE :])
     assert abs(first - last) == pytest.approx(18 * RATE * 100e-6, abs=3)
-
-
-def test_a_person_is_heard_where_and_as_loud_as_said() -> None:
-    room = Room(Acoustics(noise_db=QUIET))
-    said = at_level(noise(0.5))
-    room.say(said, at=1234)
-    heard = heard_in(room, np.zeros(RATE, np.float32))
-    np.testing.assert_allclose(heard[1234 : 1234 + len(said)], said, atol=1e-5)
-
-
-def test_the_devices_give_what_the_room_made_and_what_was_played() -> None:
-    clock = SteppedClock()
-    devices = RoomDevices(Room(Acoustics(noise_db=20)), clock)
-    devices.loudspeaker.write(noise(0.5))
-    heard, played = [], []
-    for _ in range(40):
-        clock.advance(0.02)
-        heard.append(devices.microphone.read())
-        played.append(devices.loudspeaker.take_played().pcm)
-    assert sum(map(len, heard)) == int(0.8 * RATE)
-    np.testing.assert_array_equal(np.concatenate(played), noise(0.5))

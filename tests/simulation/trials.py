@@ -3,11 +3,9 @@
 Invariant: a trial is judged by what the engine told and by the loudspeaker's gain alone.
 """
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,8 +15,8 @@ from engine.messages.events import Heard, PhaseChanged, TurnEnded
 from engine.messages.words import Ending, Phase
 from engine.runtime.workers.ears.ducking import HOLD_S
 from tests.simulation.people import Sound
-from tests.simulation.room import BLOCK, RATE, Acoustics, Room
-from tests.simulation.stepped import STEP_S, SteppedEngine, recogniser
+from tests.simulation.room import RATE, Acoustics
+from tests.simulation.stepped import STEP_S, SteppedEngine
 
 REPLY = (
     "The river rises in the hills and runs slowly to the sea. In spring the meadows are under"
@@ -32,7 +30,6 @@ APART_S = 3.5  # between trials, at least
 HELD_S = HOLD_S + STEP_S  # no trace from before the onset keeps a reply quiet for so long
 DUCKED = 0.5  # a gain below which the reply counts as quieter
 SILENT = 0.01  # and as inaudible
-MARGIN_S = 0.3  # of silence on both sides of what is said alone
 PATIENCE_S = 4.0  # after which an interruption counts as missed
 THINKING_S = 20.0  # after which the recogniser is not waited for
 
@@ -177,27 +174,6 @@ class Bench:
         below = np.asarray(self._engine.gains) < gain
         starts = np.flatnonzero(below[1:] & ~below[:-1]) + 2
         return [float(start) * STEP_S for start in starts if start * STEP_S > since]
-
-
-def heard_alone(sound: Sound, acoustics: Acoustics, *, ears: str = BUILT_IN) -> str:
-    """What the recogniser makes of a sound in this room while nothing is played."""
-    room = Room(replace(acoustics, echo_db=-200.0))
-    silence = np.zeros(BLOCK, np.float32)
-    blocks = (len(sound.pcm) + 2 * round(MARGIN_S * RATE)) // BLOCK
-    room.say(sound.pcm, at=round(MARGIN_S * RATE))
-    recognition = recogniser(ears).open()
-    for _ in range(blocks):
-        recognition.push(room.step(silence))
-    text = recognition.finish().text
-    recognition.close()
-    return text
-
-
-def words_right(heard: str, text: str) -> int:
-    """How many words of `text` are in what was `heard`, in order."""
-    said, meant = (re.findall(r"[a-z']+", words.lower()) for words in (heard, text))
-    blocks = SequenceMatcher(None, said, meant, autojunk=False).get_matching_blocks()
-    return sum(block.size for block in blocks)
 
 
 @contextmanager

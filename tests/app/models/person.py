@@ -24,7 +24,7 @@ class Person:
         self.window.show()
 
     def _post(self, command: Command) -> None:
-        self._engine.engine.post(command)
+        self._engine.post(command)
 
     def click(self, button: QAbstractButton) -> None:
         self.see(lambda: button.isVisible() and button.isEnabled())

@@ -83,6 +83,6 @@ def test_a_model_of_ones_own_is_added_used_and_answers(engine, person):
     (row,) = own()
     person.click(row.act)
     person.see(lambda: row.entry.in_use and ready(engine, Part.LANGUAGE_MODEL) == "llama", FETCH_S)
-    engine.engine.post(SendText("Who wrote Hamlet?"))
+    engine.post(SendText("Who wrote Hamlet?"))
     person.see(lambda: engine.of(ReplyDelta))
     person.see(lambda: person.window.conversation.transcript.exchanges[-1].reply)

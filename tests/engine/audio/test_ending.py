@@ -5,7 +5,7 @@ import pytest
 
 from engine.audio.ending import Ending, faded_out
 from engine.audio.pcm import level_db
-from tests.engine.audio.laws import sine
+from tests.engine.audio.tone import sine
 
 RATE = 24_000
 

@@ -1,11 +1,9 @@
 """Silero's probabilities and the rule that turns them into utterances."""
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +21,8 @@ from engine.audio.vad import (
     find_speech,
     speech_stretches,
 )
-from engine.errors import InvalidInput, ModelError
+from engine.errors import ModelError
+from tests.end_to_end.spoken import spoken
 
 NOISE = np.random.default_rng(7)
 PROBABILITIES = st.lists(st.floats(0, 1), max_size=80)
@@ -35,12 +34,9 @@ def vad() -> Vad:
 
 
 @pytest.fixture(scope="module")
-def sentence(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+def sentence() -> np.ndarray:
     """One second of faint noise, a spoken sentence, one and a half seconds of faint noise."""
-    file = tmp_path_factory.mktemp("speech") / "sentence.wav"
-    said = "convert ten miles to kilometers"
-    subprocess.run(["flite", "-voice", "slt", "-t", said, "-o", str(file)], check=True)
-    speech, _ = soundfile.read(file, dtype="float32")
+    speech = spoken("convert ten miles to kilometers")
     loud = np.flatnonzero(np.abs(speech) > 0.01)  # the synthesiser adds silence of its own
     speech = speech[loud[0] : loud[-1] + 1]
     before, after = np.zeros(SAMPLE_RATE), np.zeros(SAMPLE_RATE * 3 // 2)
@@ -60,10 +56,6 @@ def windows(*runs: tuple[float, int]) -> list[float]:
 
 
 # ------------------------------------------------------------------ the network
-
-
-def test_there_is_one_probability_per_512_samples(vad, sentence):
-    assert len(probabilities_of(vad, sentence, len(sentence))) == len(sentence) // WINDOW
 
 
 @pytest.mark.parametrize("block", [1, 160, 511, 512, 513, 4096])
@@ -101,23 +93,12 @@ def test_reset_forgets_what_was_heard(vad, sentence):
     assert probabilities_of(vad, sentence, 1600) == first
 
 
-def test_speech_is_told_from_silence(vad, sentence):
-    probabilities = probabilities_of(vad, sentence, 1600)
-    assert max(probabilities) > 0.9
-    assert max(probabilities[: SAMPLE_RATE // WINDOW - 1]) < 0.2
-
-
 def test_broken_samples_do_not_poison_the_state(vad, sentence):
     vad.reset()
     vad.push(np.array([np.nan, np.inf, -np.inf, 1e30] * 400, np.float32))
     heard = vad.push(sentence)
     assert all(0.0 <= probability <= 1.0 for probability in heard)
     assert max(heard) > 0.9
-
-
-def test_two_channels_are_refused(vad):
-    with pytest.raises(InvalidInput, match="one channel"):
-        vad.push(np.zeros((2, 512), np.float32))
 
 
 def test_a_missing_network_says_what_to_install(monkeypatch, tmp_path: Path):
@@ -183,37 +164,42 @@ def test_speech_is_found_in_a_clip_with_both_silences_trimmed(vad, sentence):
 # --------------------------------------------------------------------- the rule
 
 
-def test_speech_starts_at_its_first_window_once_it_is_long_enough():
-    endpointer = Endpointer(minimum_speech_ms=3 * WINDOW_MS)
-    assert endpointer.push(windows((0.1, 5), (0.9, 2))) == []
-    assert endpointer.push([0.9]) == [SpeechStarted(5 * WINDOW)]
+STARTED = SpeechStarted(0)
 
 
-def test_a_click_shorter_than_the_minimum_starts_nothing():
-    endpointer = Endpointer(minimum_speech_ms=3 * WINDOW_MS)
-    assert endpointer.push(windows((0.9, 2), (0.1, 1), (0.9, 2), (0.1, 9))) == []
+@pytest.mark.parametrize(
+    ("runs", "events"),
+    [
+        pytest.param([(0.1, 5), (0.9, 2)], [], id="not long enough"),
+        pytest.param([(0.1, 5), (0.9, 3)], [SpeechStarted(5 * WINDOW)], id="long enough"),
+        pytest.param([(0.9, 2), (0.1, 1), (0.9, 2), (0.1, 9)], [], id="clicks"),
+        pytest.param([(0.9, 1), (0.4, 1), (0.9, 1), (0.4, 1)], [], id="doubt does not count"),
+        pytest.param([(0.9, 1), (0.4, 1), (0.9, 2)], [STARTED], id="doubt breaks nothing"),
+        pytest.param([(0.9, 9), (0.1, 9), (0.9, 1), (0.1, 9)], [STARTED], id="pauses"),
+        pytest.param([(0.9, 5), (0.1, 10)], [STARTED, SpeechEnded(5 * WINDOW)], id="an end"),
+        pytest.param([(0.9, 5), (0.4, 50)], [STARTED], id="between the thresholds"),
+    ],
+)
+def test_speech_starts_and_ends_where_it_did_once_it_is_certain(
+    runs: list[tuple[float, int]], events: list[object]
+) -> None:
+    endpointer = Endpointer(
+        minimum_speech_ms=3 * WINDOW_MS, end_silence_ms=10 * WINDOW_MS, threshold=0.5, release=0.35
+    )
+    assert endpointer.push(windows(*runs)) == events
 
 
-def test_a_doubtful_window_neither_counts_for_a_start_nor_breaks_it():
-    endpointer = Endpointer(minimum_speech_ms=3 * WINDOW_MS, threshold=0.5, release=0.35)
-    assert endpointer.push([0.9, 0.4, 0.9, 0.4]) == []
-    assert endpointer.push([0.9]) == [SpeechStarted(0)]
-
-
-def test_speech_ends_where_the_silence_began_once_it_lasted():
-    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS)
-    assert endpointer.push(windows((0.9, 20), (0.1, 9))) == [SpeechStarted(0)]
-    assert endpointer.push([0.1]) == [SpeechEnded(20 * WINDOW)]
-
-
-def test_a_pause_shorter_than_the_end_silence_does_not_end_speech():
-    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS)
-    assert endpointer.push(windows((0.9, 9), (0.1, 9), (0.9, 1), (0.1, 9))) == [SpeechStarted(0)]
-
-
-def test_speech_goes_on_between_the_two_thresholds():
-    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS, threshold=0.5, release=0.35)
-    assert endpointer.push(windows((0.9, 5), (0.4, 50))) == [SpeechStarted(0)]
+def test_a_pause_is_told_once_and_so_is_speech_that_goes_on():
+    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS, pause_ms=6 * WINDOW_MS)
+    assert endpointer.push(windows((0.9, 5), (0.1, 9), (0.9, 1), (0.1, 10))) == [
+        STARTED,
+        SpeechPaused(5 * WINDOW),
+        SpeechResumed(14 * WINDOW),
+        SpeechPaused(15 * WINDOW),
+        SpeechEnded(15 * WINDOW),
+    ]
+    at_once = Endpointer(end_silence_ms=4 * WINDOW_MS, pause_ms=4 * WINDOW_MS)
+    assert at_once.push(windows((0.9, 5), (0.1, 4))) == [STARTED, SpeechEnded(5 * WINDOW)]
 
 
 def test_the_end_silence_can_be_changed_while_somebody_speaks():
@@ -223,35 +209,11 @@ def test_the_end_silence_can_be_changed_while_somebody_speaks():
     assert endpointer.push([0.1]) == [SpeechEnded(5 * WINDOW)]
 
 
-def test_a_pause_is_told_once_and_so_is_speech_that_goes_on():
-    endpointer = Endpointer(end_silence_ms=10 * WINDOW_MS, pause_ms=6 * WINDOW_MS)
-    assert endpointer.push(windows((0.9, 5), (0.1, 5))) == [SpeechStarted(0)]
-    assert endpointer.push(windows((0.1, 4))) == [SpeechPaused(5 * WINDOW)]
-    assert endpointer.push(windows((0.9, 1), (0.1, 5))) == [SpeechResumed(14 * WINDOW)]
-    assert endpointer.push(windows((0.1, 5))) == [
-        SpeechPaused(15 * WINDOW),
-        SpeechEnded(15 * WINDOW),
-    ]
-
-
-def test_a_pause_as_long_as_the_end_silence_is_only_an_end():
-    endpointer = Endpointer(end_silence_ms=4 * WINDOW_MS, pause_ms=4 * WINDOW_MS)
-    assert endpointer.push(windows((0.9, 5), (0.1, 4))) == [
-        SpeechStarted(0),
-        SpeechEnded(5 * WINDOW),
-    ]
-
-
 def test_finish_ends_open_speech_where_its_silence_began():
     endpointer = Endpointer()
     endpointer.push(windows((0.9, 8), (0.1, 3)))
     assert endpointer.finish() == SpeechEnded(8 * WINDOW)
     assert endpointer.finish() is None
-
-
-def test_thresholds_that_cross_are_refused():
-    with pytest.raises(InvalidInput, match="Thresholds"):
-        Endpointer(threshold=0.3, release=0.5)
 
 
 @given(PROBABILITIES, st.lists(st.integers(1, 20), max_size=20))
@@ -284,10 +246,3 @@ def test_stretches_lie_apart_and_inside_the_clip(probabilities, margin_ms):
     edges = [edge for stretch in stretches for edge in (stretch.start, stretch.end)]
     assert edges == sorted(set(edges))
     assert all(0 <= edge <= samples for edge in edges)
-
-
-def test_a_margin_that_closes_the_gap_joins_two_stretches():
-    probabilities = windows((0.9, 5), (0.1, 10), (0.9, 5), (0.1, 10))
-    apart = speech_stretches(probabilities, 30 * WINDOW, pause_ms=128, margin_ms=32)
-    joined = speech_stretches(probabilities, 30 * WINDOW, pause_ms=128, margin_ms=200)
-    assert (len(apart), len(joined)) == (2, 1)

@@ -53,21 +53,21 @@ def read_out_and_repeat(host: Host) -> None:
 
 
 def begin_reading(host: Host) -> None:
-    host.engine.post(SendText("read the file diary"))
+    host.post(SendText("read the file diary"))
     host.wait(lambda: len(host.of(WordHeard)) >= 2, playing=400)
 
 
 def cut_by_escape(host: Host) -> None:
     begin_reading(host)
-    host.engine.post(StopReply(by_escape=True))
-    assert host.wait_ended(1, playing=0).heard.startswith("Aurora told")
+    host.post(StopReply(by_escape=True))
+    assert host.ended(1, playing=0).heard.startswith("Aurora told")
 
 
 def slow_down_by_voice(host: Host) -> None:
     begin_reading(host)
-    host.engine.post(PressTalk())
-    host.engine.post(ReleaseTalk())
-    assert host.wait_ended(2).heard.endswith("Casimir yesterday evening.")
+    host.post(PressTalk())
+    host.post(ReleaseTalk())
+    assert host.ended(2).heard.endswith("Casimir yesterday evening.")
 
 
 TALKS = [read_out, read_out_and_repeat, cut_by_escape, slow_down_by_voice]

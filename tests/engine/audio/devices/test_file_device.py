@@ -1,7 +1,5 @@
 """A recording that speaks and a recording that is made, exact to the sample."""
 
-import resource
-import wave
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +8,7 @@ import soundfile
 
 from engine.audio.clips.clip import Clip
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
-from engine.errors import DeviceError, UnreadableClip
-from tests.engine.audio.laws import sine
+from tests.engine.audio.tone import sine
 from tests.stepped_clock import SteppedClock
 
 RATE = 16_000
@@ -45,16 +42,6 @@ def test_nothing_is_spoken_before_somebody_listens(clock: SteppedClock) -> None:
     assert len(microphone.read()) == RATE // 2
 
 
-def test_an_unreadable_file_is_told_at_once(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableClip):
-        FileMicrophone(tmp_path / "missing.wav")
-
-
-def test_a_clock_does_not_go_back(clock: SteppedClock) -> None:
-    with pytest.raises(ValueError, match="does not go back"):
-        clock.advance(-1)
-
-
 def test_what_is_played_is_written_with_the_silence_around_it(
     clock: SteppedClock, tmp_path: Path
 ) -> None:
@@ -72,14 +59,6 @@ def test_what_is_played_is_written_with_the_silence_around_it(
     assert not pcm[12000:].any()
 
 
-def test_in_memory_the_samples_are_kept(clock: SteppedClock) -> None:
-    speaker = FileLoudspeaker(None, RATE, clock=clock)
-    speaker.write(np.full(RATE // 10, 0.5, np.float32))
-    speaker.gain = 0.5
-    clock.advance(0.1)
-    assert speaker.recorded()[RATE // 20 :].tolist() == [0.25] * (RATE // 20)
-
-
 def test_samples_do_not_depend_on_how_often_one_looks() -> None:
     recordings = []
     for looks in (1, 7, 50):
@@ -92,39 +71,3 @@ def test_samples_do_not_depend_on_how_often_one_looks() -> None:
         recordings.append(speaker.recorded())
     for recording in recordings[1:]:
         np.testing.assert_array_equal(recording, recordings[0])
-
-
-def test_the_file_has_its_name_only_when_it_is_complete(
-    clock: SteppedClock, tmp_path: Path
-) -> None:
-    speaker = FileLoudspeaker(tmp_path / "out.wav", RATE, clock=clock)
-    speaker.write(sine(RATE, 0.5))
-    clock.advance(0.5)
-    assert speaker.samples_played == RATE // 2
-    (partial,) = tmp_path.iterdir()
-    assert partial.name != "out.wav"
-    with wave.open(str(partial)) as crashed:  # what a crash now would leave
-        assert crashed.getnframes() == RATE // 2
-    speaker.close()
-    assert [path.name for path in tmp_path.iterdir()] == ["out.wav"]
-
-
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DeviceError, match="could not be created"):
-        FileLoudspeaker(tmp_path / "none" / "out.wav", RATE)
-
-
-def test_a_full_disk_is_told_and_leaves_no_half_file(clock: SteppedClock, tmp_path: Path) -> None:
-    speaker = FileLoudspeaker(tmp_path / "out.wav", RATE, clock=clock)
-    speaker.write(sine(RATE, 1.0))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, limits[1]))  # stands for the end of the disk
-    try:
-        clock.advance(1.0)
-        with pytest.raises(DeviceError, match="could not be written") as caught:
-            speaker.write(sine(RATE, 0.1))
-        speaker.close()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert "space" in caught.value.hint
-    assert list(tmp_path.iterdir()) == []

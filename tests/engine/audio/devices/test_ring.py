@@ -1,7 +1,6 @@
 """The ring between a writer and a consumer."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,8 +37,3 @@ def test_the_size_is_the_next_power_of_two(samples: int) -> None:
     size = power_of_two(samples)
     assert samples <= size < 2 * samples
     assert size & (size - 1) == 0
-
-
-def test_a_ring_without_room_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one sample"):
-        Ring(0)

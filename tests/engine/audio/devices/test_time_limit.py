@@ -29,13 +29,6 @@ def never(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], object]]:
     atexit.register(sounddevice._exit_handler)  # as it was
 
 
-def test_a_call_that_returns_leaves_nothing_behind() -> None:
-    calls: list[int] = []
-    within_limit(lambda: calls.append(1))
-    assert calls == [1]
-    assert not any_left_behind()
-
-
 def test_what_the_system_refuses_comes_as_it_is() -> None:
     def refuse() -> None:
         raise sounddevice.PortAudioError("no", -9985)

@@ -39,9 +39,15 @@ def room(seconds: int, seed: int = 1) -> tuple[Pcm, Pcm]:
     return left, echo
 
 
-def test_a_person_is_noticed_within_50_ms() -> None:
+def at_home() -> DoubleTalk:
+    """One that knows the room."""
     detector = DoubleTalk()
     heard(detector, *room(5))
+    return detector
+
+
+def test_a_person_is_noticed_within_50_ms() -> None:
+    detector = at_home()
     left, echo = room(1, seed=11)
     person = noise(SECOND, 0.05, seed=21)
     assert any(heard(detector, left + person, echo)[:5])
@@ -53,8 +59,7 @@ def test_what_the_filter_usually_leaves_is_nobody() -> None:
 
 
 def test_a_person_is_noticed_in_a_silence_of_the_reply() -> None:
-    detector = DoubleTalk()
-    heard(detector, *room(5))
+    detector = at_home()
     nothing = noise(SECOND, 0.001, seed=31)
     assert not any(heard(detector, nothing, np.zeros_like(nothing))[50:])
     person = noise(SECOND, 0.01, seed=32)
@@ -62,24 +67,21 @@ def test_a_person_is_noticed_in_a_silence_of_the_reply() -> None:
 
 
 def test_a_click_is_too_short() -> None:
-    detector = DoubleTalk()
-    heard(detector, *room(5))
+    detector = at_home()
     left, echo = room(1, seed=41)
     left[50] += noise(1, 0.05, seed=42)[0]
     assert not any(heard(detector, left, echo))
 
 
 def test_a_room_that_rings_more_than_it_did_is_nobody_after_a_while() -> None:
-    detector = DoubleTalk()
-    heard(detector, *room(5))
+    detector = at_home()
     left, echo = room(10, seed=51)
     found = heard(detector, 3 * left, echo)
     assert not any(found[5 * SECOND :])
 
 
 def test_a_hiss_is_noticed_in_the_few_bands_it_fills() -> None:
-    detector = DoubleTalk()
-    heard(detector, *room(5))
+    detector = at_home()
     left, echo = room(1, seed=61)
     spectrum = np.fft.rfft(noise(SECOND, 0.05, seed=62).ravel())
     spectrum[np.fft.rfftfreq(SECOND * BLOCK, 1 / 16_000) < 4500] = 0  # an "s"
@@ -89,8 +91,7 @@ def test_a_hiss_is_noticed_in_the_few_bands_it_fills() -> None:
 
 def test_what_an_onset_of_the_echo_leaves_for_three_blocks_is_nobody() -> None:
     for seed in range(71, 79):
-        detector = DoubleTalk()
-        heard(detector, *room(5))
+        detector = at_home()
         left, echo = room(1, seed=seed)
         left[60:63] *= 4
         assert not any(heard(detector, left, echo))

@@ -5,7 +5,7 @@ import pytest
 
 from engine.audio.base import Pcm
 from engine.audio.echo import canceller as echo
-from engine.audio.echo.canceller import FRAME, SAMPLE_RATE, Cleaning, EchoCanceller, Passthrough
+from engine.audio.echo.canceller import FRAME, SAMPLE_RATE, Cleaning, EchoCanceller
 from engine.audio.pcm import level_db
 
 DELAY = 480  # samples from played to heard
@@ -35,14 +35,6 @@ def test_without_the_library_the_microphone_stays_as_it_is(monkeypatch: pytest.M
     assert not canceller.cancels
     heard = babble(0.1)
     np.testing.assert_array_equal(run(canceller, heard, heard), heard)
-
-
-def test_nothing_to_clean_needs_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unexpected() -> bool:
-        raise AssertionError("nobody asked for it")
-
-    monkeypatch.setattr(echo, "installed", unexpected)
-    assert isinstance(echo.open_canceller(Cleaning(echo=False)), Passthrough)
 
 
 @needs_livekit

@@ -138,9 +138,9 @@ def test_the_whole_assistant_speaks_what_a_real_model_writes_and_stops_when_told
     with whole(Settings(language_model=settings(file))) as engine:
         ready = [event for event in engine.of(Ready) if event.part is Part.LANGUAGE_MODEL]
         assert ready[-1].name == "llama"
-        engine.engine.post(SendText(STORY))
+        engine.post(SendText(STORY))
         engine.wait(lambda: len(engine.of(WordHeard)) > 3)
-        engine.engine.post(StopReply())
+        engine.post(StopReply())
         cut = engine.ended(1)
         assert cut.ending is Ending.INTERRUPTED_BY_STOP
         assert cut.heard

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from engine.errors import DeviceError, InvalidInput, ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.export.comparison import COLUMNS, comparison_table, write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories
@@ -69,23 +69,6 @@ def test_a_system_is_measured_as_on_the_page_that_compares_them() -> None:
     assert row.dry_ms > 0  # the fake waits for the next word, which comes late
 
 
-def test_rows_are_told_as_they_grow_and_all_of_them_first() -> None:
-    told: list[Compared] = []
-    recital = Recital(only=("espeak", "kokoro"))
-    rows = compare(TEXT, Settings(), recital, told.append, factories=factories(kokoro=FakeTts()))
-    assert [(row.name, row.state.value) for row in told[:2]] == [
-        ("espeak", "waiting"),
-        ("kokoro", "waiting"),
-    ]
-    kokoro = [row for row in told if row.name == "kokoro"]
-    states = list(dict.fromkeys(row.state.value for row in kokoro))
-    assert states == ["waiting", "loading", "speaking", "done"]
-    growing = [row.seconds for row in kokoro if row.seconds is not None]
-    assert growing == sorted(growing)
-    assert growing[0] < growing[-1]
-    assert kokoro[-1] == rows[1]
-
-
 def test_one_that_finds_no_end_is_cut_off_and_says_so() -> None:
     models = factories(espeak=LostTts(), kokoro=FakeTts())
     lost, well = compare(TEXT, Settings(), Recital(only=("espeak", "kokoro")), factories=models)
@@ -121,14 +104,6 @@ def test_aloud_words_come_one_by_one_and_all_of_it_is_played() -> None:
     assert row.seconds is not None
     assert loudspeaker.samples_played == pytest.approx(row.seconds * RATE, abs=RATE / 50)
     assert loudspeaker.closed
-
-
-def test_a_loudspeaker_that_is_gone_ends_it() -> None:
-    parts = FakeParts()
-    parts.loudspeakers[""].gone = True
-    real = replace(parts.factories(), synthesiser=lambda settings, progress: FakeTts())
-    with pytest.raises(DeviceError, match="gone"):
-        compare(TEXT, Settings(), Recital(aloud=True), factories=real)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,5 @@
 """Conversations that are kept, opened again and heard again, by a whole engine."""
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +16,6 @@ from tests.engine.history.turns import talk
 from tests.engine.runtime.test_conductor import Host, hosting
 from tests.fakes import FakeLanguageModel, FakeParts
 
-ROOT = Path(__file__).parents[4]
 KEEPING = Settings(audio=AudioSettings(hands_free=False), history=HistorySettings(keep="forever"))
 
 
@@ -44,13 +39,13 @@ def keeping(folder: Path, settings: Settings = KEEPING) -> Iterator[Host]:
 
 def opened(host: Host, number: int) -> api.ConversationOpened:
     before = len(host.of(api.ConversationOpened))
-    host.engine.post(api.OpenConversation(number))
+    host.post(api.OpenConversation(number))
     host.wait(lambda: len(host.of(api.ConversationOpened)) > before)
     return host.of(api.ConversationOpened)[-1]
 
 
 def heard_again(host: Host, turn: int, start: int) -> list[api.WordReplayed]:
-    host.engine.post(api.Replay(turn, start))
+    host.post(api.Replay(turn, start))
     before = len(host.of(api.ReplayEnded))
     host.wait(lambda: len(host.of(api.ReplayEnded)) > before, playing=800)
     return host.of(api.WordReplayed)
@@ -58,7 +53,7 @@ def heard_again(host: Host, turn: int, start: int) -> list[api.WordReplayed]:
 
 def test_a_conversation_outlasts_the_program_with_words_voice_and_rate(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
-        host.engine.post(api.ChangeSetting("speech.rate", 3.5))
+        host.post(api.ChangeSetting("speech.rate", 3.5))
         host.ask("hi")
     with Store(tmp_path / NAME) as store:
         (turn,) = store.read(1).turns
@@ -83,7 +78,7 @@ def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) ->
             ("It rains", True, True),
             ("and now?", False, False),
         ]
-        host.engine.post(api.Export(tmp_path / "all.txt"))
+        host.post(api.Export(tmp_path / "all.txt"))
         host.wait(lambda: (tmp_path / "all.txt").exists())
         assert "does it rain?" in (tmp_path / "all.txt").read_text()
     with Store(tmp_path / NAME) as store:
@@ -101,7 +96,7 @@ def test_a_reply_is_heard_again_from_a_word_on_and_makes_no_turn(tmp_path: Path)
         ]
         assert len(host.of(api.TurnEnded)) == 1
         assert "".join(each.text for each in host.of(api.ReplyDelta)) == reply
-        host.engine.post(api.SendText("again"))
+        host.post(api.SendText("again"))
         host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
         asked = [each.text for each in host.parts.model.histories[-1]]
         assert asked == ["hi", reply, "again"]
@@ -109,23 +104,14 @@ def test_a_reply_is_heard_again_from_a_word_on_and_makes_no_turn(tmp_path: Path)
         assert [turn.said for turn in store.read(1).turns] == ["hi", "again"]
 
 
-def test_a_reply_of_a_kept_conversation_is_heard_again(tmp_path: Path) -> None:
-    with Store(tmp_path / NAME) as store:
-        talk(store, "does it rain?")
-    with keeping(tmp_path) as host:
-        opened(host, 1)
-        words = heard_again(host, -2, 3)
-        assert [each.start for each in words] == [3, 10, 13]
-
-
 def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
         host.ask("hi")
-        host.engine.post(api.Replay(1, 0))
+        host.post(api.Replay(1, 0))
         host.wait(lambda: host.of(api.WordReplayed) != [], playing=100)
-        host.engine.post(api.Replay(1, 5))
+        host.post(api.Replay(1, 5))
         host.wait(lambda: any(each.start == 5 for each in host.of(api.WordReplayed)), playing=100)
-        host.engine.post(api.StopReply(by_escape=True))
+        host.post(api.StopReply(by_escape=True))
         host.wait(lambda: len(host.of(api.ReplayEnded)) == 2)
         assert len(host.of(api.TurnEnded)) == 1
 
@@ -133,9 +119,9 @@ def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_pa
 def test_a_reply_that_is_spoken_is_not_cut_for_an_old_one(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
         host.ask("hi")
-        host.engine.post(api.SendText("once more"))
+        host.post(api.SendText("once more"))
         host.wait(lambda: any(each.turn == 2 for each in host.of(api.WordHeard)), playing=100)
-        host.engine.post(api.Replay(1, 0))
+        host.post(api.Replay(1, 0))
         host.wait(lambda: any("Esc" in each.text for each in host.of(api.Notice)))
         host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
         assert host.of(api.TurnEnded)[-1].ending is Ending.COMPLETE
@@ -146,65 +132,14 @@ def test_a_reply_that_is_spoken_is_not_cut_for_an_old_one(tmp_path: Path) -> Non
 def test_where_nothing_stands_nothing_is_heard(tmp_path: Path, turn: int, start: int) -> None:
     with keeping(tmp_path) as host:
         host.ask("hi")
-        host.engine.post(api.Replay(turn, start))
+        host.post(api.Replay(turn, start))
         host.wait(lambda: host.of(api.Failed) != [])
         assert host.of(api.Failed)[0].code == "invalid-input"
 
 
-def test_deleting_the_present_conversation_shows_an_empty_one(tmp_path: Path) -> None:
-    with keeping(tmp_path) as host:
-        host.ask("hi")
-        host.engine.post(api.RemoveConversations((1,)))
-        host.wait(lambda: host.of(api.ConversationOpened) != [])
-        assert host.of(api.ConversationOpened) == [api.ConversationOpened(None)]
-        host.engine.post(api.SendText("fresh"))
-        host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
-        asked = [each.text for each in host.parts.model.histories[-1]]
-        assert asked == ["fresh"]
-
-
 def test_of_a_private_conversation_nothing_is_kept(tmp_path: Path) -> None:
     with keeping(tmp_path) as host:
-        host.engine.post(api.NewConversation(private=True))
+        host.post(api.NewConversation(private=True))
         host.ask("my secret")
         assert host.of(api.ConversationOpened) == [api.ConversationOpened(None, private=True)]
     assert not (tmp_path / NAME).exists()
-
-
-KILLED = """
-import sys
-from pathlib import Path
-from engine import api
-from tests.engine.runtime.host.test_conversations import keeping
-
-with keeping(Path(sys.argv[1])) as host:
-    host.ask("first")
-    host.ask("second")
-    host.engine.post(api.SendText("third"))
-    host.wait(lambda: any(each.turn == 3 for each in host.of(api.WordHeard)), playing=100)
-    host.engine.post(api.ListConversations())  # answered by who has the question to write first
-    host.wait(lambda: bool(host.of(api.ConversationsListed)))
-    print("in the middle", flush=True)
-    sys.stdin.read()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_killed_in_the_middle_of_a_turn_all_that_had_ended_is_there(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as program:
-        assert program.stdout is not None
-        assert program.stdout.readline() == "in the middle\n"
-        os.kill(program.pid, signal.SIGKILL)
-    with keeping(tmp_path) as host:
-        turns = opened(host, 1).turns
-        assert [(each.said, each.heard, each.ending) for each in turns] == [
-            ("first", "Good day to you.", Ending.COMPLETE),
-            ("second", "Good day to you.", Ending.COMPLETE),
-            ("third", "", None),  # its question is known, and that it was left open
-        ]

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from engine.asr.base import Recogniser
 from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.events import Event, Failed, Ready, TurnEnded, TurnMetrics
 from engine.messages.words import Ending, Part
+from engine.runtime.factories import Factories
 from engine.runtime.host import dialogue
 from engine.runtime.host.dialogue import READY_S, Keep, converse
 from engine.settings import RecogniserSettings, Settings
@@ -24,6 +26,17 @@ def question(tmp_path: Path) -> Path:
     path = tmp_path / "question.wav"
     soundfile.write(path, np.zeros(1_600, np.float32), 16_000)
     return path
+
+
+def talk(
+    microphone: Path | None,
+    parts: Factories | None = None,
+    settings: Settings | None = None,
+    **others: Any,
+) -> Any:
+    """converse() as far as it goes, on these parts or the real ones."""
+    how = {"loudspeaker": None, "show": lambda event: None, **others}
+    return converse(settings or Settings(), microphone=microphone, factories=parts, **how)
 
 
 def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
@@ -41,13 +54,7 @@ def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: 
     factories = replace(FakeParts(loudspeakers={}).factories(), recogniser=broken)
     began = time.monotonic()
     with pytest.raises(EngineError, match="sphinx is half there") as caught:
-        converse(
-            Settings(),
-            microphone=question,
-            loudspeaker=None,
-            show=lambda _: None,
-            factories=factories,
-        )
+        talk(question, factories)
     assert caught.value.hint == "Fetch it again."
     assert time.monotonic() - began < READY_S / 4
 
@@ -61,13 +68,7 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
     parts.loudspeakers = parts.loudspeakers if loudspeakers is None else loudspeakers
     shown: list[Event] = []
     with pytest.raises(EngineError, match="no microphone") as caught:
-        converse(
-            Settings(),
-            microphone=None,
-            loudspeaker=None,
-            show=shown.append,
-            factories=parts.factories(),
-        )
+        talk(None, parts.factories(), show=shown.append)
     assert caught.value.hint.endswith("with --mic FILE.")
     told = [event.part for event in shown if isinstance(event, Failed)]
     assert told == ([Part.LOUDSPEAKER] if loudspeakers == {} else [])  # the other was raised
@@ -106,46 +107,28 @@ def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question: Path) ->
         return broken(settings, phrases) if settings.engine == "whisper" else parts.recogniser
 
     factories = replace(parts.factories(), recogniser=recogniser)
-    turns = converse(
-        whisper_only,
-        microphone=question,
-        loudspeaker=None,
-        show=lambda _: None,
-        factories=factories,
-    )
-    assert turns == ()
+    assert talk(question, factories, settings=whisper_only) == ()
 
 
-def test_a_reply_that_cannot_be_written_is_told_before_anything_is_loaded(question: Path) -> None:
-    nowhere = question.parent / "none" / "reply.wav"
-    with pytest.raises(InvalidInput, match="cannot be written"):
-        converse(Settings(), microphone=question, loudspeaker=nowhere, show=lambda _: None)
+NOWHERE = Path("none")
 
 
 @pytest.mark.parametrize(
-    "keep",
-    [Keep(recording=Path("none/talk.wav")), Keep(exports=(Path("none/talk.srt"),))],
-    ids=["recording", "export"],
+    ("loudspeaker", "keep", "fault"),
+    [
+        (NOWHERE / "reply.wav", Keep(), "cannot be written"),
+        (None, Keep(recording=NOWHERE / "talk.wav"), "cannot be written"),
+        (None, Keep(exports=(NOWHERE / "talk.srt",)), "cannot be written"),
+        (Path("reply.mp3"), Keep(), "as WAV"),
+        (None, Keep(recording=Path("reply.txt")), "as WAV"),
+    ],
+    ids=str,
 )
 def test_what_could_not_be_kept_is_told_before_anything_is_loaded(
-    question: Path, keep: Keep
+    question: Path, loudspeaker: Path | None, keep: Keep, fault: str
 ) -> None:
-    with pytest.raises(InvalidInput, match="cannot be written"):
-        converse(Settings(), microphone=question, loudspeaker=None, show=lambda _: None, keep=keep)
-
-
-@pytest.mark.parametrize("name", ["reply.mp3", "reply.txt"])
-def test_sound_is_not_written_under_another_format_s_name(question: Path, name: str) -> None:
-    path = question.parent / name
-    for loudspeaker, keep in ((path, None), (None, Keep(recording=path))):
-        with pytest.raises(InvalidInput, match="as WAV"):
-            converse(
-                Settings(),
-                microphone=question,
-                loudspeaker=loudspeaker,
-                show=lambda _: None,
-                keep=keep,
-            )
+    with pytest.raises(InvalidInput, match=fault):
+        talk(question, loudspeaker=loudspeaker, keep=keep)
 
 
 def test_a_conversation_is_kept_as_it_was_recorded_and_written(
@@ -153,14 +136,7 @@ def test_a_conversation_is_kept_as_it_was_recorded_and_written(
 ) -> None:
     keep = Keep(tmp_path / "talk.wav", (tmp_path / "talk.txt",))
     with pytest.raises(InvalidInput, match="no conversation yet"):  # nobody spoke
-        converse(
-            Settings(),
-            microphone=question,
-            loudspeaker=tmp_path / "reply.wav",
-            show=lambda _: None,
-            keep=keep,
-            factories=FakeParts().factories(),
-        )
+        talk(question, FakeParts().factories(), loudspeaker=tmp_path / "reply.wav", keep=keep)
     info = soundfile.info(tmp_path / "talk.wav")
     assert info.channels == 2
     assert info.duration > 1.0  # until the conversation was over

@@ -1,7 +1,6 @@
 """Teaching a phrase as a whole: what is kept of it, and what of a lesson that fails."""
 
 import errno
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from engine.asr.wake import training
 from engine.asr.wake.choice import folder, head_file, is_taught
 from engine.asr.wake.trained_spotter import load
-from engine.assets.packages import PackedFile
 from engine.errors import AssetError, InvalidInput
 from engine.runtime.host import wake_training
 from engine.runtime.host.wake_training import learn
@@ -108,16 +106,3 @@ def test_without_room_for_it_nothing_is_fetched(
     with pytest.raises(AssetError, match="the disk is full"):
         learn(PHRASE)
     assert fetched == []
-
-
-def test_without_a_network_nothing_is_taught(
-    models: list[ClosingModel], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def offline(files: Sequence[PackedFile], folder: Path) -> None:
-        raise AssetError("It could not be fetched.", hint="Check the connection.")
-
-    monkeypatch.setattr(wake_training.packages, "fetch", offline)
-    with pytest.raises(AssetError, match="could not be fetched"):
-        learn(PHRASE)
-    assert models == []
-    assert not is_taught(PHRASE)

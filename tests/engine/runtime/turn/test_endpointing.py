@@ -20,12 +20,7 @@ from engine.runtime.turn.watchdog import TRANSCRIPT_S
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Choice, schema
 
-FROM_OPEN = (
-    Completeness.OPEN,
-    Completeness.UNSURE,
-    Completeness.WHOLE,
-    Completeness.SETTLED,
-)
+FROM_OPEN = (Completeness.OPEN, Completeness.UNSURE, Completeness.WHOLE, Completeness.SETTLED)
 PATIENCE = ("quick", "balanced", "patient")
 SPEECH = st.builds(
     Speech,

@@ -13,8 +13,6 @@ from engine.runtime.turn.floor import (
 )
 from engine.text.interaction import NODDING, words
 
-OWN = frozenset({"river", "hills"})
-
 
 @pytest.mark.parametrize("nod", sorted(NODDING))
 def test_a_nod_is_no_interruption(nod: str) -> None:
@@ -22,27 +20,36 @@ def test_a_nod_is_no_interruption(nod: str) -> None:
     assert not wants_floor(Evidence(WORDS_MS + 100, nod, final=True))
 
 
-def test_a_sentence_is_an_interruption() -> None:
-    assert wants_floor(Evidence(WORDS_MS, "what time is it"))
-    assert wants_floor(Evidence(WORDS_MS, "what time is it", final=True))
+STOP, RIVER, ASKS = frozenset({"stop"}), frozenset({"the", "river"}), "what time is it"
+INTERRUPTS = {
+    "a sentence": Evidence(WORDS_MS, ASKS),
+    "a sentence that has ended": Evidence(WORDS_MS, ASKS, final=True),
+    "a command, which may be short": Evidence(COMMAND_MS, "stop"),
+    "words the assistant did not say": Evidence(WORDS_MS, "which river", own=RIVER),
+    "a long voice, which needs no words": Evidence(LONG_MS),
+    "what may become a wish, until it has ended": Evidence(WISH_MS, "slow", wish=True),
+    "what only began like a wish": Evidence(WORDS_MS, "slow", final=True),
+    "a wish and a question": Evidence(WORDS_MS, "slower and tell me the time"),
+}
+DOES_NOT = {
+    "a short sound, whatever it is taken for": Evidence(WORDS_MS - 32, "thirty five", final=True),
+    "less than a command": Evidence(COMMAND_MS - 32, "stop"),
+    "the assistant's own words": Evidence(WORDS_MS, "the river", own=RIVER),
+    "a command among its own words": Evidence(COMMAND_MS, "stop", own=STOP),
+    "a voice not long enough": Evidence(LONG_MS - 32),
+    "a wish about the pace": Evidence(LONG_MS + 100, "slow", wish=True),
+    "a wish that has ended": Evidence(WISH_MS, "slower please", wish=True, final=True),
+}
 
 
-def test_a_short_sound_is_none_whatever_the_recogniser_makes_of_it() -> None:
-    assert not wants_floor(Evidence(WORDS_MS - 32, "thirty five", final=True))
+@pytest.mark.parametrize("what", INTERRUPTS)
+def test_the_reply_is_ended_by(what: str) -> None:
+    assert wants_floor(INTERRUPTS[what])
 
 
-def test_a_command_may_be_short() -> None:
-    assert wants_floor(Evidence(COMMAND_MS, "stop"))
-    assert not wants_floor(Evidence(COMMAND_MS - 32, "stop"))
-
-
-def test_the_assistants_own_words_do_not_interrupt_it() -> None:
-    assert not wants_floor(Evidence(WORDS_MS, "the river", own=OWN | {"the"}))
-    assert wants_floor(Evidence(WORDS_MS, "which river", own=OWN))
-
-
-def test_a_command_among_its_own_words_is_not_one() -> None:
-    assert not wants_floor(Evidence(COMMAND_MS, "stop", own=frozenset({"stop"})))
+@pytest.mark.parametrize("what", DOES_NOT)
+def test_the_reply_is_not_ended_by(what: str) -> None:
+    assert not wants_floor(DOES_NOT[what])
 
 
 @pytest.mark.parametrize("text", ["stop", "Wait a moment!", "No, no.", "hold on"])
@@ -51,22 +58,6 @@ def test_who_said_nothing_else_halts_the_reply_however_short_it_was(text: str) -
     assert not wants_floor(Evidence(32, text))
     assert not wants_floor(Evidence(32, text, own=words(text), final=True))
     assert not wants_floor(Evidence(32, f"{text} river", final=True))
-
-
-def test_a_long_voice_needs_no_words() -> None:
-    assert wants_floor(Evidence(LONG_MS))
-    assert not wants_floor(Evidence(LONG_MS - 32))
-
-
-def test_a_wish_about_the_pace_ends_no_reply() -> None:
-    assert not wants_floor(Evidence(LONG_MS + 100, "slow", wish=True))
-    assert not wants_floor(Evidence(WISH_MS, "slower please", wish=True, final=True))
-    assert wants_floor(Evidence(WISH_MS, "slow", wish=True))
-
-
-def test_what_only_began_like_a_wish_about_the_pace_is_an_interruption() -> None:
-    assert wants_floor(Evidence(WORDS_MS, "slow", final=True))
-    assert wants_floor(Evidence(WORDS_MS, "slower and tell me the time"))
 
 
 def test_own_words_are_the_last_ones() -> None:

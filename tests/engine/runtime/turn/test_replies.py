@@ -1,20 +1,19 @@
 """Replies prepared before it is certain that the person has finished, on a worker run by hand."""
 
-import time
 from types import SimpleNamespace
 
 import pytest
 
 from engine.errors import LanguageModelError
-from engine.llm.base import ChangeRate, Message, Role
+from engine.llm.base import Message, Role
 from engine.messages.events import Event, Failed
 from engine.messages.words import Ending
-from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew
+from engine.runtime.turn.facts import Fact, ReplyGrew
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers import worker
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
-from engine.runtime.workers.voice.orders import Order, SayWords
+from engine.runtime.workers.voice.orders import Order
 from engine.settings import LanguageModelSettings
 from tests.fakes import FakeLanguageModel, FakeParts
 
@@ -72,31 +71,6 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(text: str) -> tuple[Message, ...]:
     return (Message(Role.USER, text),)
-
-
-def test_nothing_of_a_prepared_reply_is_heard_or_done_before_it_is_let_out() -> None:
-    mind = Mind(ChangeRate(by=-1.0), "Slower it is.")
-    mind.replies.prepare(1, asked("slower"))
-    mind.run()
-    assert mind.model.given == 2
-    assert (mind.told, mind.said) == ([], [])
-    mind.replies.answer(1, asked("slower"))
-    mind.run()
-    assert mind.told[0] == ActionAsked(1, ChangeRate(by=-1.0))
-    assert isinstance(mind.said[0], SayWords)
-    assert mind.ended_words() == 1
-    assert len(mind.model.histories) == 1
-
-
-def test_what_was_prepared_keeps_the_time_it_was_ready_at() -> None:
-    mind = Mind("Slower it is.")
-    mind.replies.prepare(1, asked("slower"))
-    mind.run()
-    ready_at = time.monotonic()
-    mind.replies.answer(1, asked("slower"))
-    mind.run()
-    grown = [event for event in mind.told if isinstance(event, ReplyGrew)]
-    assert grown[0].at <= ready_at
 
 
 @pytest.mark.parametrize(("turn", "text"), [(1, "slower please"), (2, "slower")])

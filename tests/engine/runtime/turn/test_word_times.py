@@ -18,29 +18,20 @@ def times(words) -> list[tuple[float, float]]:
     return [(round(word.start_s, 3), round(word.end_s, 3)) for word in words]
 
 
-def test_a_word_lasts_as_long_as_its_samples() -> None:
+@pytest.mark.parametrize(
+    ("told_at", "expected"),
+    [
+        pytest.param((10, 10.4, 10.7), [(1, 1.4), (1.4, 1.7), (1.7, 2.2)], id="by its samples"),
+        pytest.param((10, 12, 12.3), [(1, 1.4), (3, 3.3), (3.3, 3.8)], id="pause of an empty ring"),
+        pytest.param((10, 10.35, 10.7), [(1, 1.35), (1.35, 1.65), (1.7, 2.2)], id="told early"),
+        pytest.param((10, 9.8, 10.7), [(1, 1), (1, 1.3), (1.7, 2.2)], id="device of bursts"),
+    ],
+)
+def test_words_are_in_order_and_last_as_long_as_they_are_heard(
+    told_at: tuple[float, ...], expected: list[tuple[float, float]]
+) -> None:
     delivery = Delivery(WORDS, 1_200.0, 0, ONSETS_MS)
-    assert times(delivered(delivery, told(10.0, 10.4, 10.7), 9.0)) == [
-        (1.0, 1.4),
-        (1.4, 1.7),
-        (1.7, 2.2),
-    ]
-
-
-def test_a_pause_in_which_the_ring_was_empty_belongs_to_no_word() -> None:
-    delivery = Delivery(WORDS, 1_200.0, 0, ONSETS_MS)
-    assert times(delivered(delivery, told(10.0, 12.0, 12.3), 10.0))[:2] == [(0.0, 0.4), (2.0, 2.3)]
-
-
-def test_a_word_told_early_ends_the_one_before_it() -> None:
-    delivery = Delivery(WORDS, 1_200.0, 0, ONSETS_MS)
-    assert times(delivered(delivery, told(10.0, 10.35, 10.7), 10.0))[0] == (0.0, 0.35)
-
-
-def test_words_of_a_device_that_plays_in_bursts_are_in_order() -> None:
-    delivery = Delivery(WORDS, 1_200.0, 0, ONSETS_MS)
-    starts = [start for start, _ in times(delivered(delivery, told(10.0, 9.8, 10.7), 9.0))]
-    assert starts == [1.0, 1.0, 1.7]
+    assert times(delivered(delivery, told(*told_at), 9.0)) == expected
 
 
 def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard() -> None:

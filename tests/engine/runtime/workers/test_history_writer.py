@@ -1,8 +1,6 @@
 """What is said reaches the file, whatever stands in the way, and nothing that should not."""
 
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,14 +20,14 @@ DAY_S = 86_400.0
 class Study:
     """A history writer without its thread: what is posted is handled at once."""
 
-    def __init__(self, path: Path | None, keep: str = "forever") -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path = path
         self.now = 1000.0
         self.told: list[Fact | api.Event] = []
         self.history_writer = HistoryWriter(
             path, self.told.append, clock=lambda: self.now, now=lambda: self.now
         )
-        self.ask(HistorySettings(keep))
+        self.ask(HistorySettings("forever"))
 
     def ask(self, *orders: Order) -> None:
         worker = self.history_writer._worker
@@ -65,25 +63,16 @@ class Study:
 
 
 @pytest.fixture
-def study(tmp_path: Path):
-    made: list[Study] = []
-
-    def make(keep: str = "forever", path: Path | None = tmp_path / NAME) -> Study:
-        made.append(Study(path, keep))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.end()
-
-
-Make = Callable[..., Study]
+def room(tmp_path: Path) -> Iterator[Study]:
+    """One that keeps everything."""
+    made = Study(tmp_path / NAME)
+    yield made
+    made.end()
 
 
 def test_turns_of_one_conversation_are_kept_together_and_the_next_begins_another(
-    study: Make,
+    room: Study,
 ) -> None:
-    room = study()
     room.say(1, "one")
     room.say(2, "two")
     room.ask(api.NewConversation())
@@ -93,8 +82,7 @@ def test_turns_of_one_conversation_are_kept_together_and_the_next_begins_another
     assert room.of(api.Failed) == []
 
 
-def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(study: Make) -> None:
-    room = study()
+def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room: Study) -> None:
     room.ask(KeepTurn(BEGAN, replace(turn(1, "convert"), ending=None)))
     room.ask(KeepTurn(BEGAN, replace(turn(1, ""), reply="")))  # it belonged to the next
     room.say(2, "convert ten miles")
@@ -102,8 +90,8 @@ def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(study: M
     assert room.kept() == [["convert ten miles"]]
 
 
-def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(study: Make) -> None:
-    room = study("ask")
+def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(room: Study) -> None:
+    room.ask(HistorySettings("ask"))
     room.say(1, "one")
     room.ask(api.NewConversation())
     room.say(2, "two")
@@ -115,8 +103,8 @@ def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(study: Mak
 
 
 @pytest.mark.parametrize("keep", ["ask", "never"])
-def test_who_does_not_want_it_finds_no_file(study: Make, keep: str) -> None:
-    room = study(keep)
+def test_who_does_not_want_it_finds_no_file(room: Study, keep: str) -> None:
+    room.ask(HistorySettings(keep))
     room.say(1, "one")
     room.ask(HistorySettings("never"), api.NewConversation())
     room.say(2, "two")
@@ -124,8 +112,7 @@ def test_who_does_not_want_it_finds_no_file(study: Make, keep: str) -> None:
     assert room.kept() == []
 
 
-def test_a_private_conversation_is_written_nowhere(study: Make) -> None:
-    room = study()
+def test_a_private_conversation_is_written_nowhere(room: Study) -> None:
     room.say(1, "one")
     room.ask(api.NewConversation(private=True))
     room.say(2, "secret")
@@ -136,8 +123,7 @@ def test_a_private_conversation_is_written_nowhere(study: Make) -> None:
     assert not any(b"secret" in each.read_bytes() for each in room.path.parent.iterdir())
 
 
-def test_a_conversation_that_was_opened_goes_on(study: Make) -> None:
-    room = study()
+def test_a_conversation_that_was_opened_goes_on(room: Study) -> None:
     room.say(1, "one")
     room.ask(api.NewConversation(), api.OpenConversation(1))
     (read,) = room.of(ConversationRead)
@@ -149,8 +135,7 @@ def test_a_conversation_that_was_opened_goes_on(study: Make) -> None:
     assert len(room.of(ConversationRead)) == 1
 
 
-def test_deleting_the_present_conversation_begins_another_one(study: Make) -> None:
-    room = study()
+def test_deleting_the_present_conversation_begins_another_one(room: Study) -> None:
     room.say(1, "one")
     room.ask(api.RemoveConversations((1,)))
     room.say(2, "still of the deleted one")
@@ -162,12 +147,11 @@ def test_deleting_the_present_conversation_begins_another_one(study: Make) -> No
 
 
 def test_what_is_older_than_a_month_goes_with_that_setting_only(
-    study: Make, tmp_path: Path
+    room: Study, tmp_path: Path
 ) -> None:
     with Store(tmp_path / NAME) as store:
         talk(store, "old", now=0.0)
         talk(store, "new", now=31 * DAY_S)
-    room = study()
     room.now = 40 * DAY_S
     room.say(1, "today")
     assert len(room.kept()) == 3
@@ -176,10 +160,10 @@ def test_what_is_older_than_a_month_goes_with_that_setting_only(
 
 
 def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
-    study: Make, monkeypatch: pytest.MonkeyPatch
+    room: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "BUSY_S", 0.0)
-    room, other = study(), study()
+    other = Study(room.path)
     other.say(1, "of the other")
     room.say(1, "one")
     store = other.history_writer._store
@@ -197,10 +181,10 @@ def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
     assert room.kept() == [["of the other"], ["one", "two"], ["three"]]
     assert "again" in room.of(api.Notice)[-1].text
     assert other.of(api.Failed) == []
+    other.end()
 
 
-def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(study: Make) -> None:
-    room = study()
+def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(room: Study) -> None:
     room.say(1, "one")
     assert room.history_writer._store is not None
     database = room.history_writer._store._database
@@ -218,12 +202,11 @@ def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(study: M
 
 @pytest.mark.parametrize("when", ["before", "between"])
 def test_a_damaged_file_is_set_aside_and_the_conversation_is_in_the_new_one(
-    study: Make, tmp_path: Path, when: str
+    room: Study, tmp_path: Path, when: str
 ) -> None:
     path = tmp_path / NAME
     if when == "before":
         path.write_bytes(b"no database at all " * 400)
-    room = study()
     room.say(1, "one")
     if when == "between":
         room.end()
@@ -236,8 +219,7 @@ def test_a_damaged_file_is_set_aside_and_the_conversation_is_in_the_new_one(
     assert (tmp_path / "conversations.damaged-1.sqlite").read_bytes().startswith(b"no database")
 
 
-def test_a_file_another_instance_replaced_is_noticed(study: Make, tmp_path: Path) -> None:
-    room = study()
+def test_a_file_another_instance_replaced_is_noticed(room: Study, tmp_path: Path) -> None:
     room.say(1, "one")
     (tmp_path / NAME).rename(tmp_path / "elsewhere.sqlite")
     for tail in ("-wal", "-shm"):
@@ -247,33 +229,19 @@ def test_a_file_another_instance_replaced_is_noticed(study: Make, tmp_path: Path
     assert room.of(api.Failed) == []
 
 
-def test_a_file_of_a_newer_version_is_left_alone_and_told_once(study: Make, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / NAME)) as database:
-        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
-    room = study()
-    room.say(1, "one")
-    room.pass_s(60.0)
-    (fault,) = room.of(api.Failed)
-    assert "newer version" in fault.message
-    assert [each.name for each in tmp_path.glob("*damaged*")] == []
-
-
 def test_a_list_is_cut_and_says_so(
-    study: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    room: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("engine.runtime.workers.history_writer.LISTED", 2)
     with Store(tmp_path / NAME) as store:
         for number in range(3):
             talk(store, f"question {number}", now=float(number))
-    listed = study().listed("question")
-    assert ([each.title for each in listed.conversations], listed.more) == (
-        ["question 2", "question 1"],
-        True,
-    )
+    listed = room.listed("question")
+    titles = [each.title for each in listed.conversations]
+    assert (titles, listed.more) == (["question 2", "question 1"], True)
 
 
-def test_renaming_exporting_and_asking_for_what_is_not_there(study: Make, tmp_path: Path) -> None:
-    room = study()
+def test_renaming_exporting_and_asking_for_what_is_not_there(room: Study, tmp_path: Path) -> None:
     room.say(1, "one")
     room.ask(api.RenameConversation(1, "First"), api.ExportConversations(tmp_path / "all.md"))
     assert room.listed("first").conversations[0].title == "First"
@@ -282,8 +250,8 @@ def test_renaming_exporting_and_asking_for_what_is_not_there(study: Make, tmp_pa
     assert "no conversation 9" in room.of(api.Failed)[0].message
 
 
-def test_without_a_file_it_says_so(study: Make) -> None:
-    room = study(path=None)
+def test_without_a_file_it_says_so() -> None:
+    room = Study(None)
     room.say(1, "one")
     room.ask(api.ListConversations())
     assert "No conversations are kept here" in room.of(api.Failed)[0].message

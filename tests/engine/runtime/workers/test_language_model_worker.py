@@ -16,7 +16,6 @@ from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.language_model_worker import GetReady, LanguageModelWorker, Rest
 from engine.runtime.workers.voice.orders import Order
 from engine.settings import LanguageModelSettings
-from engine.text.speakable import LEFT_OUT
 from tests.fakes import FakeLanguageModel, FakeParts
 
 HISTORY = (Message(Role.USER, "hello"), Message(Role.ASSISTANT, "Good day."))
@@ -54,15 +53,10 @@ def test_while_other_parts_are_loaded_it_leaves_them_the_processor() -> None:
     assert mind.model.warmed == []
 
 
-def test_a_loaded_model_gets_ready_for_the_first_question() -> None:
-    mind = Mind().ready_at_leisure()
-    mind.rest()
-    assert mind.model.warmed == [(), (), ()]
-
-
 def test_it_gets_ready_for_what_follows_a_turn() -> None:
     mind = Mind().ready_at_leisure()
     mind.rest()
+    assert mind.model.warmed == [(), (), ()]  # for the first question
     mind.worker._handle(GetReady(HISTORY))
     mind.rest()
     assert mind.model.warmed[3:] == [("hello", "Good day.")] * 3
@@ -84,32 +78,6 @@ def test_a_question_is_answered_before_the_model_is_ready() -> None:
     mind.rest()
     assert len(mind.model.warmed) == 1
     assert mind.model.histories == [HISTORY[:1]]
-
-
-@pytest.mark.parametrize("text", ["The word 你好 and 再见 mean hello and bye.", "Привет!"])
-def test_what_no_voice_can_say_is_told_once_a_reply(text: str) -> None:
-    mind = Mind()
-    for turn in (1, 2):
-        mind.worker._handle(Reply(turn, LiveControls(lead_ms=240), text=text, aloud=True))
-        assert [told for told in mind.told if told == Notice(LEFT_OUT)] == [Notice(LEFT_OUT)] * turn
-
-
-def test_a_reply_in_english_is_told_of_with_no_notice() -> None:
-    mind = Mind()
-    mind.worker._handle(
-        Reply(1, LiveControls(lead_ms=240), text="Naïve Nguyễn eats π.", aloud=True)
-    )
-    assert not [told for told in mind.told if isinstance(told, Notice)]
-
-
-def test_another_model_gets_ready_for_the_same_conversation() -> None:
-    mind = Mind().ready_at_leisure()
-    mind.rest()
-    mind.worker._handle(GetReady(HISTORY))
-    mind.worker._tick()
-    mind.worker._handle(LanguageModelSettings())
-    mind.rest()
-    assert mind.model.warmed[-3:] == [("hello", "Good day.")] * 3
 
 
 def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:

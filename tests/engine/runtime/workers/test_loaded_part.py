@@ -74,7 +74,10 @@ def test_what_applies_live_is_handed_over_without_loading() -> None:
     bench = Bench()
     bench.take("one")
     bench.take("one", temperature=0.1, system_prompt="Be brief.")
+    bench.take("one", address="http://127.0.0.1:1/v1")  # of no concern to the engine in use
     assert len(bench.made) == 1
+    assert bench.of(Loading) == [Loading(Part.LANGUAGE_MODEL, "Loading llama")]
+    bench.take("one", temperature=0.1, system_prompt="Be brief.")
     assert bench.part.now.settings.temperature == 0.1
     assert bench.part.now.settings.system_prompt == "Be brief."
 
@@ -87,13 +90,6 @@ def test_why_a_part_was_chosen_is_told_of_that_part_alone() -> None:
     assert (bench.running, bench.part.why) == ("one", "It is quick.")
     bench.take("one")  # by name
     assert [ready.why for ready in bench.of(Ready)] == ["It is quick.", ""]
-
-
-def test_what_does_not_concern_the_engine_in_use_loads_nothing() -> None:
-    bench = Bench()
-    bench.take("one")
-    bench.take("one", address="http://127.0.0.1:1/v1")
-    assert len(bench.made) == 1
 
 
 def test_another_model_is_loaded_before_the_one_in_use_is_released() -> None:
@@ -111,14 +107,6 @@ def test_live_values_that_cannot_be_are_told_and_change_nothing() -> None:
     bench.take("one", system_prompt="impossible")
     assert [failed.message for failed in bench.of(Failed)] == ["That cannot be."]
     assert bench.part.now.settings == before
-
-
-def test_where_nothing_runs_what_needs_no_download_stands_in() -> None:
-    bench = Bench()
-    bench.refused = {"one"}
-    bench.take("one")
-    assert bench.running == "skills"
-    assert [ready.instead for ready in bench.of(Ready)] == [True]
 
 
 def test_what_is_chosen_in_vain_leaves_what_runs() -> None:
@@ -183,12 +171,6 @@ def test_giving_up_leaves_what_runs_and_the_next_choice_is_told_as_ready() -> No
     assert (len(bench.made), bench.running) == (1, "one")
 
 
-def test_a_step_of_loading_is_told_once() -> None:
-    bench = Bench()
-    bench.take("one")
-    assert bench.of(Loading) == [Loading(Part.LANGUAGE_MODEL, "Loading llama")]
-
-
 def test_what_a_library_raised_in_passing_is_tried_again() -> None:
     for error in (ImportError("partially initialized"), KeyError("openai"), RuntimeError("once")):
         bench = Bench()
@@ -196,11 +178,8 @@ def test_what_a_library_raised_in_passing_is_tried_again() -> None:
         bench.take("one")
         assert bench.running == "one"
         assert bench.of(Failed) == []
-
-
-def test_what_goes_on_is_told_after_two_tries() -> None:
     bench = Bench()
     bench.passing = [ImportError("no"), ImportError("no")]
     bench.take("one")
-    assert len(bench.of(Failed)) == 1
-    assert bench.passing == []
+    assert (len(bench.of(Failed)), bench.passing) == (1, [])  # told after two tries
+    assert [ready.instead for ready in bench.of(Ready)] == [True]  # of what stands in

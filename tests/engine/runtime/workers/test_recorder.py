@@ -10,11 +10,7 @@ from engine.audio.base import Played
 from engine.messages.commands import Export, NewConversation, Record
 from engine.messages.events import Event, Failed, Notice, RecordingChanged
 from engine.runtime.workers import recorder as recorders
-from engine.runtime.workers.recorder import (
-    Order,
-    Recorder,
-    Sink,
-)
+from engine.runtime.workers.recorder import Order, Recorder, Sink
 
 RATE = 16_000
 SECOND = np.full(RATE, 0.5, np.float32)
@@ -88,14 +84,6 @@ def test_asked_twice_it_records_once(room: Room) -> None:
     assert len(list(room.folder.iterdir())) == 1
 
 
-def test_a_place_can_be_chosen(room: Room, tmp_path: Path) -> None:
-    room.ask(Record(True, tmp_path / "mine.wav"))
-    room.hear(1)
-    room.ask(Record(False))
-    assert (tmp_path / "mine.wav").exists()
-    assert not room.folder.exists()
-
-
 def test_a_place_that_cannot_be_written_is_told_and_nothing_is_recorded(
     room: Room, tmp_path: Path
 ) -> None:
@@ -111,12 +99,6 @@ def test_the_sound_can_be_saved_while_it_is_recorded(room: Room, tmp_path: Path)
     room.ask(Export(tmp_path / "talk.wav"))
     assert soundfile.info(tmp_path / "talk.wav").duration == pytest.approx(3.0, abs=0.3)
     room.ask(Record(False))
-
-
-def test_sound_that_was_not_recorded_cannot_be_saved(room: Room, tmp_path: Path) -> None:
-    room.ask(Export(tmp_path / "talk.wav"))
-    assert "no recording" in room.of(Failed)[0].message  # type: ignore[attr-defined]
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: Room) -> None:

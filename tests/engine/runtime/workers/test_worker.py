@@ -47,19 +47,6 @@ def test_a_fault_is_reported_and_the_next_message_is_handled() -> None:
     assert isinstance(faults[0], ZeroDivisionError)
 
 
-def test_a_tick_runs_again_after_the_wait_it_asked_for() -> None:
-    ticked = threading.Semaphore(0)
-
-    def tick() -> float:
-        ticked.release()
-        return 0.001
-
-    worker = made(tick=tick)
-    worker.start()
-    assert all(ticked.acquire(timeout=5.0) for _ in range(3))
-    assert worker.stop(5.0)
-
-
 def test_stop_says_when_the_thread_is_still_busy() -> None:
     release = threading.Event()
     worker = made(lambda number: release.wait(5.0))
@@ -105,10 +92,7 @@ class Fussy(Actor[Exception]):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (
-            EngineError("Nothing works.", hint="Rest."),
-            Failed("engine", "Nothing works.", "Rest."),
-        ),
+        (EngineError("Nothing works.", hint="Rest."), Failed("engine", "Nothing works.", "Rest.")),
         (KeyError("x"), Failed("device", "The fake failed: 'x'", "Do without it.")),
     ],
 )

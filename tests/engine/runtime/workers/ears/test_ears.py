@@ -10,8 +10,7 @@ from engine.asr.completeness import Completeness
 from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
-from engine.errors import DeviceError
-from engine.messages.events import Event, Failed, Levels, Notice
+from engine.messages.events import Event, Levels, Notice
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import Fact, InterimTranscript
 from engine.runtime.turn.orders import (
@@ -155,25 +154,11 @@ def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_
 
 def test_after_a_moment_of_quiet_it_is_heard_whole() -> None:
     room = Listening(midway=True)
-    room.hear(np.concatenate((silence(1.0), spoken("what time is it"), silence(2.0))))
-    assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
-    assert not [event for event in room.told if isinstance(event, Notice)]
-
-
-def test_who_speaks_while_another_microphone_takes_over_goes_on() -> None:
-    room = Listening(midway=True)
     room.hear(silence(1.0))
-    room.do(UseDevice(""))
+    room.do(UseDevice(""))  # another one takes over
     room.hear(np.concatenate((spoken("what time is it"), silence(2.0))))
     assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
-
-
-def test_a_quiet_room_is_not_looked_at() -> None:
-    room = Listening()
-    room.hear(np.zeros(SAMPLE_RATE, np.float32))
-    assert room.ears._watch.resting
-    room.hear(np.full(SAMPLE_RATE, 0.01, np.float32))
-    assert not room.ears._watch.resting
+    assert not [event for event in room.told if isinstance(event, Notice)]
 
 
 def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
@@ -195,7 +180,11 @@ def ends(room: Listening) -> int:
     return sum(isinstance(told, SpeechEnded) for told in room.told)
 
 
-def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
+def test_somebody_who_never_pauses_has_ended_after_a_minute_but_for_the_talk_key() -> None:
+    room = Listening()
+    room.do(OpenUtterance(1, None))
+    room.hear(silence(LONGEST_S + 2))
+    assert ends(room) == 0
     room = Listening()
     talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
     room.hear(talk[: SAMPLE_RATE // 2])
@@ -205,13 +194,6 @@ def test_somebody_who_never_pauses_has_ended_after_a_minute() -> None:
         room.hear(talk)
     assert ends(room) == 1
     assert LONGEST_S <= room.ears._position / SAMPLE_RATE < LONGEST_S + 8
-
-
-def test_the_talk_key_may_be_held_for_longer_than_a_minute() -> None:
-    room = Listening()
-    room.do(OpenUtterance(1, None))
-    room.hear(silence(LONGEST_S + 2))
-    assert ends(room) == 0
 
 
 @pytest.mark.parametrize(
@@ -248,15 +230,6 @@ def test_the_silence_after_the_key_is_let_go_counts_again() -> None:
     room.do(CloseUtterance(1))
     room.hear(silence(0.1))
     assert ends(room) == 1
-
-
-def test_a_microphone_that_cannot_be_replaced_ends_the_turn_it_was_heard_for() -> None:
-    room = Listening()
-    room.do(OpenUtterance(1, None))
-    del room._stage.microphones[""]
-    room.ears._report(DeviceError("The microphone is gone."))
-    failed = [told.turn for told in room.told if isinstance(told, Failed)]
-    assert failed == [None, 1]
 
 
 def closes(room: Listening) -> list[CloseUtterance]:

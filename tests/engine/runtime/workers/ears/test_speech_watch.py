@@ -38,21 +38,19 @@ def starts(watch: SpeechWatch, probabilities: list[float], *, plausible: bool) -
     return found
 
 
-def test_with_a_trace_the_first_sign_counts(watch: SpeechWatch) -> None:
-    assert starts(watch, [0.1, 0.1, 0.35], plausible=True) == [2]
-
-
-def test_without_a_trace_a_moment_of_voice_does_not(watch: SpeechWatch) -> None:
-    assert starts(watch, [0.1, 0.9, 0.1, 0.9, 0.4, 0.9, 0.1], plausible=False) == []
-
-
-def test_without_a_trace_voice_that_goes_on_does(watch: SpeechWatch) -> None:
-    voice = [0.1, *[0.9] * INSISTENT]
-    assert starts(watch, voice, plausible=False) == [INSISTENT]
-
-
-def test_without_a_trace_what_might_be_a_voice_is_the_rest_of_an_echo(watch: SpeechWatch) -> None:
-    assert starts(watch, [0.7] * 50, plausible=False) == []
+@pytest.mark.parametrize(
+    ("voice", "plausible", "began"),
+    [
+        pytest.param([0.1, 0.1, 0.35], True, [2], id="first sign with a trace"),
+        pytest.param([0.1, 0.9, 0.1, 0.9, 0.4, 0.9, 0.1], False, [], id="moments without one"),
+        pytest.param([0.1, *[0.9] * INSISTENT], False, [INSISTENT], id="goes on without one"),
+        pytest.param([0.7] * 50, False, [], id="perhaps a voice: the rest of an echo"),
+    ],
+)
+def test_speech_begins(
+    watch: SpeechWatch, voice: list[float], plausible: bool, began: list[int]
+) -> None:
+    assert starts(watch, voice, plausible=plausible) == began
 
 
 def test_what_went_before_a_reset_does_not_count(watch: SpeechWatch) -> None:

@@ -13,10 +13,7 @@ from engine.messages.events import Event, PartialTranscript
 from engine.runtime.turn.facts import Fact, InterimTranscript, Peeked, Transcribed
 from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUtterance, OpenUtterance
 from engine.runtime.workers import worker
-from engine.runtime.workers.ears.transcriber import (
-    HearAudio,
-    Transcriber,
-)
+from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.settings import RecogniserSettings
 from tests.engine.runtime.turn.test_replies import HandWorker
 from tests.fakes import FakeParts, FakeRecognition

@@ -41,24 +41,13 @@ def of_speech(room: Listening) -> list[object]:
     return [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
 
 
-def test_it_is_off_unless_asked_for() -> None:
-    room = Listening()
-    room.hear(silence(60.0))
-    assert not [event for event in room.told if isinstance(event, SleepChanged)]
-    assert not WakeSettings().on
-
-
 def test_asleep_nothing_is_told_nor_transcribed() -> None:
     room = asleep()
+    room.hear(silence(5.0))
+    assert room.spotter.heard == 0  # nobody speaks, and it is not even asked
     room.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
     assert of_speech(room) == []
     assert room.jobs == []
-
-
-def test_nobody_speaks_and_the_spotter_is_not_even_asked() -> None:
-    room = asleep()
-    room.hear(silence(5.0))
-    assert room.spotter.heard == 0
 
 
 def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own() -> None:
@@ -105,13 +94,6 @@ def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_ignores_the_microp
     assert of_speech(room) == []
 
 
-def test_with_the_talk_key_alone_there_is_nothing_to_be_woken_for() -> None:
-    room = asleep()
-    room.do(Attend(hands_free=False, ignore_microphone=False))
-    room.hear(silence(0.1))
-    assert SleepChanged(False, "hey rubato") in room.told
-
-
 def test_switched_off_it_hears_everything_again() -> None:
     room = asleep()
     room.do(WakeSettings())
@@ -143,14 +125,6 @@ def test_muted_the_stream_is_closed_and_nothing_is_kept() -> None:
     room.do(OpenUtterance(1, None))
     assert [fault.turn for fault in room.told if isinstance(fault, Failed)] == [1]
     assert "muted" in room.told[-1].message
-
-
-def test_opened_again_it_hears() -> None:
-    room = asleep()
-    room.do(UseDevice("", closed=True))
-    room.do(UseDevice("", closed=False))
-    room.hear(np.concatenate((silence(0.5), call())))
-    assert SleepChanged(False, "hey rubato") in room.told
 
 
 def test_the_same_settings_again_listen_anew_and_wake_nobody() -> None:

@@ -33,24 +33,23 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     return Steps(monkeypatch)
 
 
-def test_a_quick_voice_keeps_what_a_loaded_machine_needs(steps: Steps) -> None:
-    steps.make((10, 80), (10, 80))
-    assert steps.reserve.kept_ms == KEPT_MS
-
-
-def test_a_slow_first_frame_is_kept_for(steps: Steps) -> None:
-    steps.make((100, 80), (10, 80))
-    assert steps.reserve.kept_ms == pytest.approx(100 + _BLOCK_MS)
-
-
-def test_a_slow_frame_behind_the_first_counts_less_what_was_made_before(steps: Steps) -> None:
-    steps.make((100, 80), (0, 80), (300, 80))
-    assert steps.reserve.kept_ms == pytest.approx(400 - 160 + _BEHIND_MS)
-
-
-def test_a_slow_frame_with_much_made_before_it_needs_nothing(steps: Steps) -> None:
-    steps.make((20, 1000), (300, 80))
-    assert steps.reserve.kept_ms == KEPT_MS
+@pytest.mark.parametrize(
+    ("made", "kept_ms"),
+    [
+        pytest.param([(10, 80), (10, 80)], KEPT_MS, id="quick: what a loaded machine needs"),
+        pytest.param([(100, 80), (10, 80)], 100 + _BLOCK_MS, id="slow to begin"),
+        pytest.param(  # less what was made before
+            [(100, 80), (0, 80), (300, 80)], 400 - 160 + _BEHIND_MS, id="slow behind the first"
+        ),
+        pytest.param([(20, 1000), (300, 80)], KEPT_MS, id="slow, with much made before it"),
+        pytest.param([(5000, 80)], 500, id="a hiccup, to a limit"),
+    ],
+)
+def test_as_much_is_kept_as_the_voice_has_needed(
+    steps: Steps, made: list[tuple[float, float]], kept_ms: float
+) -> None:
+    steps.make(*made)
+    assert steps.reserve.kept_ms == pytest.approx(kept_ms)
 
 
 def test_once_the_slider_was_moved_that_alone_counts(steps: Steps) -> None:
@@ -69,11 +68,9 @@ def test_most_first_frames_come_in_time_and_all_behind_them(steps: Steps) -> Non
     assert steps.reserve.kept_ms == pytest.approx(350 - 80 + _BEHIND_MS)
 
 
-def test_a_hiccup_counts_to_a_limit_and_is_forgotten(steps: Steps) -> None:
-    steps.make((5000, 80))
-    assert steps.reserve.kept_ms == 500
-    for _ in range(12):
-        steps.make((10, 80))
+def test_a_hiccup_is_forgotten(steps: Steps) -> None:
+    for took_ms in (5000, *[10] * 12):
+        steps.make((took_ms, 80))
     assert steps.reserve.kept_ms == KEPT_MS
 
 
@@ -84,16 +81,16 @@ def test_waiting_for_words_is_no_need(steps: Steps) -> None:
     assert steps.reserve.kept_ms == KEPT_MS
 
 
-def test_a_first_frame_is_held_back_for_what_the_next_ones_needed(steps: Steps) -> None:
-    steps.make((100, 80), (0, 80), (180, 80))
-    assert steps.reserve.held_ms == pytest.approx(1.5 * (20 + _BEHIND_MS))
-
-
-def test_a_first_frame_is_not_held_back_where_the_next_ones_come_in_time(steps: Steps) -> None:
-    steps.make((300, 200), (50, 200), (80, 200))
-    assert steps.reserve.held_ms == 0
-
-
-def test_no_machine_is_so_slow_that_a_first_frame_is_held_back_for_long(steps: Steps) -> None:
-    steps.make((300, 80), (1000, 80))
-    assert steps.reserve.held_ms == 150
+@pytest.mark.parametrize(
+    ("made", "held_ms"),
+    [
+        ([(100, 80), (0, 80), (180, 80)], 1.5 * (20 + _BEHIND_MS)),
+        ([(300, 200), (50, 200), (80, 200)], 0),  # the next ones come in time
+        ([(300, 80), (1000, 80)], 150),  # never for long
+    ],
+)
+def test_a_first_frame_is_held_back_for_what_the_next_ones_needed(
+    steps: Steps, made: list[tuple[float, float]], held_ms: float
+) -> None:
+    steps.make(*made)
+    assert steps.reserve.held_ms == pytest.approx(held_ms)
