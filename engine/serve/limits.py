@@ -31,9 +31,7 @@ class Limits:
     message_bytes: int = 1 << 20
     body_s: float = 30.0  # for a request to arrive
     idle_s: float = 60.0  # for more words of an utterance, or for a place
-    ping_s: float = (
-        20.0  # a WebSocket is asked so often whether it lives, and has so long to answer
-    )
+    ping_s: float = 20.0  # how often a WebSocket is asked whether it lives, and for its answer
     write_s: float = 15.0  # for a client to read what was sent
     late_s: float = 30.0  # so far behind its own sound, an utterance gives way to those that wait
     retry_s: int = 5  # told to those who find the queue full
@@ -53,20 +51,10 @@ class Admission:
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
         """Wait for a place and keep it. Busy when the queue is full, or moves too slowly."""
-        if not self._free.locked():
-            await self._free.acquire()
-        elif self.waiting < self._limits.queue:
-            await self._wait()
-        else:
+        if self._free.locked() and self.waiting >= self._limits.queue:
             raise self._busy()
-        try:
-            yield
-        finally:
-            self._free.release()
-
-    async def _wait(self) -> None:
-        self.waiting += 1
         looking = asyncio.ensure_future(self._look())
+        self.waiting += 1
         try:
             async with asyncio.timeout(self._limits.idle_s):
                 await self._free.acquire()
@@ -75,6 +63,10 @@ class Admission:
         finally:
             looking.cancel()
             self.waiting -= 1
+        try:
+            yield
+        finally:
+            self._free.release()
 
     async def _look(self) -> None:
         while True:

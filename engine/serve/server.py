@@ -6,23 +6,28 @@ nobody comes in without the token. No request is logged.
 
 import asyncio
 import ipaddress
+import secrets
 import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
-from engine.errors import InvalidInput, ModelError
+from engine.atomic_write import replace_file
+from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.runtime.factories import Factories, standard_factories
 from engine.serve.limits import Limits
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.tts import pick, speeds
+from engine.typed_values import read_text
 
 PORT: Final = 8790
+TOKEN_FILE: Final = "serve-token"
+_LARGEST_TOKEN: Final = 1_000  # bytes of the file
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -63,11 +68,27 @@ def own_limits(settings: Settings) -> Limits:
     return Limits(slots=settings.serve.places or speeds.places(engine, data_folder()))
 
 
-def own_token() -> str:
-    """What clients from other machines give. SettingsError when it cannot be kept."""
-    from engine.serve.guard import token
-
-    return token(data_folder())
+def own_token(folder: Path | None = None) -> str:
+    """The secret that clients from elsewhere give, made at first; nobody else can read its file.
+    `folder` None: the person's. SettingsError when it cannot be kept.
+    """
+    path = (folder or data_folder()) / TOKEN_FILE
+    try:
+        if path.exists():
+            path.chmod(0o600)
+            if kept := read_text(path, _LARGEST_TOKEN).strip():
+                return kept
+        made = secrets.token_urlsafe(32)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, made + "\n")
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            "The server's token cannot be kept in {path}: {error}.",
+            hint="Check that there is room, and that you may write there.",
+            path=path,
+            error=error,
+        ) from error
+    return made
 
 
 @dataclass(frozen=True)
@@ -124,7 +145,7 @@ async def _serve_agent(settings: Settings, factories: Factories) -> None:
     service = Service(settings, factories, own_limits(settings))
     try:
         await service.start()
-        await agents_server(service, factories).run_stdio_async()
+        await agents_server(service).run_stdio_async()
     finally:
         service.stop()
 
@@ -134,7 +155,7 @@ async def _serve(
 ) -> None:
     from engine.serve.application import AGENTS, application, http_server
     from engine.serve.doors.agents import agents_server
-    from engine.serve.doors.wyoming.door import wyoming_server
+    from engine.serve.doors.wyoming import wyoming_server
     from engine.serve.guard import Access
     from engine.serve.service import Service
 
@@ -147,13 +168,14 @@ async def _serve(
         # A loudspeaker and a microphone are not for whoever else has an account here.
         locked = (AGENTS,) if address.is_here else ("/",)
         access = Access(_names(address), secret, locked, watcher.clients)
-        app = application(service, access, agents_server(service, factories))
-        told = partial(watcher.started, _base(address, listener.getsockname()[1]), secret)
-        server = http_server(app, service.limits, told, watcher.wanted)
+        app = application(service, access, agents_server(service))
         if address.wyoming is not None:
             home = stack.enter_context(listen(address.host, address.wyoming))
-            await stack.enter_async_context(wyoming_server(service, factories, home))
-        await server.serve(sockets=[listener])
+            await stack.enter_async_context(wyoming_server(service, home))
+        base = _base(address, listener.getsockname()[1])
+        # Soon: once signals end the server in order. Who connects until it runs waits.
+        asyncio.get_running_loop().call_soon(watcher.started, base, secret)
+        await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -14,13 +14,11 @@ from typing import Final
 from engine.errors import EngineError, InvalidInput
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
-from engine.serve.hearing import Ears
 from engine.serve.limits import Admission, Limits
-from engine.serve.model_thread import ModelThread
-from engine.serve.speech import Clock, Opened, Speech, Terms
-from engine.serve.thinking import Mind
+from engine.serve.models import Ears, Mind, ModelThread
+from engine.serve.speech import Clock, Speech
 from engine.settings import Settings
-from engine.tts.base import TtsModel, Voice
+from engine.tts.base import TtsModel, TtsSession, Voice
 from engine.tts.voice_lookup import choose, voice_names
 
 log = logging.getLogger(__name__)
@@ -30,7 +28,8 @@ OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks fo
 
 class Service:
     """The voice is loaded by start(), all else when it is needed. What raises EngineErrors here is
-    for the client to know. `speeches` are those that are being spoken, by their ids.
+    for the client to know. `speeches` are those that are being spoken, by their ids; `own_pace` is
+    what a speed of 1 is, in SPS.
     """
 
     def __init__(
@@ -44,9 +43,11 @@ class Service:
     ) -> None:
         """`name` begins the ids of utterances: several engines tell by it which of them speaks."""
         self.settings = settings
+        self.factories = factories
         self.limits = limits or Limits()
         self.clock = clock or Clock()
         self.name = name
+        self.own_pace = settings.speech.rate or OWN_PACE
         self.ears = Ears(settings.recogniser, factories)
         self.mind = Mind(settings.language_model, factories)
         self.speeches: dict[str, Speech] = {}
@@ -74,11 +75,6 @@ class Service:
         ended = (self._thread.stop(), self.ears.stop(), self.mind.stop())
         return all(ended)
 
-    @property
-    def own_pace(self) -> float:
-        """What a speed of 1 is, in SPS."""
-        return self.settings.speech.rate or OWN_PACE
-
     async def voices(self) -> tuple[str, ...]:
         """Names that speech() understands; the synthesiser's default is the first."""
         return await self._thread.call(voice_names)
@@ -93,24 +89,20 @@ class Service:
         """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `longest` is how
         much may be written, in characters (None: as much as one request may hold).
         """
-        own = self.settings.speech
-        most = self.limits.text if longest is None else longest
-        idle_s = self.limits.idle_s
-        terms = Terms(voice, own.rate, own.pacing, most, idle_s, self.clock, self.name)
-        speech = Speech(terms, self._place)
-        speech.rate = rate
-        return speech
+        return Speech(self, voice, rate, self.limits.text if longest is None else longest)
 
     @asynccontextmanager
-    async def _place(self, speech: Speech) -> AsyncIterator[Opened]:
+    async def place(self, speech: Speech) -> AsyncIterator[ModelThread[TtsModel]]:
+        """The synthesiser's thread, once this utterance can be spoken, which is closed there. Busy
+        when that takes too long.
+        """
         async with self.admission.place():
-            opened = await self._thread.call(lambda model: self._open(model, speech), _close)
             self.speeches[speech.id] = speech
             try:
-                yield opened
+                yield self._thread
             finally:
                 del self.speeches[speech.id]
-                self._thread.post(opened.session.close)  # after the step that is being made
+                self._thread.post(speech.close)  # after the step that is being made
 
     def _give_way(self) -> None:
         """Somebody waits: end what is kept from sounding by its own client."""
@@ -120,10 +112,9 @@ class Service:
 
     # ------------------------------------------------------------- on the model's thread
 
-    def _open(self, model: TtsModel, speech: Speech) -> Opened:
-        voice = self._ready(model, speech.terms.voice)
-        session = model.open(voice, seed=self.settings.speech.seed)
-        return Opened(self._thread, session, model.info.sample_rate)
+    def open(self, model: TtsModel, voice: str) -> TtsSession:
+        """A session of the voice of this name. InvalidInput for an unknown one."""
+        return model.open(self._ready(model, voice), seed=self.settings.speech.seed)
 
     def _ready(self, model: TtsModel, name: str) -> Voice:
         """The voice of this name, made ready; only names: a path would be read."""
@@ -142,7 +133,3 @@ class Service:
             model.warm(voice)
             self._chosen[key] = voice
         return self._chosen[key]
-
-
-def _close(opened: Opened) -> None:
-    opened.session.close()

@@ -69,17 +69,14 @@ class Encoder:
         return self._sink.take()
 
 
-class _Sink:
+class _Sink(bytearray):
     """A file that cannot seek; keeps what is written until it is taken."""
 
-    def __init__(self) -> None:
-        self._held = bytearray()
-
     def write(self, data: Any) -> int:  # Any: whatever memory the library lends
-        self._held += data
+        self += data
         return len(data)
 
     def take(self) -> bytes:
-        taken = bytes(self._held)
-        self._held.clear()
+        taken = bytes(self)
+        self.clear()
         return taken

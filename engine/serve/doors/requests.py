@@ -2,62 +2,62 @@
 shape that clients of OpenAI's servers expect.
 
 Invariant: a fault of ours is told without what it was about; a client's own is told with what to
-change.
+change. A WebSocket's message that is no event is answered with an error, and a client that sends
+too many of those is let go; one that says nothing stays for as long as it answers pings.
 """
 
 import json
 import logging
+import secrets
 from collections.abc import AsyncIterator, Collection, Mapping
-from typing import Annotated, Any, Final, TypeVar
+from contextlib import suppress
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic import model_validator as validator
+from starlette.endpoints import WebSocketEndpoint
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.characters import whole
 from engine.errors import Busy, EngineError, InvalidInput, TimedOut
+from engine.serve.service import Service
 from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
 
-Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
+GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
 _CODES: Final[Mapping[int, str]] = {401: "invalid_api_key"}
+_STATUS: Final = ((Busy, 429), (TimedOut, 408), (InvalidInput, 400))
+_SUBPROTOCOLS: Final = ("realtime", "rubato")
+_MOST_FAULTS: Final = 50
+_POLICY: Final = 1008  # why a connection is closed, in the protocol's numbers
+Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
 
 
-class BadField(InvalidInput):
-    """`field` of a request cannot be used."""
+class Refusal(InvalidInput):
+    """A request that cannot be done: because of a `field`, where one is wrong; OpenAI's clients
+    expect it as this `status` of HTTP, and know it by the name `known_as`.
+    """
 
-    def __init__(self, field: str, message: str, /, *, hint: str = "", **values: object) -> None:
+    def __init__(
+        self,
+        message: str,
+        /,
+        *,
+        field: str | None = None,
+        status: int = 400,
+        known_as: str = InvalidInput.code,
+        hint: str = "",
+        **values: object,
+    ) -> None:
         super().__init__(message, hint=hint, **values)
         self.field = field
-
-
-class Refused(InvalidInput):
-    """What OpenAI's clients expect at times, and know by this code."""
-
-    def __init__(self, known_as: str, message: str, /, *, hint: str = "", **values: object) -> None:
-        super().__init__(message, hint=hint, **values)
+        self.status = status
         self.known_as = known_as
-
-
-class NotFound(InvalidInput):
-    """There is no such thing here."""
-
-
-class Elsewhere(InvalidInput):
-    """It is at another engine of this server."""
-
-
-_STATUS: Final = (
-    (Busy, 429),
-    (TimedOut, 408),
-    (NotFound, 404),
-    (Elsewhere, 409),
-    (InvalidInput, 400),
-)
 
 
 # ------------------------------------------------------------------------ what is read
@@ -81,6 +81,7 @@ class Wire(Strict):
 
 
 W = TypeVar("W", bound=Strict)
+E = TypeVar("E", bound=Wire)
 
 
 def _whole(value: Any) -> Any:
@@ -123,21 +124,24 @@ def read_object(text: str | bytes) -> Fields:
 
 
 def checked(kind: type[W], fields: Fields) -> W:
-    """The fields as this model. BadField for the first that does not fit."""
+    """The fields as this model. Refusal for the first that does not fit."""
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in fault["loc"])
-        raise BadField(
-            field, "'{name}' cannot be used: {reason}.", name=field[:80], reason=fault["msg"][:400]
+        raise Refusal(
+            "'{name}' cannot be used: {reason}.",
+            field=field,
+            name=field[:80],
+            reason=fault["msg"][:400],
         ) from error
 
 
 def check_model(name: str, names: Collection[str]) -> None:
-    """NotFound for a model that is not served under this name."""
+    """Refusal of a model that is not served under this name."""
     if name not in names:
-        raise NotFound("There is no model called '{name}' here.", name=name[:80])
+        raise Refusal("There is no model called '{name}' here.", status=404, name=name[:80])
 
 
 # ------------------------------------------------------------------------ what goes wrong
@@ -159,7 +163,8 @@ def status_of(error: Exception) -> int:
     """Of HTTP."""
     if isinstance(error, HTTPException):
         return error.status_code
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    known = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    return getattr(error, "status", known)
 
 
 async def refusal(request: Request, error: Exception) -> Response:
@@ -181,3 +186,55 @@ async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
     except EngineError as error:
         event = {"type": "error", "error": fault(error)}
         yield f"data: {json.dumps(event)}\n\n".encode()
+
+
+# ------------------------------------------------------------------------ over a WebSocket
+
+
+class EventEndpoint(WebSocketEndpoint, Generic[E]):
+    """One client, whose messages are JSON objects with a type, as are those that it gets; a
+    subclass takes() them, and says how they are read.
+    """
+
+    kind: type[E]
+
+    async def dispatch(self) -> None:
+        """See WebSocketEndpoint."""
+        with suppress(*GONE):
+            await super().dispatch()
+
+    async def on_connect(self, websocket: WebSocket) -> None:
+        """See WebSocketEndpoint."""
+        offered = self.scope.get("subprotocols", [])
+        await websocket.accept(next((name for name in _SUBPROTOCOLS if name in offered), None))
+        self.socket = websocket
+        self.service: Service = websocket.app.state.service
+        self._faults = 0
+
+    async def on_receive(self, websocket: WebSocket, data: str | bytes) -> None:
+        """See WebSocketEndpoint."""
+        fields: Fields = {}
+        try:
+            fields = read_object(data or b"")
+            await self.take(checked(self.kind, fields))
+        except EngineError as error:
+            self._faults += 1
+            key = fields.get("event_id")
+            await self.refuse(error, key if isinstance(key, str) else None)
+            if self._faults > _MOST_FAULTS:
+                await websocket.close(_POLICY, "Too many events were wrong.")
+                raise WebSocketDisconnect(_POLICY) from error
+
+    async def take(self, event: E) -> None:
+        """One of the client's events. InvalidInput for one that cannot be used."""
+        raise NotImplementedError
+
+    async def tell(self, kind: str, **fields: Any) -> None:
+        """Send an event."""
+        key = f"event_{secrets.token_hex(8)}"  # OpenAI's clients insist on one
+        await self.socket.send_text(json.dumps({"type": kind, "event_id": key, **fields}))
+
+    async def refuse(self, error: Exception, event_id: str | None = None) -> None:
+        """Tell what went wrong, with the event of the client's that asked for it."""
+        about = {**fault(error), "event_id": event_id}
+        await self.tell("error", error=about, message=about["message"])

@@ -48,12 +48,9 @@ async def serving(
     await service.start()
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    ready = asyncio.Event()
-    tools = agents_server(service, factories)
-    app = application(service, access or Access(), tools)
-    server = http_server(app, service.limits, ready.set)
+    app = application(service, access or Access(), agents_server(service))
+    server = http_server(app, service.limits)
     running = asyncio.ensure_future(server.serve([listener]))
-    await ready.wait()
     address = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=address, timeout=None, trust_env=False) as client:

@@ -33,14 +33,13 @@ class ClientMicrophone:
         self._kept: deque[Pcm] = deque()
         self._first = 0  # sample of the first that is kept
         self._end = 0
-        self._speaking = False
 
     def listen(self, patience: Patience | None) -> None:
         """How the end of an utterance is told; None = not by listening. Slow the first time.
         ModelError.
         """
         if patience is None:
-            self._watch, self._speaking = None, False
+            self._watch = None
         elif self._watch is None:
             self._watch = SpeechWatch(patience)
         else:
@@ -58,9 +57,8 @@ class ClientMicrophone:
         shown = [event for event in seen if isinstance(event, SpeechEvent)]
         for event in shown:
             if isinstance(event, SpeechStarted | SpeechEnded):
-                self._speaking = isinstance(event, SpeechStarted)
-                self._watch.follow(event.sample if self._speaking else None)
-        if not (self._speaking or any(isinstance(event, SpeechEnded) for event in shown)):
+                self._watch.follow(event.sample if isinstance(event, SpeechStarted) else None)
+        if not (self._watch.speaking or any(isinstance(event, SpeechEnded) for event in shown)):
             self._forget(self._end - _BEFORE)
         return shown
 
@@ -73,13 +71,8 @@ class ClientMicrophone:
         """What is kept [S] at 16 kHz."""
         return np.concatenate([np.zeros(0, np.float32), *self._kept])
 
-    def take(self) -> Pcm:
-        """The same, which is not kept any more."""
-        pcm = self.heard()
-        self.clear()
-        return pcm
-
     def clear(self) -> None:
+        """Keep nothing of it any more."""
         self._kept.clear()
         self._first = self._end
 
