@@ -26,8 +26,7 @@ from engine.serve.doors.realtime.client import Conversing
 from engine.serve.doors.requests import check_model, refusal
 from engine.serve.doors.streaming import Stream
 from engine.serve.guard import Access, Guard
-from engine.serve.limits import Limits
-from engine.serve.service import Service
+from engine.serve.service import Limits, Service
 
 AGENTS: Final = "/mcp"
 HEAD_S: Final = 10.0  # for the head of a first request

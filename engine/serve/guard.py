@@ -21,8 +21,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.serve.doors.requests import fault
-from engine.serve.limits import Limits
 from engine.serve.server import HERE
+from engine.serve.service import Limits
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from engine.audio.pcm import Pcm, Resampler
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.limits import SAMPLE_RATE
 from engine.text.stream.paced import Growth, PacedText
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, TtsSession
@@ -26,6 +25,8 @@ from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, TtsSe
 if TYPE_CHECKING:
     from engine.serve.service import Service
 
+SAMPLE_RATE: Final = 24_000  # Hz of all speech that leaves a server
+LEAD_MS: Final = 240  # as in the window: so late a new rate is heard, at most
 _AT_ONCE: Final = 32  # words; a voice looks some ten ahead
 _PIECE: Final = 200  # characters of a text without spaces that are read at once
 

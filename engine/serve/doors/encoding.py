@@ -11,7 +11,7 @@ import av
 import numpy as np
 
 from engine.audio.pcm import Pcm
-from engine.serve.limits import SAMPLE_RATE
+from engine.serve.speech import SAMPLE_RATE
 
 Format = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
 FORMATS: Final = get_args(Format)

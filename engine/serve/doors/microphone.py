@@ -17,7 +17,7 @@ from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
-from engine.serve.limits import SAMPLE_RATE
+from engine.serve.speech import SAMPLE_RATE
 
 _BEFORE: Final = EAR_RATE // 2  # samples kept before speech was noticed
 _MOST: Final = round((LONGEST_S + 2.0) * EAR_RATE)

@@ -6,11 +6,11 @@ change. A WebSocket's message that is no event is answered with an error, and a 
 too many of those is let go; one that says nothing stays for as long as it answers pings.
 """
 
+import asyncio
 import json
 import logging
 import secrets
 from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import suppress
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -28,7 +28,7 @@ from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
 
-GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
+_GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
 _CODES: Final[Mapping[int, str]] = {401: "invalid_api_key"}
 _STATUS: Final = ((Busy, 429), (TimedOut, 408), (InvalidInput, 400))
@@ -51,13 +51,10 @@ class Refusal(InvalidInput):
         field: str | None = None,
         status: int = 400,
         known_as: str = InvalidInput.code,
-        hint: str = "",
-        **values: object,
+        **values: Any,
     ) -> None:
-        super().__init__(message, hint=hint, **values)
-        self.field = field
-        self.status = status
-        self.known_as = known_as
+        super().__init__(message, **values)
+        self.field, self.status, self.known_as = field, status, known_as
 
 
 # ------------------------------------------------------------------------ what is read
@@ -81,7 +78,6 @@ class Wire(Strict):
 
 
 W = TypeVar("W", bound=Strict)
-E = TypeVar("E", bound=Wire)
 
 
 def _whole(value: Any) -> Any:
@@ -191,28 +187,30 @@ async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
 # ------------------------------------------------------------------------ over a WebSocket
 
 
-class EventEndpoint(WebSocketEndpoint, Generic[E]):
+class EventEndpoint(WebSocketEndpoint, Generic[W]):
     """One client, whose messages are JSON objects with a type, as are those that it gets; a
-    subclass takes() them, and says how they are read.
+    subclass takes() them, and says how they are read. `tasks` are what is being done for the
+    client, and end with it.
     """
 
-    kind: type[E]
+    kind: type[W]
 
     async def dispatch(self) -> None:
-        """See WebSocketEndpoint."""
-        with suppress(*GONE):
-            await super().dispatch()
+        self._faults = 0
+        try:
+            async with asyncio.TaskGroup() as self.tasks:
+                await super().dispatch()
+                raise WebSocketDisconnect  # the tasks end with it
+        except* _GONE:
+            pass
 
     async def on_connect(self, websocket: WebSocket) -> None:
-        """See WebSocketEndpoint."""
         offered = self.scope.get("subprotocols", [])
         await websocket.accept(next((name for name in _SUBPROTOCOLS if name in offered), None))
         self.socket = websocket
         self.service: Service = websocket.app.state.service
-        self._faults = 0
 
     async def on_receive(self, websocket: WebSocket, data: str | bytes) -> None:
-        """See WebSocketEndpoint."""
         fields: Fields = {}
         try:
             fields = read_object(data or b"")
@@ -225,7 +223,7 @@ class EventEndpoint(WebSocketEndpoint, Generic[E]):
                 await websocket.close(_POLICY, "Too many events were wrong.")
                 raise WebSocketDisconnect(_POLICY) from error
 
-    async def take(self, event: E) -> None:
+    async def take(self, event: W) -> None:
         """One of the client's events. InvalidInput for one that cannot be used."""
         raise NotImplementedError
 

@@ -11,17 +11,14 @@ Invariant: all text up to input.done is one utterance; another may follow on the
 """
 
 import asyncio
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any, Final, Literal
 
-from starlette.websockets import WebSocket
-
 from engine.errors import EngineError
 from engine.serve.doors.encoding import Encoder, Format
-from engine.serve.doors.requests import GONE, EventEndpoint, LeadMs, Paced, Text, VoiceName
-from engine.serve.limits import LEAD_MS, SAMPLE_RATE
-from engine.serve.speech import Speech
+from engine.serve.doors.requests import EventEndpoint, LeadMs, Paced, Text, VoiceName
+from engine.serve.speech import LEAD_MS, SAMPLE_RATE, Speech
 
 _FIRST: Final = {"sentence_index": 0}  # there is one, however many sentences it has
 
@@ -50,7 +47,6 @@ class Stream(EventEndpoint[_Event]):
         self._task: asyncio.Task[None] | None = None  # speaks it
 
     async def take(self, event: _Event) -> None:
-        """See EventEndpoint."""
         match event.type:
             case "session.config":
                 self._config = event
@@ -65,25 +61,16 @@ class Stream(EventEndpoint[_Event]):
                 self._spoken().write(event.text)
             case "input.done":
                 self._spoken().end()
-            case "input.cancel":
-                await self._be_silent()
-
-    async def on_disconnect(self, websocket: WebSocket, close_code: int) -> None:
-        """See WebSocketEndpoint."""
-        await self._be_silent()
-
-    async def _be_silent(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            case "input.cancel" if self._task is not None:
+                self._task.cancel()
+                await asyncio.wait([self._task])
 
     def _spoken(self) -> Speech:
         """What is being spoken, or will be."""
         if self._speech is None or self._task is None or self._task.done():
             longest = self.service.limits.streamed_text
             self._speech = self.service.speech(self._config.voice, self._rate, longest=longest)
-            self._task = asyncio.ensure_future(self._speak(self._speech))
+            self._task = self.tasks.create_task(self._speak(self._speech))
         return self._speech
 
     async def _speak(self, speech: Speech) -> None:
@@ -103,8 +90,6 @@ class Stream(EventEndpoint[_Event]):
             await self.tell("session.done", total_sentences=1)
         except EngineError as error:
             await self.refuse(error)
-        except GONE:
-            return  # the loop that reads from the client will see
 
     async def _send(self, sound: bytes) -> None:
         if sound:

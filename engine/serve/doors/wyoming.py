@@ -48,10 +48,9 @@ from engine.errors import Busy, EngineError, InvalidInput, LanguageModelError, M
 from engine.llm.base import Message, Role, TextDelta
 from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.requests import Rate, Text, Wire, checked, read_object
-from engine.serve.limits import SAMPLE_RATE
 from engine.serve.models import ModelThread
 from engine.serve.service import Service
-from engine.serve.speech import Speech
+from engine.serve.speech import SAMPLE_RATE, Speech
 
 log = logging.getLogger(__name__)
 
@@ -131,7 +130,7 @@ class _Home:
         self.clients: dict[_Client, asyncio.Task[None]] = {}
         # Each client has a spotter of its own, and all belong to this thread. Not the ears' one: a
         # transcript takes seconds.
-        self.wake = ModelThread("wake phrase of the server", ExitStack)
+        self.wake: ModelThread[ExitStack] = ModelThread("wake phrase of the server", ExitStack)
 
     async def come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = _Client(self, reader, writer)

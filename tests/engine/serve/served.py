@@ -15,9 +15,9 @@ from engine.runtime.host.say_command import collect
 from engine.serve.application import application, http_server
 from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
-from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.server import listen
-from engine.serve.service import Service
+from engine.serve.service import Limits, Service
+from engine.serve.speech import SAMPLE_RATE
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts

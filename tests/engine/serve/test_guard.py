@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.serve.guard import Access
-from engine.serve.limits import Limits
 from engine.serve.server import HERE, TOKEN_FILE, own_token
+from engine.serve.service import Limits
 from tests.engine.serve.served import Served, serving
 
 VOICES = "/v1/audio/voices"

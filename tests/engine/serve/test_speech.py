@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.limits import SAMPLE_RATE, Limits
-from engine.serve.service import Service
-from engine.serve.speech import Clock, Speech, SpeechFrame
+from engine.serve.service import Limits, Service
+from engine.serve.speech import SAMPLE_RATE, Clock, Speech, SpeechFrame
 from engine.settings import Settings, SpeechSettings
 from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE, FakeTts

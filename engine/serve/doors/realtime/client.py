@@ -5,8 +5,6 @@ own id, and the session goes on.
 """
 
 import asyncio
-import logging
-from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
@@ -23,8 +21,6 @@ from engine.serve.doors.realtime.conversation import Conversation, Item, Message
 from engine.serve.doors.realtime.session import ClientEvent, Session
 from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, fault
 
-log = logging.getLogger(__name__)
-
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
 
 
@@ -38,30 +34,35 @@ class Conversing(EventEndpoint[ClientEvent]):
         self._session = Session()
         self._conversation = Conversation()
         self._microphone = ClientMicrophone()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._answer: Answer | None = None  # being given; None = none is
+        self._answer: Answer | None = None  # the newest, as are the others
         self._answering: asyncio.Task[None] | None = None
-        self._hearing: asyncio.Task[None] | None = None  # the newest utterance
+        self._hearing: asyncio.Task[None] | None = None
         self._drafting: asyncio.Task[None] | None = None
         self._next = new_key("item")  # of what is being said
 
     async def on_connect(self, websocket: WebSocket) -> None:
-        """See WebSocketEndpoint."""
         await super().on_connect(websocket)
         self._listen()
         await self.tell("session.created", session=self._session.model_dump())
 
-    async def on_disconnect(self, websocket: WebSocket, close_code: int) -> None:
-        """See WebSocketEndpoint."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
     async def take(self, event: ClientEvent) -> None:
-        """See EventEndpoint."""
         match event.type:
             case "session.update":
-                await self._update(event.session)
+                self._session = await self._changed(event.session)
+                self._listen()
+                if self._answer is not None:
+                    rate = self._session.audio.output.target(self.service.own_pace)
+                    self._answer.change_rate(rate)
+                await self.tell("session.updated", session=self._session.model_dump())
+            case "response.create":
+                await self._respond(event.response)
+            case "response.cancel":
+                if not await self._cancel("client_cancelled"):
+                    kind = "response_cancel_not_active"
+                    raise Refusal("No response is in progress.", known_as=kind)
+            case "output_audio_buffer.clear":
+                await self._cancel("client_cancelled")
+                await self.tell("output_audio_buffer.cleared")
             case "input_audio_buffer.append":
                 pcm = np.frombuffer(event.audio, "<i2").astype(np.float32) / np.float32(32_768)
                 await self._append(pcm)
@@ -72,25 +73,8 @@ class Conversing(EventEndpoint[ClientEvent]):
             case "input_audio_buffer.clear":
                 self._microphone.clear()
                 await self.tell("input_audio_buffer.cleared")
-            case "conversation.item.create":
-                if event.item is None:
-                    raise Refusal("Give an item.", field="item")
-                before = self._conversation.add(event.item, event.previous_item_id)
-                await self._tell_item(event.item, before)
-            case "response.create":
-                await self._respond(event.response)
-            case "response.cancel" | "output_audio_buffer.clear":
-                await self._silence(event.type)
             case _:
                 await self._take_item(event)
-
-    async def _update(self, changes: Fields) -> None:
-        self._session = await self._changed(changes)
-        self._listen()
-        if self._answer is not None:
-            rate = self._session.audio.output.target(self.service.own_pace)
-            self._answer.change_rate(rate)
-        await self.tell("session.updated", session=self._session.model_dump())
 
     async def _changed(self, changes: Fields) -> Session:
         """InvalidInput also for an unknown voice: most clients would not notice it later, in a
@@ -100,18 +84,6 @@ class Conversing(EventEndpoint[ClientEvent]):
         if (voice := session.audio.output.voice) != self._session.audio.output.voice:
             await self.service.check_voice(voice)
         return session
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """A task that failed while it told so has nobody to tell any more."""
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.info("a task of a client ended kind=%s", type(error).__name__)
 
     # ------------------------------------------------------------------ what is heard
 
@@ -138,7 +110,7 @@ class Conversing(EventEndpoint[ClientEvent]):
             case SpeechPaused(sample) if turns and turns.semantic:
                 if self._drafting is not None:
                     self._drafting.cancel()
-                self._drafting = self._start(self._draft(sample))
+                self._drafting = self.tasks.create_task(self._draft(sample))
             case SpeechEnded():
                 kind = "input_audio_buffer.speech_stopped"
                 await self.tell(kind, audio_end_ms=at_ms, **place)
@@ -163,7 +135,7 @@ class Conversing(EventEndpoint[ClientEvent]):
         await self._tell_item(item, before)
         pcm = self._microphone.heard()
         self._microphone.clear()
-        self._hearing = self._start(self._understand(item, pcm, create=create))
+        self._hearing = self.tasks.create_task(self._understand(item, pcm, create=create))
 
     async def _understand(self, item: Message, pcm: Pcm, *, create: bool) -> None:
         place = {"item_id": item.id, "content_index": 0}
@@ -180,7 +152,7 @@ class Conversing(EventEndpoint[ClientEvent]):
             if heard:
                 await self.tell(f"{kind}.delta", **place, delta=heard)
             await self.tell(f"{kind}.completed", **place, transcript=heard, usage=used)
-        if create and heard and self._answer is None:
+        if create and heard and not self._is_answering:
             self._begin(self._session)
 
     # -------------------------------------------------------------------- the items
@@ -191,10 +163,16 @@ class Conversing(EventEndpoint[ClientEvent]):
             await self.tell(kind, previous_item_id=before, item=shown)
 
     async def _take_item(self, event: ClientEvent) -> None:
-        retrieve = event.type == "conversation.item.retrieve"
-        known_as = "item_retrieve_invalid_item_id" if retrieve else Refusal.code
+        if event.type == "conversation.item.create":
+            if event.item is None:
+                raise Refusal("Give an item.", field="item")
+            before = self._conversation.add(event.item, event.previous_item_id)
+            await self._tell_item(event.item, before)
+            return
+        retrieved = event.type == "conversation.item.retrieve"
+        known_as = "item_retrieve_invalid_item_id" if retrieved else Refusal.code
         item = self._conversation.find(event.item_id, known_as)
-        if retrieve:
+        if retrieved:
             await self.tell("conversation.item.retrieved", item=item.shown())
         elif event.type == "conversation.item.delete":
             self._conversation.remove(item)
@@ -207,37 +185,27 @@ class Conversing(EventEndpoint[ClientEvent]):
 
     # ------------------------------------------------------------------- the answer
 
+    @property
+    def _is_answering(self) -> bool:
+        return self._answering is not None and not self._answering.done()
+
     async def _respond(self, changes: Fields) -> None:
         session = await self._changed(changes)
-        if self._answer is None and self._hearing is not None:
+        if not self._is_answering and self._hearing is not None:
             await asyncio.wait([self._hearing])  # it is an answer to what was said
-        if self._answer is not None:  # what was said may be answered by now
+        if self._is_answering:  # what was said may be answered by now
             kind = "conversation_already_has_active_response"
             raise Refusal("A response is in progress already.", known_as=kind)
         self._begin(session)
 
     def _begin(self, session: Session) -> None:
         self._answer = Answer(self.service, self.tell, self._conversation, session)
-        self._answering = self._start(self._run(self._answer))
-
-    async def _run(self, answer: Answer) -> None:
-        try:
-            await answer.run()
-        finally:
-            self._answer = None
-
-    async def _silence(self, kind: str) -> None:
-        cancelled = await self._cancel("client_cancelled")
-        if kind == "output_audio_buffer.clear":
-            await self.tell("output_audio_buffer.cleared")
-        elif not cancelled:
-            kind = "response_cancel_not_active"
-            raise Refusal("No response is in progress.", known_as=kind)
+        self._answering = self.tasks.create_task(self._answer.run())
 
     async def _cancel(self, why: str) -> bool:
         """End the answer; False when there is none."""
         answer, task = self._answer, self._answering
-        if answer is None or task is None:
+        if answer is None or task is None or task.done():
             return False
         answer.why = why
         await asyncio.sleep(0)  # it has begun, so that its end is told too

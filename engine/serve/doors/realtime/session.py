@@ -27,7 +27,7 @@ from engine.serve.doors.requests import (
     Wire,
     checked,
 )
-from engine.serve.limits import LEAD_MS, SAMPLE_RATE
+from engine.serve.speech import LEAD_MS, SAMPLE_RATE
 
 _PATIENCE: Final = {"low": "patient", "medium": "balanced", "auto": "balanced", "high": "quick"}
 _LONGEST_MS: Final = 3_600_000
@@ -117,7 +117,9 @@ class Session(Wire):
     object: Literal["realtime.session"] = "realtime.session"
     id: str = Field(default_factory=partial(new_key, "sess"))
     model: str = "rubato"
-    output_modalities: list[Literal["audio", "text"]] = Field(["audio"], min_length=1, max_length=2)
+    output_modalities: list[Literal["audio", "text"]] = Field(
+        default=["audio"], min_length=1, max_length=2
+    )
     instructions: Text = ""
     audio: Audio = Audio()
     tools: list[Tool] = Field(default_factory=list, max_length=_MOST_TOOLS)

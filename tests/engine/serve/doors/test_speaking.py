@@ -8,7 +8,8 @@ from typing import Any
 import av
 import pytest
 
-from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.service import Limits
+from engine.serve.speech import SAMPLE_RATE
 from tests.engine.serve.served import Served, serving
 from tests.fakes_tts import OWN_RATE
 

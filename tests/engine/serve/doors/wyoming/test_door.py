@@ -22,7 +22,8 @@ from wyoming.tts import (
 )
 from wyoming.wake import Detect, Detection
 
-from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.service import Limits
+from engine.serve.speech import SAMPLE_RATE
 from tests.engine.serve.doors.wyoming.conftest import (
     SECONDS,
     TEXT,
