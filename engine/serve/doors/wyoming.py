@@ -59,7 +59,7 @@ MOST_CLIENTS: Final = 32
 MOST_LISTENING: Final = 8  # clients that listen for the phrase at once
 CONVERSATIONS: Final = 32
 MESSAGES: Final = 20  # of one
-LONGEST_S: Final = 120.0  # of sound
+LONGEST_S: Final = 120  # of sound
 _LONGEST_ID: Final = 200  # characters
 _ENGLISH: Final = ["en"]  # of the voices, the phrase and the skills
 _FORMAT: Final = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
@@ -81,26 +81,17 @@ class _Voice(Wire):
     name: Text = ""
 
 
-class _Said(Wire):
-    """The data of an event about a text."""
+class _Data(Wire):
+    """What events carry; which fields count depends on their type. `names`: of phrases; none = the
+    person's own, which is the only one that is ever heard. `timestamp` in ms of the client's.
+    """
 
     text: Text = ""
+    text_format: Literal["text"] = "text"  # no SSML: a rate comes in the context
     context: _Context = _Context()
     voice: _Voice = _Voice()
-    text_format: Literal["text"] = "text"  # no SSML: a rate comes in the context
-
-
-class _Wanted(Wire):
-    """`names`: of phrases; none = the person's own, which is the only one that is ever heard."""
-
-    type: Literal["transcribe", "detect"]
     language: Text = ""
     names: list[str] = Field(default_factory=list)
-
-
-class _Chunk(Wire):
-    """What an audio-chunk says of its payload; `timestamp` in ms of the client's."""
-
     rate: Annotated[int, Field(ge=4_000, le=192_000)] = EAR_RATE
     width: Literal[2, 4] = 2
     channels: Annotated[int, Field(ge=1, le=8)] = 1
@@ -116,7 +107,11 @@ async def wyoming_server(service: Service, listener: socket.socket) -> AsyncIter
         yield
     finally:
         server.close()
-        await home.close()
+        visits = tuple(home.clients.values())
+        for visit in visits:
+            visit.cancel()
+        await asyncio.gather(*visits, return_exceptions=True)
+        home.wake.stop()
 
 
 class _Home:
@@ -137,14 +132,6 @@ class _Home:
         self.clients[client] = asyncio.create_task(client.run())
         self.clients[client].add_done_callback(lambda _: self.clients.pop(client))
 
-    async def close(self) -> None:
-        """Let every client go."""
-        visits = tuple(self.clients.values())
-        for visit in visits:
-            visit.cancel()
-        await asyncio.gather(*visits, return_exceptions=True)
-        self.wake.stop()
-
 
 class _Client:
     """One connection."""
@@ -161,7 +148,8 @@ class _Client:
         self._streamed = False  # a text is being written
         self._speech: Speech | None = None  # None = nothing was spoken yet
         self._speaking: asyncio.Task[None] | None = None
-        self._wanted: _Wanted | None = None  # None = no sound was asked for
+        self._wanted = ""  # what sound was asked for: transcribe, detect, or none
+        self._asked = _Data()  # with it
         self._form = (0, 0, 0)  # of the sound: rate, bytes of a sample, channels
         self._resampler = Resampler(EAR_RATE, EAR_RATE)
         self._heard: list[Pcm] = []
@@ -241,27 +229,27 @@ class _Client:
             case "ping":
                 await self._send(Pong(event.data.get("text")))
             case "transcript":
-                await self._answer(checked(_Said, event.data))
+                await self._answer(checked(_Data, event.data))
             case "transcribe" | "detect":
                 self._forget()
-                self._wanted = checked(_Wanted, {**event.data, "type": event.type})
+                self._wanted, self._asked = event.type, checked(_Data, event.data)
             case "audio-start":
                 self._form = (0, 0, 0)
-            case "audio-chunk" if self._wanted is not None:
-                chunk = checked(_Chunk, event.data)
+            case "audio-chunk" if self._wanted:
+                chunk = checked(_Data, event.data)
                 pcm = self._samples(chunk, event.payload or b"")
-                await self._hear(self._wanted, pcm, chunk.timestamp)
-            case "audio-stop" if self._wanted is not None:
-                await self._hear(self._wanted, self._resampler.end(), None)
-                await self._understand(self._wanted)
+                await self._hear(pcm, chunk.timestamp)
+            case "audio-stop" if self._wanted:
+                await self._hear(self._resampler.end(), None)
+                await self._understand()
             case kind if kind.startswith("synthesize"):
-                await self._speak(kind, checked(_Said, event.data))
+                await self._speak(kind, checked(_Data, event.data))
             case _:
                 pass  # newer clients may send other kinds
 
     # ------------------------------------------------------------------------------ voice
 
-    async def _speak(self, kind: str, said: _Said) -> None:
+    async def _speak(self, kind: str, said: _Data) -> None:
         match kind:
             case "synthesize-start":
                 await self._begin(said, streamed=True)
@@ -278,7 +266,7 @@ class _Client:
                     self._streamed = False
                     self._speech.end()
 
-    async def _begin(self, said: _Said, *, streamed: bool) -> Speech:
+    async def _begin(self, said: _Data, *, streamed: bool) -> Speech:
         """Begin an utterance, once the one before is over."""
         if self._speech is not None and self._speaking is not None:
             self._speech.end()
@@ -305,10 +293,10 @@ class _Client:
 
     def _forget(self) -> None:
         """What was asked for."""
-        self._wanted, self._heard, self._spotter = None, [], None
+        self._wanted, self._heard, self._spotter = "", [], None
         self.spotting = self._detected = False
 
-    def _samples(self, chunk: _Chunk, payload: bytes) -> Pcm:
+    def _samples(self, chunk: _Data, payload: bytes) -> Pcm:
         """Those that became ready [S] at 16 kHz."""
         form = (chunk.rate, chunk.width, chunk.channels)
         if form != self._form:
@@ -319,15 +307,13 @@ class _Client:
         samples = np.frombuffer(whole, f"<i{chunk.width}").astype(np.float32) / scale
         return self._resampler.push(samples.reshape(-1, chunk.channels).mean(axis=1))
 
-    async def _hear(self, wanted: _Wanted, pcm: Pcm, timestamp: float | None) -> None:
+    async def _hear(self, pcm: Pcm, timestamp: float | None) -> None:
         phrase = self._service.settings.wake.phrase
-        if wanted.type == "transcribe":
+        if self._wanted == "transcribe":
             if sum(map(len, self._heard)) + len(pcm) > LONGEST_S * EAR_RATE:
-                raise InvalidInput(
-                    "Only {seconds} seconds are listened to.", seconds=f"{LONGEST_S:g}"
-                )
+                raise InvalidInput("Only {most} seconds are listened to.", most=LONGEST_S)
             self._heard.append(pcm)
-        elif not self._detected and phrase in (wanted.names or [phrase]):
+        elif not self._detected and phrase in (self._asked.names or [phrase]):
             self.spotting = True
             if sum(client.spotting for client in self._home.clients) > MOST_LISTENING:
                 raise Busy("All {count} places are taken.", count=MOST_LISTENING)
@@ -342,25 +328,25 @@ class _Client:
             self._spotter = self._service.factories.spotter(self._service.settings.wake)
         return self._spotter.push(pcm) is not None
 
-    async def _understand(self, wanted: _Wanted) -> None:
-        if wanted.type == "detect" and not self._detected:
-            await self._send(NotDetected())
-        elif wanted.type == "transcribe":
-            language = wanted.language or self._service.settings.recogniser.language
+    async def _understand(self) -> None:
+        if self._wanted == "transcribe":
+            language = self._asked.language or self._service.settings.recogniser.language
             pcm = np.concatenate([np.zeros(0, np.float32), *self._heard])
             whole = ""
             await self._send(TranscriptStart(language=language))
-            async for segment in self._service.ears.segments(pcm, wanted.language):
+            async for segment in self._service.ears.segments(pcm, self._asked.language):
                 text = f" {segment.text}" if whole else segment.text
                 whole += text
                 await self._send(TranscriptChunk(text))
             await self._send(Transcript(whole, language=language))
             await self._send(TranscriptStop())
+        elif not self._detected:
+            await self._send(NotDetected())
         self._forget()
 
     # ---------------------------------------------------------------------------- answers
 
-    async def _answer(self, said: _Said) -> None:
+    async def _answer(self, said: _Data) -> None:
         """By the language model, as an agent of Home Assistant's."""
         kept = self._home.conversations
         context = said.context.model_dump(exclude_unset=True)
