@@ -9,7 +9,7 @@ window's conversation is in this process. Belongs to one event loop.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -20,7 +20,7 @@ from engine.runtime.host.say_command import load_synthesiser
 from engine.serve.models import Ears, Mind, ModelThread
 from engine.serve.speech import Clock, Speech
 from engine.settings import Settings
-from engine.tts.base import TtsModel, TtsSession, Voice
+from engine.tts.base import TtsModel, Voice
 from engine.tts.voice_lookup import choose, voice_names
 
 log = logging.getLogger(__name__)
@@ -49,51 +49,6 @@ class Limits:
     retry_s: int = 5  # told to those who find the queue full
 
 
-class Admission:
-    """Places for utterances. `give_way` is called now and then while somebody waits: an utterance
-    far behind its own sound, whose client neither reads nor writes, ends there.
-    """
-
-    def __init__(self, limits: Limits, give_way: Callable[[], None]) -> None:
-        self._limits = limits
-        self._give_way = give_way
-        self._free = asyncio.Semaphore(limits.slots)
-        self.waiting = 0
-
-    @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Wait for a place and keep it. Busy when the queue is full, or moves too slowly."""
-        if self._free.locked() and self.waiting >= self._limits.queue:
-            raise self._busy()
-        looking = asyncio.ensure_future(self._look())
-        self.waiting += 1
-        try:
-            async with asyncio.timeout(self._limits.idle_s):
-                await self._free.acquire()
-        except TimeoutError as error:
-            raise self._busy() from error
-        finally:
-            looking.cancel()
-            self.waiting -= 1
-        try:
-            yield
-        finally:
-            self._free.release()
-
-    async def _look(self) -> None:
-        while True:
-            self._give_way()
-            await asyncio.sleep(LOOK_S)
-
-    def _busy(self) -> Busy:
-        return Busy(
-            "All {count} places are taken.",
-            hint="Try again in {seconds} seconds.",
-            count=self._limits.slots,
-            seconds=self._limits.retry_s,
-        )
-
-
 class Service:
     """The voice is loaded by start(), all else when it is needed. What raises EngineErrors here is
     for the client to know. `speeches` are those that are being spoken, by their ids; `own_pace` is
@@ -118,8 +73,10 @@ class Service:
         self.own_pace = settings.speech.rate or OWN_PACE
         self.ears = Ears(settings.recogniser, factories)
         self.mind = Mind(settings.language_model, factories)
+        self.sample_rate = 0  # Hz of the synthesiser; until start()
         self.speeches: dict[str, Speech] = {}
-        self.admission = Admission(self.limits, self._give_way)
+        self.waiting = 0  # for a place
+        self._places = asyncio.Semaphore(self.limits.slots)
         self._thread = ModelThread(
             "voice of the server", lambda: load_synthesiser(settings.speech, factories)
         )
@@ -128,7 +85,7 @@ class Service:
 
     async def start(self) -> None:
         """Load the synthesiser and the person's voice. ModelError when it cannot be loaded."""
-        await self._thread.call(lambda model: None)
+        self.sample_rate = await self._thread.call(lambda model: model.info.sample_rate)
         try:
             await self.check_voice("")
         except EngineError as error:  # of another synthesiser, or its file is gone
@@ -149,7 +106,7 @@ class Service:
 
     async def check_voice(self, name: str) -> None:
         """InvalidInput for a voice that does not exist."""
-        await self._thread.call(lambda model: self._ready(model, name))
+        await self._thread.call(lambda model: self.voice(model, name))
 
     def speech(
         self, voice: str = "", rate: float | None = None, *, longest: int | None = None
@@ -161,31 +118,50 @@ class Service:
 
     @asynccontextmanager
     async def place(self, speech: Speech) -> AsyncIterator[ModelThread[TtsModel]]:
-        """The synthesiser's thread, once this utterance can be spoken, which is closed there. Busy
-        when that takes too long.
+        """Wait for a place and keep it: the synthesiser's thread. Busy when the queue is full, or
+        moves too slowly.
         """
-        async with self.admission.place():
-            self.speeches[speech.id] = speech
-            try:
-                yield self._thread
-            finally:
-                del self.speeches[speech.id]
-                self._thread.post(speech.close)  # after the step that is being made
+        if self._places.locked() and self.waiting >= self.limits.queue:
+            raise self._busy()
+        looking = asyncio.ensure_future(self._look())
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(self.limits.idle_s):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise self._busy() from error
+        finally:
+            looking.cancel()
+            self.waiting -= 1
+        self.speeches[speech.id] = speech
+        try:
+            yield self._thread
+        finally:
+            del self.speeches[speech.id]
+            self._places.release()
 
-    def _give_way(self) -> None:
-        """Somebody waits: end what is kept from sounding by its own client."""
-        for speech in self.speeches.values():
-            if speech.late_s > self.limits.late_s:
-                speech.stop()
+    async def _look(self) -> None:
+        """Somebody waits: an utterance far behind its own sound, whose client neither reads nor
+        writes, ends.
+        """
+        while True:
+            for speech in self.speeches.values():
+                if speech.late_s > self.limits.late_s:
+                    speech.stop()
+            await asyncio.sleep(LOOK_S)
+
+    def _busy(self) -> Busy:
+        return Busy(
+            "All {count} places are taken.",
+            hint="Try again in {seconds} seconds.",
+            count=self.limits.slots,
+            seconds=self.limits.retry_s,
+        )
 
     # ------------------------------------------------------------- on the model's thread
 
-    def open(self, model: TtsModel, voice: str) -> TtsSession:
-        """A session of the voice of this name. InvalidInput for an unknown one."""
-        return model.open(self._ready(model, voice), seed=self.settings.speech.seed)
-
-    def _ready(self, model: TtsModel, name: str) -> Voice:
-        """The voice of this name, made ready; only names: a path would be read."""
+    def voice(self, model: TtsModel, name: str) -> Voice:
+        """The voice of this name, made ready. InvalidInput for all else: a path would be read."""
         name = name or self._own
         key = name.casefold()
         if key not in self._chosen:

@@ -12,7 +12,8 @@ import re
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -82,7 +83,6 @@ class Speech:
         self._longest = longest
         self._now = service.clock.now
         self._paced = PacedText(pacing=service.settings.speech.pacing)
-        self._session: TtsSession | None = None  # None = there was no place yet
         self._unread: deque[str] = deque()
         self._characters = 0
         self._text_ended = self._input_ended = False
@@ -147,12 +147,13 @@ class Speech:
         an unknown voice, TimedOut when no text comes for too long, SynthesisError when the voice
         fails.
         """
-        async with self._service.place(self) as thread:
-            rate = await thread.call(self._open)
+        rate = self._service.sample_rate
+        resampler = Resampler(rate, SAMPLE_RATE)
+        async with self._service.place(self) as thread, aclosing(thread.each(self._steps)) as steps:
+            await anext(steps)  # it is open
             self._opened_at = self._began_at = self._now()
-            resampler = Resampler(rate, SAMPLE_RATE)
             while await self._may_go_on(lead_ms):
-                match await thread.call(lambda model: self._step()):
+                match await anext(steps):
                     case AudioFrame() as frame if not self.stopped:
                         words = tuple(
                             SpokenWord(word.text, word.start, word.end, onset.sample * 1000 // rate)
@@ -201,25 +202,19 @@ class Speech:
 
     # ------------------------------------------------------------- on the model's thread
 
-    def close(self) -> None:
-        """Release what frames() has opened."""
-        if self._session is not None:
-            self._session.close()
-
-    def _open(self, model: TtsModel) -> int:
-        """Begin; the sample rate (Hz) of its frames."""
-        self._session = self._service.open(model, self._voice)
-        return model.info.sample_rate
-
-    def _step(self) -> Step:
-        assert self._session is not None
-        own_rate = self._service.settings.speech.rate
-        self._session.rate = own_rate if self.rate is None else self.rate
-        while True:
-            came = self._read(self._session)
-            step = self._session.step()
-            if not (isinstance(step, Starved) and came):
-                return step
+    def _steps(self, model: TtsModel) -> Generator[Step, None, None]:
+        """A Starved once it is open, then what the session gives."""
+        service = self._service
+        with model.open(
+            service.voice(model, self._voice), seed=service.settings.speech.seed
+        ) as session:
+            yield Starved()
+            while True:
+                session.rate = service.settings.speech.rate if self.rate is None else self.rate
+                came = self._read(session)
+                step = session.step()
+                if not (isinstance(step, Starved) and came):
+                    yield step
 
     def _read(self, session: TtsSession) -> bool:
         """Push the next words of the text; whether there were any, or its end."""

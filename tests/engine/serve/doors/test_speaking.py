@@ -148,7 +148,7 @@ async def test_whoever_finds_the_queue_full_is_told_when_to_come_again() -> None
             sound = answer.aiter_bytes()
             await anext(sound)
             waiting = asyncio.ensure_future(say(served))
-            while not served.service.admission.waiting:
+            while not served.service.waiting:
                 await asyncio.sleep(0.001)
             refused = await say(served)
             assert refused.status_code == 429
