@@ -111,9 +111,10 @@ class ModelThread(Generic[M]):
 
 @dataclass(frozen=True)
 class Segment:
-    """What was said from `start_s` to `end_s` of a recording."""
+    """What was said from `start_s` to `end_s` of a recording; `delta` is how it goes on."""
 
     text: str
+    delta: str
     start_s: float
     end_s: float
     language: str
@@ -133,7 +134,13 @@ class Ears(ModelThread[Recogniser]):
 
     async def read(self, path: Path) -> Pcm:
         """A recording's samples [S] at 16 kHz, at most LONGEST_S of it. UnreadableClip."""
-        return await self.call(lambda recogniser: _read(path))
+
+        def read(recogniser: Recogniser) -> Pcm:
+            clip = read_clip(path, max_seconds=LONGEST_S)
+            resampler = Resampler(clip.sample_rate, SAMPLE_RATE)
+            return np.concatenate([resampler.push(clip.pcm), resampler.end()])
+
+        return await self.call(read)
 
     async def transcript(self, pcm: Pcm, language: str = "") -> Transcript:
         """What is said in samples [S] at 16 kHz. `language` is a code, empty: the person's.
@@ -143,11 +150,14 @@ class Ears(ModelThread[Recogniser]):
 
     async def segments(self, pcm: Pcm, language: str = "") -> AsyncIterator[Segment]:
         """The same, stretch by stretch of speech, as soon as each was understood."""
+        before = ""
         for part in await self.call(lambda recogniser: segments(find_speech(pcm))):
             heard = await self.transcript(pcm[part.start : part.end], language)
-            if heard.text:
+            if text := heard.text:
                 start_s, end_s = part.start / SAMPLE_RATE, part.end / SAMPLE_RATE
-                yield Segment(heard.text, start_s, end_s, heard.language or self._language)
+                spoken = heard.language or self._language
+                yield Segment(text, before + text, start_s, end_s, spoken)
+                before = " "
 
     async def completeness(self, text: str) -> Completeness:
         """How likely more follows."""
@@ -165,12 +175,6 @@ class Ears(ModelThread[Recogniser]):
             for at in range(0, len(pcm), SAMPLE_RATE):
                 recognition.push(pcm[at : at + SAMPLE_RATE])
             return recognition.finish()
-
-
-def _read(path: Path) -> Pcm:
-    clip = read_clip(path, max_seconds=LONGEST_S)
-    resampler = Resampler(clip.sample_rate, SAMPLE_RATE)
-    return np.concatenate([resampler.push(clip.pcm), resampler.end()])
 
 
 def segments(stretches: Iterable[Stretch]) -> list[Stretch]:

@@ -18,7 +18,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from engine.audio.base import Loudspeaker
-from engine.audio.pcm import Resampler
 from engine.audio.vad import SpeechEnded
 from engine.errors import Busy, EngineError, InvalidInput
 from engine.runtime.turn.endpointing import Patience
@@ -145,21 +144,17 @@ class Tools:
         """Hear what the person says next, as text; empty when nobody speaks in time."""
         settings, clock = self._service.settings, self._service.clock
         microphone = self._service.factories.microphone(settings.audio.microphone)
-        ear = ClientMicrophone()
-        resampler = Resampler(microphone.sample_rate, SAMPLE_RATE)
+        ear = ClientMicrophone(microphone.sample_rate)
         ear.listen(Patience.of(settings.recogniser.patience))
         end_at = clock.now() + seconds
         try:
             while clock.now() < end_at:
-                shown = ear.push(resampler.push(microphone.read()))
-                if any(isinstance(event, SpeechEnded) for event in shown):
+                if any(isinstance(shown, SpeechEnded) for shown in ear.push(microphone.read())):
                     break
                 await clock.wait(_TICK_S)
             return (await self._service.ears.transcript(ear.heard())).text
         finally:
             microphone.close()
-
-    # ------------------------------------------------------------------- the loudspeaker
 
     async def _say_all(self) -> None:
         settings = self._service.settings.audio

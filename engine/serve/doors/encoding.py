@@ -5,7 +5,7 @@ buffer to fill. A WAV in a stream claims the greatest length, since nobody knows
 """
 
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import av
 import numpy as np
@@ -14,10 +14,6 @@ from engine.audio.pcm import Pcm
 from engine.serve.speech import SAMPLE_RATE
 
 Format = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
-FORMATS: Final = get_args(Format)
-MEDIA_TYPES: Final = MappingProxyType[str, str](
-    {name: f"audio/{name}" for name in FORMATS} | {"mp3": "audio/mpeg", "opus": "audio/ogg"}
-)
 _FULL_SCALE: Final = 32_767
 # FFmpeg's names: container, codec, options.
 _CODECS: Final = MappingProxyType[str, tuple[str, str, dict[str, str]]](
@@ -31,13 +27,18 @@ _CODECS: Final = MappingProxyType[str, tuple[str, str, dict[str, str]]](
 )
 
 
+def media_type(name: Format) -> str:
+    """As HTTP calls it."""
+    return {"mp3": "audio/mpeg", "opus": "audio/ogg"}.get(name, f"audio/{name}")
+
+
 def pcm16(pcm: Pcm) -> bytes:
     """Samples as 16 bits, little-endian."""
     return (np.clip(pcm, -1, 1) * _FULL_SCALE).astype("<i2").tobytes()
 
 
 class Encoder:
-    """One utterance in one of FORMATS."""
+    """One utterance in one format."""
 
     def __init__(self, name: Format) -> None:
         self._samples = 0

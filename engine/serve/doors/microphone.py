@@ -25,10 +25,10 @@ SLICE: Final = SAMPLE_RATE // 10  # samples to take at once; more would keep oth
 
 
 class ClientMicrophone:
-    """Sound at SAMPLE_RATE in, utterances at 16 kHz out."""
+    """Sound at `rate` (Hz) in, utterances at 16 kHz out."""
 
-    def __init__(self) -> None:
-        self._resampler = Resampler(SAMPLE_RATE, EAR_RATE)
+    def __init__(self, rate: int = SAMPLE_RATE) -> None:
+        self._resampler = Resampler(rate, EAR_RATE)
         self._watch: SpeechWatch | None = None  # None = the client says when it has spoken
         self._kept: deque[Pcm] = deque()
         self._first = 0  # sample of the first that is kept

@@ -57,9 +57,6 @@ class Refusal(InvalidInput):
         self.field, self.status, self.known_as = field, status, known_as
 
 
-# ------------------------------------------------------------------------ what is read
-
-
 class Strict(BaseModel):
     """A JSON object: each value is of the type that its field declares, other fields are kept."""
 
@@ -140,9 +137,6 @@ def check_model(name: str, names: Collection[str]) -> None:
         raise Refusal("There is no model called '{name}' here.", status=404, name=name[:80])
 
 
-# ------------------------------------------------------------------------ what goes wrong
-
-
 def fault(error: Exception) -> dict[str, Any]:
     """What an event says of an error."""
     status = status_of(error)
@@ -182,9 +176,6 @@ async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
     except EngineError as error:
         event = {"type": "error", "error": fault(error)}
         yield f"data: {json.dumps(event)}\n\n".encode()
-
-
-# ------------------------------------------------------------------------ over a WebSocket
 
 
 class EventEndpoint(WebSocketEndpoint, Generic[W]):

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Send
 
-from engine.serve.doors.encoding import MEDIA_TYPES, Encoder, Format
+from engine.serve.doors.encoding import Encoder, Format, media_type
 from engine.serve.doors.requests import (
     Fields,
     LeadMs,
@@ -55,7 +55,7 @@ async def speak(request: Request) -> Response:
     first = await anext(frames, None)
     if first is None:
         raise Refusal("There is nothing to say in this text.", field="input")
-    media = MEDIA_TYPES[asked.response_format]
+    media = media_type(asked.response_format)
     sound = _encoded(asked.response_format, first, frames)
     if asked.stream_format == "sse":
         media, sound = "text/event-stream", server_sent(_events(sound, speech))

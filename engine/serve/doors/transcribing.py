@@ -72,14 +72,13 @@ async def transcribe(request: Request) -> Response:
 async def _events(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
     text = ""
     async for segment in segments:
-        delta = f" {segment.text}" if text else segment.text
-        text += delta
-        yield {"type": "transcript.text.delta", "delta": delta}
+        text += segment.delta
+        yield {"type": "transcript.text.delta", "delta": segment.delta}
     yield {"type": "transcript.text.done", "text": text}
 
 
 def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
-    text = " ".join(segment.text for segment in segments)
+    text = "".join(segment.delta for segment in segments)
     match name:
         case "text":
             return PlainTextResponse(text + "\n")

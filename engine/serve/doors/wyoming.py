@@ -332,13 +332,12 @@ class _Client:
         if self._wanted == "transcribe":
             language = self._asked.language or self._service.settings.recogniser.language
             pcm = np.concatenate([np.zeros(0, np.float32), *self._heard])
-            whole = ""
+            text = ""
             await self._send(TranscriptStart(language=language))
             async for segment in self._service.ears.segments(pcm, self._asked.language):
-                text = f" {segment.text}" if whole else segment.text
-                whole += text
-                await self._send(TranscriptChunk(text))
-            await self._send(Transcript(whole, language=language))
+                text += segment.delta
+                await self._send(TranscriptChunk(segment.delta))
+            await self._send(Transcript(text, language=language))
             await self._send(TranscriptStop())
         elif not self._detected:
             await self._send(NotDetected())

@@ -112,8 +112,6 @@ class Answer:
             return mind.complete(self._conversation.chat(instructions), tools)
         return mind.reply(self._conversation.messages(instructions), self._rate)
 
-    # ---------------------------------------------------------------- what the client is told
-
     async def _begun(self) -> Message:
         """The message; the client is told of it at first."""
         if self._message is None:

@@ -85,8 +85,6 @@ class Conversing(EventEndpoint[ClientEvent]):
             await self.service.check_voice(voice)
         return session
 
-    # ------------------------------------------------------------------ what is heard
-
     def _listen(self) -> None:
         turns = self._session.audio.input.turn_detection
         self._microphone.listen(turns.patience if turns else None)
@@ -155,8 +153,6 @@ class Conversing(EventEndpoint[ClientEvent]):
         if create and heard and not self._is_answering:
             self._begin(self._session)
 
-    # -------------------------------------------------------------------- the items
-
     async def _tell_item(self, item: Item, before: str | None) -> None:
         shown = item.shown()
         for kind in ("conversation.item.added", "conversation.item.done"):
@@ -182,8 +178,6 @@ class Conversing(EventEndpoint[ClientEvent]):
             item.truncate(at_ms)
             place = {"item_id": item.id, "content_index": 0, "audio_end_ms": at_ms}
             await self.tell("conversation.item.truncated", **place)
-
-    # ------------------------------------------------------------------- the answer
 
     @property
     def _is_answering(self) -> bool:
