@@ -151,7 +151,7 @@ class Ears(ModelThread[Recogniser]):
     async def segments(self, pcm: Pcm, language: str = "") -> AsyncIterator[Segment]:
         """The same, stretch by stretch of speech, as soon as each was understood."""
         before = ""
-        for part in await self.call(lambda recogniser: segments(find_speech(pcm))):
+        for part in await self.call(lambda recogniser: portions(find_speech(pcm))):
             heard = await self.transcript(pcm[part.start : part.end], language)
             if text := heard.text:
                 start_s, end_s = part.start / SAMPLE_RATE, part.end / SAMPLE_RATE
@@ -177,7 +177,7 @@ class Ears(ModelThread[Recogniser]):
             return recognition.finish()
 
 
-def segments(stretches: Iterable[Stretch]) -> list[Stretch]:
+def portions(stretches: Iterable[Stretch]) -> list[Stretch]:
     """What is recognised at once: neighbours joined, as far as they fit; longer ones are cut."""
     joined: list[Stretch] = []
     for each in stretches:

@@ -69,9 +69,9 @@ class Wire(Strict):
     @validator(mode="before")
     @classmethod
     def _without_nulls(cls, fields: Any) -> Any:  # Any: whatever a client sent
-        if not isinstance(fields, dict):
-            return fields
-        return {name: value for name, value in fields.items() if value is not None}
+        if isinstance(fields, dict):
+            return {name: value for name, value in fields.items() if value is not None}
+        return fields
 
 
 W = TypeVar("W", bound=Strict)

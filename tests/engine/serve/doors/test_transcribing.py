@@ -11,7 +11,7 @@ import soundfile
 from engine.audio.pcm import Pcm
 from engine.audio.vad import SAMPLE_RATE as EAR_RATE
 from engine.audio.vad import Stretch
-from engine.serve.models import segments
+from engine.serve.models import portions
 from engine.serve.speech import SAMPLE_RATE
 from tests.engine.serve.served import Served
 
@@ -93,6 +93,6 @@ def test_neighbours_are_one_segment_and_what_is_long_is_cut() -> None:
         samples = [round(edge * EAR_RATE) for edge in edges]
         return [Stretch(a, b) for a, b in zip(samples[::2], samples[1::2], strict=True)]
 
-    assert segments(seconds(0, 1, 1.5, 2, 4, 5)) == seconds(0, 2, 4, 5)
-    assert segments(seconds(0, 45)) == seconds(0, 20, 20, 40, 40, 45)
-    assert segments([]) == []
+    assert portions(seconds(0, 1, 1.5, 2, 4, 5)) == seconds(0, 2, 4, 5)
+    assert portions(seconds(0, 45)) == seconds(0, 20, 20, 40, 40, 45)
+    assert portions([]) == []
