@@ -35,7 +35,10 @@ _MOST_SESSIONS: Final = 16  # of agents
 _MOST_CONNECTIONS: Final = 64
 _ENDING_S: Final = 3  # for what is being spoken when the server ends
 _HEAD_BYTES: Final = 16 << 10
-_MODELS: Final = dict.fromkeys((*speaking.MODELS, *transcribing.MODELS))
+_MODELS: Final = {
+    name: {"id": name, "object": "model", "created": 0, "owned_by": "rubato"}
+    for name in (*speaking.MODELS, *transcribing.MODELS)
+}
 
 
 def application(service: Service, access: Access, agents: MCPServer | None = None) -> ASGIApp:
@@ -65,17 +68,13 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
 
 
 async def _list_models(request: Request) -> Response:
-    return JSONResponse({"object": "list", "data": [_model(name) for name in _MODELS]})
+    return JSONResponse({"object": "list", "data": list(_MODELS.values())})
 
 
 async def _show_model(request: Request) -> Response:
     name = request.path_params["name"]
     check_model(name, _MODELS)
-    return JSONResponse(_model(name))
-
-
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "rubato"}
+    return JSONResponse(_MODELS[name])
 
 
 def http_server(

@@ -15,14 +15,7 @@ from engine.errors import EngineError
 from engine.llm.base import ChangeRate, TextDelta
 from engine.llm.tools.toolbox import ToolCall
 from engine.serve.doors.encoding import pcm16
-from engine.serve.doors.realtime.conversation import (
-    Call,
-    Conversation,
-    Message,
-    Part,
-    PartKind,
-    new_key,
-)
+from engine.serve.doors.realtime.conversation import Call, Conversation, Message, Part, new_key
 from engine.serve.doors.realtime.session import Session
 from engine.serve.doors.requests import fault
 from engine.serve.service import Service
@@ -69,15 +62,15 @@ class Answer:
                 if self._speech is not None:
                     tasks.create_task(self._speak(self._speech))
         except asyncio.CancelledError:
-            await self._end("cancelled", {"type": "cancelled", "reason": self.why})
+            await self._end("cancelled", reason=self.why)
             raise
         except ExceptionGroup as both:
             error = both.exceptions[0]
             if not isinstance(error, EngineError):
                 raise error from both
-            await self._end("failed", {"type": "failed", "error": fault(error)})
+            await self._end("failed", error=fault(error))
         else:
-            await self._end("completed", None)
+            await self._end("completed")
 
     async def _speak(self, speech: Speech) -> None:
         async with aclosing(speech.frames(self._session.audio.output.lead_ms)) as frames:
@@ -118,8 +111,8 @@ class Answer:
             self._message = Message(role="assistant", content=[], status="in_progress")
             self._message.spoken_by(self._speech)
             await self._open(self._message)
-            kind: PartKind = "output_audio" if self._speech else "output_text"
-            self._message.content = [Part(type=kind)]
+            part = Part(type="output_audio" if self._speech else "output_text")
+            self._message.content = [part]
             self._message.grow("")
             await self._tell("response.content_part.added", part=self._part(""))
         return self._message
@@ -140,7 +133,7 @@ class Answer:
         await self._send(f"{kind}.done", **place, **named)
         await self._close(item)
 
-    async def _end(self, status: str, details: dict[str, Any] | None) -> None:
+    async def _end(self, status: str, **details: Any) -> None:
         if (message := self._message) is not None:
             message.status = "completed" if status == "completed" else "incomplete"
             if self._speech is not None:
@@ -153,7 +146,9 @@ class Answer:
                 await self._tell("response.output_text.done", text=message.said)
             await self._tell("response.content_part.done", part=self._part(message.said))
             await self._close(message)
-        response = {**self._fields(status), "status_details": details}
+        response = self._fields(status)
+        if details:
+            response["status_details"] = {"type": status, **details}
         await self._send("response.done", response=response)
 
     async def _open(self, item: Message | Call) -> None:

@@ -17,7 +17,6 @@ from engine.serve.speech import Speech
 _MOST_ITEMS: Final = 400
 _MOST_PARTS: Final = 64
 _MOST_CHARACTERS: Final = 200_000
-PartKind = Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
 
 
 def new_key(kind: str) -> str:
@@ -36,7 +35,7 @@ class _Kept(Wire):
 class Part(_Kept):
     """One part of a message; a spoken one has a transcript, a written one a text."""
 
-    type: PartKind
+    type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
     text: Text | None = None
     transcript: Text | None = None
 
