@@ -33,7 +33,7 @@ _DROP_S, _DROP_BYTES = 5.0, 64 << 20
 @dataclass(frozen=True)
 class Access:
     """`hosts`: names this server is known by. `token` is asked for under the paths that begin with
-    one of `locked`. `watch` is told of every change of who is inside: addresses, each with how
+    one of `locked`. `watch` hears of every change of who is inside: addresses, each with how
     many requests and connections of it go on.
     """
 

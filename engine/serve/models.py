@@ -251,5 +251,5 @@ class Mind(ModelThread[LanguageModel]):
                     yield TextDelta(piece if isinstance(piece, str) else "")
 
     async def can_call(self) -> bool:
-        """Whether the language model can be told of other functions than the skills."""
+        """Whether the language model can learn of other functions than the skills."""
         return await self.call(lambda model: isinstance(model, Completer))

@@ -1,6 +1,6 @@
 """A server of this process: an address, a guard with a token for all but this machine, and its end.
 
-Invariant: listens on this machine's own addresses unless it is told another one by name, and then
+Invariant: listens on this machine's own addresses unless it is given another one by name, and then
 nobody comes in without the token. No request is logged.
 """
 
@@ -102,7 +102,7 @@ def own_token(folder: Path | None = None) -> str:
 
 @dataclass(frozen=True)
 class Watcher:
-    """Who is told of a server. `started` gets the base address and the token, `clients` whenever
+    """Who hears of a server. `started` gets the base address and the token, `clients` whenever
     somebody comes or goes: addresses, each with how much of it goes on. `wanted` is asked now and
     then; the server ends when it is not.
     """
@@ -113,7 +113,7 @@ class Watcher:
 
 
 def serve(settings: Settings, address: Address, watcher: Watcher) -> None:
-    """Serve until the process is told to end. InvalidInput for an address that cannot be listened
+    """Serve until the process has to end. InvalidInput for an address that cannot be listened
     on, ModelError when the synthesiser cannot be loaded.
     """
     check_installed()

@@ -46,11 +46,11 @@ class Limits:
     ping_s: float = 20.0  # how often a WebSocket is asked whether it lives, and for its answer
     write_s: float = 15.0  # for a client to read what was sent
     late_s: float = 30.0  # so far behind its own sound, an utterance gives way to those that wait
-    retry_s: int = 5  # told to those who find the queue full
+    retry_s: int = 5  # the answer to those who find the queue full
 
 
 class Service:
-    """The voice is loaded by start(), all else when it is needed. What raises EngineErrors here is
+    """The voice is loaded by start(), all else when it is needed. An EngineError raised here is
     for the client to know. `speeches` are those that are being spoken, by their ids; `own_pace` is
     what a speed of 1 is, in SPS.
     """

@@ -35,7 +35,7 @@ class ClientMicrophone:
         self._end = 0
 
     def listen(self, patience: Patience | None) -> None:
-        """How the end of an utterance is told; None = not by listening. Slow the first time.
+        """How the end of an utterance is found; None = not by listening. Slow the first time.
         ModelError.
         """
         if patience is None:

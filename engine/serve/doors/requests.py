@@ -1,9 +1,9 @@
 """The requests and events of clients, read with care, and the faults that they get back, in the
 shape that clients of OpenAI's servers expect.
 
-Invariant: a fault of ours is told without what it was about; a client's own is told with what to
-change. A WebSocket's message that is no event is answered with an error, and a client that sends
-too many of those is let go; one that says nothing stays for as long as it answers pings.
+Invariant: the answer to a fault of ours leaves out what it was about; the answer to a client's own
+says what to change. A WebSocket's message that is no event is answered with an error, and a client
+that sends too many of those is let go; one that says nothing stays for as long as it answers pings.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ def _name_of(value: Any) -> Any:
     return value.get("id", value) if isinstance(value, dict) else value
 
 
-Text = Annotated[str, BeforeValidator(_whole)]  # half a character could not be told back
+Text = Annotated[str, BeforeValidator(_whole)]  # half a character could not be sent back
 VoiceName = Annotated[Text, BeforeValidator(_name_of)]  # a name, or an object with it as its id
 Rate = Annotated[float, Field(ge=SLOWEST, le=FASTEST)]  # SPS
 Speed = Annotated[float, Field(ge=0.25, le=4.0)]  # a factor on the voice's own pace

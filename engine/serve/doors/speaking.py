@@ -2,7 +2,7 @@
 an id (X-Speech-Id), and its rate can be changed while it is spoken.
 
 Invariant: the answer begins with the first frame, so everything that is wrong with a request is
-told as an error, never as a sound that breaks off.
+answered with an error, never with a sound that breaks off.
 """
 
 import base64

@@ -1,5 +1,5 @@
 """Text streamed in and speech streamed out over a WebSocket, in the events of vLLM-Omni, and two
-more: session.update changes the rate at any moment, and a word event tells of each word where in
+more: session.update changes the rate at any moment, and a word event says of each word where in
 the sound it begins.
 
     in   session.config {voice, response_format, speed | rate, lead_ms}

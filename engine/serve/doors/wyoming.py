@@ -17,8 +17,8 @@ The protocol knows no authentication, so whoever reaches the address is served, 
 takes whatever length a client announces. Invariant: no event is longer than the limits allow; each
 connection has its own speech, ears and wake phrase, and one utterance at a time; sound is thrown
 away unless it was asked for; nobody gets at a conversation without its id, and nothing of the
-window's is among them. A client that does not read in time is let go, and so is one that was told
-of a fault, since neither Home Assistant nor its satellites go on behind one.
+window's is among them. A client that does not read in time is let go, and so is one that got an
+error, since neither Home Assistant nor its satellites go on behind one.
 """
 
 import asyncio
@@ -163,8 +163,8 @@ class _Client:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, idle_s)
 
     async def run(self) -> None:
-        """Take its events until it hangs up, and speak to it to the end. A fault is told, and ends
-        the connection.
+        """Take its events until it hangs up, and speak to it to the end. A fault is reported, and
+        ends the connection.
         """
         try:
             async with self._tasks:

@@ -54,7 +54,7 @@ class Answer:
             self._speech.rate = rate
 
     async def run(self) -> None:
-        """Give it. What goes wrong is told to the client."""
+        """Give it. The client learns of every fault."""
         await self._send("response.created", response=self._fields("in_progress"))
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -84,7 +84,7 @@ class Answer:
             async for piece in pieces:
                 match piece:
                     case TextDelta(text) if text:
-                        (await self._begun()).grow(text)  # first: it is told of before its sound
+                        (await self._begun()).grow(text)  # first: it precedes its sound
                         await self._tell(f"response.{kind}.delta", delta=text)
                         if self._speech is not None:
                             self._speech.write(text)
@@ -106,7 +106,7 @@ class Answer:
         return mind.reply(self._conversation.messages(instructions), self._rate)
 
     async def _begun(self) -> Message:
-        """The message; the client is told of it at first."""
+        """The message; the client learns of it at first."""
         if self._message is None:
             self._message = Message(role="assistant", content=[], status="in_progress")
             self._message.spoken_by(self._speech)

@@ -1,7 +1,7 @@
 """The WebSocket /v1/realtime: a client's events, one after the other.
 
-Invariant: at most one answer is being given. What goes wrong with an event is told with the event's
-own id, and the session goes on.
+Invariant: at most one answer is being given. A fault of an event is reported with that event's id,
+and the session goes on.
 """
 
 import asyncio
@@ -202,7 +202,7 @@ class Conversing(EventEndpoint[ClientEvent]):
         if answer is None or task is None or task.done():
             return False
         answer.why = why
-        await asyncio.sleep(0)  # it has begun, so that its end is told too
+        await asyncio.sleep(0)  # it has begun, so that its end is reported too
         task.cancel()
         await asyncio.wait([task])
         return True

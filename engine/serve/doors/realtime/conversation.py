@@ -1,4 +1,4 @@
-"""The items of a conversation, and what a language model is told of them.
+"""The items of a conversation, and what a language model learns of them.
 
 Invariant: of what was spoken to the client, the history has the words that it heard and no more.
 """
@@ -28,7 +28,7 @@ class _Kept(Wire):
     model_config = ConfigDict(extra="ignore")  # many are
 
     def shown(self) -> dict[str, Any]:
-        """As it is told to the client."""
+        """As the client gets it."""
         return self.model_dump(exclude_none=True)
 
 
@@ -168,7 +168,7 @@ class Conversation:
         self._items.remove(item)
 
     def messages(self, instructions: str) -> list[base.Message]:
-        """What was said, for a model that answers with skills; calls are not told."""
+        """What was said, for a model that answers with skills; calls are left out."""
         system = [base.Message(base.Role.SYSTEM, instructions)] if instructions else []
         return [*system, *(item.told for item in self._items if isinstance(item, Message))]
 

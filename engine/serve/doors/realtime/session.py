@@ -1,9 +1,9 @@
-"""What clients of the Realtime interface send, and what they have set, as it is told back and as it
-is used.
+"""The events of the Realtime interface's clients, and their settings, as they are sent back and as
+they are used.
 
 Invariant: a session never changes; an update that fits makes another one, any other makes none.
 Settings that this server does not know are refused where a client would notice (formats, voices),
-and kept without effect where it would not; what is Any here is told back and has no effect.
+and kept without effect where it would not; a value that is Any here is sent back and has no effect.
 """
 
 import base64
@@ -42,7 +42,7 @@ class SoundFormat(Wire):
 
 
 class TurnDetection(Wire):
-    """How the end of a client's turn is told: by silence, or (semantic) by its words."""
+    """How the end of a client's turn is found: by silence, or (semantic) by its words."""
 
     type: Literal["server_vad", "semantic_vad"] = "server_vad"
     threshold: float = 0.5
@@ -65,14 +65,14 @@ class TurnDetection(Wire):
 
 
 class Transcription(Wire):
-    """Whether and how a client's words are told to it."""
+    """Whether and how a client's words are sent back to it."""
 
     language: Text = ""
 
 
 class Heard(Strict):
-    """`transcription` None: words are not told; `turn_detection` None: the client says itself when
-    it has spoken.
+    """`transcription` None: words are not sent back; `turn_detection` None: the client says itself
+    when it has spoken.
     """
 
     format: SoundFormat | None = SoundFormat()
@@ -135,7 +135,7 @@ class Session(Wire):
         return checked(Session, {**_merged(self.model_dump(), changes), **fixed})
 
     def functions(self) -> tuple[ToolSchema, ...]:
-        """The client's functions, as language models are told of them."""
+        """The client's functions, in the form that language models take."""
         named = [tool.model_dump(exclude={"type"}, exclude_none=True) for tool in self.tools]
         none = self.tool_choice == "none"
         return () if none else tuple({"type": "function", "function": each} for each in named)
