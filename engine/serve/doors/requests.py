@@ -192,8 +192,8 @@ class EventEndpoint(WebSocketEndpoint, Generic[W]):
             async with asyncio.TaskGroup() as self.tasks:
                 await super().dispatch()
                 raise WebSocketDisconnect  # the tasks end with it
-        except* _GONE:
-            pass
+        except* _GONE as gone:
+            log.info("a client has gone kind=%s", type(gone.exceptions[0]).__name__)
 
     async def on_connect(self, websocket: WebSocket) -> None:
         offered = self.scope.get("subprotocols", [])
