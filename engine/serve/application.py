@@ -6,7 +6,6 @@ that asks nothing is closed, one that asks too often at once is refused, and nei
 """
 
 import asyncio
-import socket
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -23,12 +22,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engine.errors import EngineError
 from engine.serve.doors import speaking, transcribing
-from engine.serve.doors.realtime.door import converse
+from engine.serve.doors.realtime.client import Conversing
 from engine.serve.doors.requests import check_model, refusal
-from engine.serve.doors.streaming import stream
+from engine.serve.doors.streaming import Stream
 from engine.serve.guard import Access, Guard
-from engine.serve.limits import Limits
-from engine.serve.service import Service
+from engine.serve.service import Limits, Service
 
 AGENTS: Final = "/mcp"
 HEAD_S: Final = 10.0  # for the head of a first request
@@ -37,7 +35,10 @@ _MOST_SESSIONS: Final = 16  # of agents
 _MOST_CONNECTIONS: Final = 64
 _ENDING_S: Final = 3  # for what is being spoken when the server ends
 _HEAD_BYTES: Final = 16 << 10
-_MODELS: Final = dict.fromkeys((*speaking.MODELS, *transcribing.MODELS))
+_MODELS: Final = {
+    name: {"id": name, "object": "model", "created": 0, "owned_by": "rubato"}
+    for name in (*speaking.MODELS, *transcribing.MODELS)
+}
 
 
 def application(service: Service, access: Access, agents: MCPServer | None = None) -> ASGIApp:
@@ -47,10 +48,10 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
     routes: list[BaseRoute] = [
         Route("/v1/audio/speech", speaking.speak, methods=["POST"]),
         Route(running, speaking.running, methods=["GET", "PATCH", "DELETE"]),
-        WebSocketRoute("/v1/audio/speech/stream", stream),
+        WebSocketRoute("/v1/audio/speech/stream", Stream),
         Route("/v1/audio/voices", speaking.voices),
         Route("/v1/audio/transcriptions", transcribing.transcribe, methods=["POST"]),
-        WebSocketRoute("/v1/realtime", converse),
+        WebSocketRoute("/v1/realtime", Conversing),
         Route("/v1/models", _list_models),
         Route("/v1/models/{name}", _show_model),
     ]
@@ -67,28 +68,23 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
 
 
 async def _list_models(request: Request) -> Response:
-    return JSONResponse({"object": "list", "data": [_model(name) for name in _MODELS]})
+    return JSONResponse({"object": "list", "data": list(_MODELS.values())})
 
 
 async def _show_model(request: Request) -> Response:
     name = request.path_params["name"]
     check_model(name, _MODELS)
-    return JSONResponse(_model(name))
-
-
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "rubato"}
+    return JSONResponse(_MODELS[name])
 
 
 def http_server(
-    app: ASGIApp,
-    limits: Limits,
-    started: Callable[[], None],
-    wanted: Callable[[], bool] = lambda: True,
+    app: ASGIApp, limits: Limits, wanted: Callable[[], bool] = lambda: True
 ) -> uvicorn.Server:
-    """A server that calls `started` once it listens, and ends when it is not `wanted` any more;
-    serve() runs it.
-    """
+    """A server that ends when it is not `wanted` any more; serve() runs it."""
+
+    async def look() -> None:
+        server.should_exit |= not wanted()
+
     config = uvicorn.Config(
         app,
         http=_Impatient,
@@ -105,25 +101,12 @@ def http_server(
         proxy_headers=False,
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_ENDING_S,
+        callback_notify=look,
+        timeout_notify=0,  # every second
         h11_max_incomplete_event_size=_HEAD_BYTES,
     )
-    return _Server(config, started, wanted)
-
-
-class _Server(uvicorn.Server):
-    def __init__(
-        self, config: uvicorn.Config, started: Callable[[], None], wanted: Callable[[], bool]
-    ) -> None:
-        super().__init__(config)
-        self._told = started
-        self._wanted = wanted
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._told()
-
-    async def on_tick(self, counter: int) -> bool:
-        return await super().on_tick(counter) or not self._wanted()
+    server = uvicorn.Server(config)
+    return server
 
 
 class _Impatient(H11Protocol):

@@ -8,12 +8,10 @@ Invariant: a refused request has reached no door. Nothing of a request is logged
 import asyncio
 import hmac
 import logging
-import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -22,25 +20,20 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine.atomic_write import replace_file
-from engine.errors import SettingsError
 from engine.serve.doors.requests import fault
-from engine.serve.limits import Limits
 from engine.serve.server import HERE
-from engine.typed_values import read_text
+from engine.serve.service import Limits
 
 log = logging.getLogger(__name__)
 
-TOKEN_FILE: Final = "serve-token"
 _SUBPROTOCOL: Final = "openai-insecure-api-key."  # how a browser's WebSocket gives a key
-_LARGEST_TOKEN: Final = 1_000  # bytes of the file
 _DROP_S, _DROP_BYTES = 5.0, 64 << 20
 
 
 @dataclass(frozen=True)
 class Access:
     """`hosts`: names this server is known by. `token` is asked for under the paths that begin with
-    one of `locked`. `watch` is told of every change of who is inside: addresses, each with how
+    one of `locked`. `watch` hears of every change of who is inside: addresses, each with how
     many requests and connections of it go on.
     """
 
@@ -48,29 +41,6 @@ class Access:
     token: str = ""
     locked: tuple[str, ...] = ()
     watch: Callable[[Mapping[str, int]], None] = lambda inside: None
-
-
-def token(folder: Path) -> str:
-    """The secret that clients from elsewhere give, made at first; nobody else can read its file.
-    SettingsError when it cannot be kept.
-    """
-    path = folder / TOKEN_FILE
-    try:
-        if path.exists():
-            path.chmod(0o600)
-            if kept := read_text(path, _LARGEST_TOKEN).strip():
-                return kept
-        made = secrets.token_urlsafe(32)
-        folder.mkdir(parents=True, exist_ok=True)
-        replace_file(path, made + "\n")
-    except (OSError, ValueError) as error:
-        raise SettingsError(
-            "The server's token cannot be kept in {path}: {error}.",
-            hint="Check that there is room, and that you may write there.",
-            path=path,
-            error=error,
-        ) from error
-    return made
 
 
 class Guard:
@@ -89,19 +59,15 @@ class Guard:
             await _refuse(scope, receive, send, refusal)
         else:
             who = (scope.get("client") or ("",))[0]
+            passage = _Passage(receive, send, self._limits)
+            coming = passage.receive if scope["type"] == "http" else receive
             self._count(who, 1)
             try:
-                await self._let_in(scope, receive, send)
+                await self._app(scope, coming, passage.send)
+            except Exception as error:  # noqa: BLE001 - the server would log what it was about
+                log.error("a client was let go kind=%s", type(error).__name__)  # noqa: TRY400
             finally:
                 self._count(who, -1)
-
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        passage = _Passage(receive, send, self._limits)
-        coming = passage.receive if scope["type"] == "http" else receive
-        try:
-            await self._app(scope, coming, passage.send)
-        except Exception as error:  # noqa: BLE001 - the server would log what it was about
-            log.error("a client was let go kind=%s", type(error).__name__)  # noqa: TRY400
 
     def _count(self, who: str, by: int) -> None:
         self._inside[who] += by
@@ -128,34 +94,34 @@ class Guard:
         return None
 
 
+@dataclass
 class _Passage:
     """Counts what comes in, and waits for what goes out to be read, both for a limited time."""
 
-    def __init__(self, receive: Receive, send: Send, limits: Limits) -> None:
-        self._receive = receive
-        self._send = send
-        self._limits = limits
-        self._bytes = 0
-        self._whole = False  # the body has arrived
+    coming: Receive
+    going: Send
+    limits: Limits
+    bytes: int = 0
+    whole: bool = False  # the body has arrived
 
     async def receive(self) -> Message:
-        if self._whole:
-            return await self._receive()
+        if self.whole:
+            return await self.coming()
         try:
-            message = await asyncio.wait_for(self._receive(), self._limits.body_s)
+            message = await asyncio.wait_for(self.coming(), self.limits.body_s)
         except TimeoutError as error:
             raise HTTPException(408, "The request did not arrive in time.") from error
-        self._bytes += len(message.get("body", b""))
-        self._whole = not message.get("more_body", False)
-        if self._bytes > self._limits.body_bytes:
-            await _drop_body(self._receive)
-            raise HTTPException(413, _too_large(self._limits))
+        self.bytes += len(message.get("body", b""))
+        self.whole = not message.get("more_body", False)
+        if self.bytes > self.limits.body_bytes:
+            await _drop_body(self.coming)
+            raise HTTPException(413, _too_large(self.limits))
         return message
 
     async def send(self, message: Message) -> None:
         """ConnectionError for a client that does not read; the server then lets it go."""
         try:
-            await asyncio.wait_for(self._send(message), self._limits.write_s)
+            await asyncio.wait_for(self.going(message), self.limits.write_s)
         except TimeoutError as error:
             raise ConnectionAbortedError("a client does not read") from error
 

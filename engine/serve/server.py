@@ -1,28 +1,32 @@
 """A server of this process: an address, a guard with a token for all but this machine, and its end.
 
-Invariant: listens on this machine's own addresses unless it is told another one by name, and then
+Invariant: listens on this machine's own addresses unless it is given another one by name, and then
 nobody comes in without the token. No request is logged.
 """
 
 import asyncio
 import ipaddress
+import secrets
 import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
-from engine.errors import InvalidInput, ModelError
-from engine.runtime.factories import Factories, standard_factories
-from engine.serve.limits import Limits
+from engine.atomic_write import replace_file
+from engine.errors import InvalidInput, ModelError, SettingsError
+from engine.runtime.factories import standard_factories
+from engine.serve.service import Limits, Service
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.tts import pick, speeds
+from engine.typed_values import read_text
 
-PORT: Final = 8790
+TOKEN_FILE: Final = "serve-token"
+_LARGEST_TOKEN: Final = 1_000  # bytes of the file
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -34,7 +38,7 @@ class Address:
     """
 
     host: str = "127.0.0.1"
-    port: int = PORT
+    port: int = 8790
     wyoming: int | None = None
 
     @property
@@ -44,6 +48,16 @@ class Address:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What a server may be called there; its numbers are known to the connection."""
+        own = socket.gethostname().lower()
+        return HERE if self.is_here else HERE | {self.host.lower(), own, f"{own}.local"}
+
+    def base(self, port: int) -> str:
+        """The beginning of all its URLs, on this port."""
+        return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
 
 def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
@@ -63,16 +77,32 @@ def own_limits(settings: Settings) -> Limits:
     return Limits(slots=settings.serve.places or speeds.places(engine, data_folder()))
 
 
-def own_token() -> str:
-    """What clients from other machines give. SettingsError when it cannot be kept."""
-    from engine.serve.guard import token
-
-    return token(data_folder())
+def own_token(folder: Path | None = None) -> str:
+    """The secret that clients from elsewhere give, made at first; nobody else can read its file.
+    `folder` None: the person's. SettingsError when it cannot be kept.
+    """
+    path = (folder or data_folder()) / TOKEN_FILE
+    try:
+        if path.exists():
+            path.chmod(0o600)
+            if kept := read_text(path, _LARGEST_TOKEN).strip():
+                return kept
+        made = secrets.token_urlsafe(32)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, made + "\n")
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            "The server's token cannot be kept in {path}: {error}.",
+            hint="Check that there is room, and that you may write there.",
+            path=path,
+            error=error,
+        ) from error
+    return made
 
 
 @dataclass(frozen=True)
 class Watcher:
-    """Who is told of a server. `started` gets the base address and the token, `clients` whenever
+    """Who hears of a server. `started` gets the base address and the token, `clients` whenever
     somebody comes or goes: addresses, each with how much of it goes on. `wanted` is asked now and
     then; the server ends when it is not.
     """
@@ -82,15 +112,12 @@ class Watcher:
     wanted: Callable[[], bool] = lambda: True
 
 
-def serve(
-    settings: Settings, address: Address, watcher: Watcher, factories: Factories | None = None
-) -> None:
-    """Serve until the process is told to end.
-    InvalidInput for an address that cannot be listened on, ModelError when the synthesiser cannot
-    be loaded.
+def serve(settings: Settings, address: Address, watcher: Watcher) -> None:
+    """Serve until the process has to end. InvalidInput for an address that cannot be listened
+    on, ModelError when the synthesiser cannot be loaded.
     """
     check_installed()
-    asyncio.run(_serve(settings, address, watcher, factories or standard_factories()))
+    asyncio.run(_serve(settings, address, watcher))
 
 
 def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
@@ -102,58 +129,55 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
     from engine.serve.cluster.voice_copies import copies
     from engine.serve.guard import Access
 
-    access = Access(_names(address), own_token(), () if address.is_here else ("/",))
+    access = Access(address.names, own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")
     with suppress(KeyboardInterrupt):
         start(Plan(settings, access, own_limits(settings), gpus), address, copies(), replicas)
-        watcher.started(_base(address, address.port), access.token)
+        watcher.started(address.base(address.port), access.token)
         threading.Event().wait()
     stop()
 
 
-def serve_agent(settings: Settings, factories: Factories | None = None) -> None:
+def serve_agent(settings: Settings) -> None:
     """Offer the tools for agents over the standard streams, until they are closed. ModelError."""
     check_installed()
-    asyncio.run(_serve_agent(settings, factories or standard_factories()))
+    asyncio.run(_serve_agent(settings))
 
 
-async def _serve_agent(settings: Settings, factories: Factories) -> None:
+async def _serve_agent(settings: Settings) -> None:
     from engine.serve.doors.agents import agents_server  # here: the extra may be missing
-    from engine.serve.service import Service
 
-    service = Service(settings, factories, own_limits(settings))
+    service = Service(settings, standard_factories(), own_limits(settings))
     try:
         await service.start()
-        await agents_server(service, factories).run_stdio_async()
+        await agents_server(service).run_stdio_async()
     finally:
         service.stop()
 
 
-async def _serve(
-    settings: Settings, address: Address, watcher: Watcher, factories: Factories
-) -> None:
+async def _serve(settings: Settings, address: Address, watcher: Watcher) -> None:
     from engine.serve.application import AGENTS, application, http_server
     from engine.serve.doors.agents import agents_server
-    from engine.serve.doors.wyoming.door import wyoming_server
+    from engine.serve.doors.wyoming import wyoming_server
     from engine.serve.guard import Access
-    from engine.serve.service import Service
 
     secret = own_token()
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(address.host, address.port))
-        service = Service(settings, factories, own_limits(settings))
+        service = Service(settings, standard_factories(), own_limits(settings))
         stack.callback(service.stop)
         await service.start()
         # A loudspeaker and a microphone are not for whoever else has an account here.
         locked = (AGENTS,) if address.is_here else ("/",)
-        access = Access(_names(address), secret, locked, watcher.clients)
-        app = application(service, access, agents_server(service, factories))
-        told = partial(watcher.started, _base(address, listener.getsockname()[1]), secret)
-        server = http_server(app, service.limits, told, watcher.wanted)
+        access = Access(address.names, secret, locked, watcher.clients)
+        app = application(service, access, agents_server(service))
         if address.wyoming is not None:
             home = stack.enter_context(listen(address.host, address.wyoming))
-            await stack.enter_async_context(wyoming_server(service, factories, home))
-        await server.serve(sockets=[listener])
+            await stack.enter_async_context(wyoming_server(service, home))
+        base = address.base(listener.getsockname()[1])
+        # Soon: once signals end the server in order. Who connects until it runs waits.
+        asyncio.get_running_loop().call_soon(watcher.started, base, secret)
+        await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -173,16 +197,3 @@ def listen(host: str, port: int) -> socket.socket:
     # it a small message waits until the client has acknowledged the one before: 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
-
-
-def _base(address: Address, port: int) -> str:
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    return f"http://{host}:{port}"
-
-
-def _names(address: Address) -> frozenset[str]:
-    """What this server may be called; its numbers are known to the connection."""
-    if address.is_here:
-        return HERE
-    name = socket.gethostname().lower()
-    return HERE | {address.host.lower(), name, f"{name}.local"}

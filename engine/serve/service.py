@@ -2,23 +2,23 @@
 says, `mind` for an answer.
 
 Invariant: one synthesiser, owned by one thread, speaks for all clients; every utterance has a
-session of its own, and its sound does not depend on its neighbours. Nothing of the window's
-conversation is in this process. Belongs to one event loop.
+session of its own, and its sound does not depend on its neighbours. Everything that a client can
+send, hold or wait for has a bound here; places are given first come, first served. Nothing of the
+window's conversation is in this process. Belongs to one event loop.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Final
 
-from engine.errors import EngineError, InvalidInput
+from engine.errors import Busy, EngineError, InvalidInput
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
-from engine.serve.hearing import Ears
-from engine.serve.limits import Admission, Limits
-from engine.serve.model_thread import ModelThread
-from engine.serve.speech import Clock, Opened, Speech, Terms
-from engine.serve.thinking import Mind
+from engine.serve.models import Ears, Mind, ModelThread
+from engine.serve.speech import Clock, Speech
 from engine.settings import Settings
 from engine.tts.base import TtsModel, Voice
 from engine.tts.voice_lookup import choose, voice_names
@@ -26,11 +26,33 @@ from engine.tts.voice_lookup import choose, voice_names
 log = logging.getLogger(__name__)
 
 OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks for a rate
+LOOK_S: Final = 1.0  # how often those who wait look for a place that is not used
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`slots`: utterances that are spoken at once; more wait, up to `queue`. Texts in characters,
+    times in seconds, `body_bytes` of a request, `message_bytes` of one WebSocket message.
+    """
+
+    slots: int = 2
+    queue: int = 8
+    text: int = 4_096  # of one request, as OpenAI's
+    streamed_text: int = 32_768  # of one utterance that is written while it is spoken
+    body_bytes: int = 10 << 20
+    message_bytes: int = 1 << 20
+    body_s: float = 30.0  # for a request to arrive
+    idle_s: float = 60.0  # for more words of an utterance, or for a place
+    ping_s: float = 20.0  # how often a WebSocket is asked whether it lives, and for its answer
+    write_s: float = 15.0  # for a client to read what was sent
+    late_s: float = 30.0  # so far behind its own sound, an utterance gives way to those that wait
+    retry_s: int = 5  # the answer to those who find the queue full
 
 
 class Service:
-    """The voice is loaded by start(), all else when it is needed. What raises EngineErrors here is
-    for the client to know. `speeches` are those that are being spoken, by their ids.
+    """The voice is loaded by start(), all else when it is needed. An EngineError raised here is
+    for the client to know. `speeches` are those that are being spoken, by their ids; `own_pace` is
+    what a speed of 1 is, in SPS.
     """
 
     def __init__(
@@ -44,13 +66,17 @@ class Service:
     ) -> None:
         """`name` begins the ids of utterances: several engines tell by it which of them speaks."""
         self.settings = settings
+        self.factories = factories
         self.limits = limits or Limits()
         self.clock = clock or Clock()
         self.name = name
+        self.own_pace = settings.speech.rate or OWN_PACE
         self.ears = Ears(settings.recogniser, factories)
         self.mind = Mind(settings.language_model, factories)
+        self.sample_rate = 0  # Hz of the synthesiser; until start()
         self.speeches: dict[str, Speech] = {}
-        self.admission = Admission(self.limits, self._give_way)
+        self.waiting = 0  # for a place
+        self._places = asyncio.Semaphore(self.limits.slots)
         self._thread = ModelThread(
             "voice of the server", lambda: load_synthesiser(settings.speech, factories)
         )
@@ -59,7 +85,7 @@ class Service:
 
     async def start(self) -> None:
         """Load the synthesiser and the person's voice. ModelError when it cannot be loaded."""
-        await self._thread.call(lambda model: None)
+        self.sample_rate = await self._thread.call(lambda model: model.info.sample_rate)
         try:
             await self.check_voice("")
         except EngineError as error:  # of another synthesiser, or its file is gone
@@ -74,18 +100,13 @@ class Service:
         ended = (self._thread.stop(), self.ears.stop(), self.mind.stop())
         return all(ended)
 
-    @property
-    def own_pace(self) -> float:
-        """What a speed of 1 is, in SPS."""
-        return self.settings.speech.rate or OWN_PACE
-
     async def voices(self) -> tuple[str, ...]:
         """Names that speech() understands; the synthesiser's default is the first."""
         return await self._thread.call(voice_names)
 
     async def check_voice(self, name: str) -> None:
         """InvalidInput for a voice that does not exist."""
-        await self._thread.call(lambda model: self._ready(model, name))
+        await self._thread.call(lambda model: self.voice(model, name))
 
     def speech(
         self, voice: str = "", rate: float | None = None, *, longest: int | None = None
@@ -93,40 +114,54 @@ class Service:
         """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `longest` is how
         much may be written, in characters (None: as much as one request may hold).
         """
-        own = self.settings.speech
-        most = self.limits.text if longest is None else longest
-        idle_s = self.limits.idle_s
-        terms = Terms(voice, own.rate, own.pacing, most, idle_s, self.clock, self.name)
-        speech = Speech(terms, self._place)
-        speech.rate = rate
-        return speech
+        return Speech(self, voice, rate, self.limits.text if longest is None else longest)
 
     @asynccontextmanager
-    async def _place(self, speech: Speech) -> AsyncIterator[Opened]:
-        async with self.admission.place():
-            opened = await self._thread.call(lambda model: self._open(model, speech), _close)
-            self.speeches[speech.id] = speech
-            try:
-                yield opened
-            finally:
-                del self.speeches[speech.id]
-                self._thread.post(opened.session.close)  # after the step that is being made
+    async def place(self, speech: Speech) -> AsyncIterator[ModelThread[TtsModel]]:
+        """Wait for a place and keep it: the synthesiser's thread. Busy when the queue is full, or
+        moves too slowly.
+        """
+        if self._places.locked() and self.waiting >= self.limits.queue:
+            raise self._busy()
+        looking = asyncio.ensure_future(self._look())
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(self.limits.idle_s):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise self._busy() from error
+        finally:
+            looking.cancel()
+            self.waiting -= 1
+        self.speeches[speech.id] = speech
+        try:
+            yield self._thread
+        finally:
+            del self.speeches[speech.id]
+            self._places.release()
 
-    def _give_way(self) -> None:
-        """Somebody waits: end what is kept from sounding by its own client."""
-        for speech in self.speeches.values():
-            if speech.late_s > self.limits.late_s:
-                speech.stop()
+    async def _look(self) -> None:
+        """Somebody waits: an utterance far behind its own sound, whose client neither reads nor
+        writes, ends.
+        """
+        while True:
+            for speech in self.speeches.values():
+                if speech.late_s > self.limits.late_s:
+                    speech.stop()
+            await asyncio.sleep(LOOK_S)
+
+    def _busy(self) -> Busy:
+        return Busy(
+            "All {count} places are taken.",
+            hint="Try again in {seconds} seconds.",
+            count=self.limits.slots,
+            seconds=self.limits.retry_s,
+        )
 
     # ------------------------------------------------------------- on the model's thread
 
-    def _open(self, model: TtsModel, speech: Speech) -> Opened:
-        voice = self._ready(model, speech.terms.voice)
-        session = model.open(voice, seed=self.settings.speech.seed)
-        return Opened(self._thread, session, model.info.sample_rate)
-
-    def _ready(self, model: TtsModel, name: str) -> Voice:
-        """The voice of this name, made ready; only names: a path would be read."""
+    def voice(self, model: TtsModel, name: str) -> Voice:
+        """The voice of this name, made ready. InvalidInput for all else: a path would be read."""
         name = name or self._own
         key = name.casefold()
         if key not in self._chosen:
@@ -142,7 +177,3 @@ class Service:
             model.warm(voice)
             self._chosen[key] = voice
         return self._chosen[key]
-
-
-def _close(opened: Opened) -> None:
-    opened.session.close()

@@ -2,28 +2,32 @@
 sound out as it is made.
 
 Invariant: a step is made only when the client asks for the next frame, so a client that does not
-read costs nothing but its place, which it has from the first frame to the last. Everything here but
-_step() belongs to the event loop's thread; _step() runs on the model's thread, one call at a time.
+read costs nothing but its place, which it has from the first frame to the last. Everything belongs
+to the event loop's thread but what is marked as the model's, where one call is made at a time.
 """
 
 import asyncio
+import math
 import re
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import Final, assert_never
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, assert_never
 
 from engine.audio.pcm import Pcm, Resampler
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.limits import SAMPLE_RATE
-from engine.serve.model_thread import ModelThread
 from engine.text.stream.paced import Growth, PacedText
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, TtsSession
 
+if TYPE_CHECKING:
+    from engine.serve.service import Service
+
+SAMPLE_RATE: Final = 24_000  # Hz of all speech that leaves a server
+LEAD_MS: Final = 240  # as in the window: so late a new rate is heard, at most
 _AT_ONCE: Final = 32  # words; a voice looks some ten ahead
 _PIECE: Final = 200  # characters of a text without spaces that are read at once
 
@@ -60,33 +64,7 @@ class SpeechFrame:
 
     @property
     def at_ms(self) -> int:
-        """Where it begins."""
         return self.sample * 1000 // SAMPLE_RATE
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A session on the thread that it belongs to; `sample_rate` (Hz) is that of its frames."""
-
-    thread: ModelThread[TtsModel]
-    session: TtsSession
-    sample_rate: int
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What holds for an utterance: `voice` is its name, empty for the person's own; `rate` (SPS) is
-    the person's own, None = the voice's; `longest` is how much text it may have, in characters;
-    `idle_s` is how long it waits for more.
-    """
-
-    voice: str = ""
-    rate: float | None = None
-    pacing: bool = True
-    longest: int = 4_096
-    idle_s: float = 60.0
-    clock: Clock = field(default_factory=Clock)
-    engine: str = ""  # begins the id
 
 
 class Speech:
@@ -94,26 +72,24 @@ class Speech:
     `words` are those given out so far, `given_ms` how much sound.
     """
 
-    def __init__(
-        self,
-        terms: Terms,
-        place: Callable[["Speech"], AbstractAsyncContextManager[Opened]],
-    ) -> None:
-        """`place` gives the session once it can be spoken, and takes it back."""
-        self.id = terms.engine + secrets.token_urlsafe(12)
-        self.terms = terms
-        self.rate: float | None = None
+    def __init__(self, service: "Service", voice: str, rate: float | None, longest: int) -> None:
+        """`voice`: its name, empty for the person's own; `longest`: characters of text."""
+        self.id = service.name + secrets.token_urlsafe(12)
+        self.rate = rate
         self.stopped = False
         self.words: list[SpokenWord] = []
-        self._place = place
-        self._paced = PacedText(pacing=terms.pacing)
+        self._service = service
+        self._voice = voice
+        self._longest = longest
+        self._now = service.clock.now
+        self._paced = PacedText(pacing=service.settings.speech.pacing)
         self._unread: deque[str] = deque()
         self._characters = 0
         self._text_ended = self._input_ended = False
         self._shown: list[str] = []
         self._pushed: list[Word] = []
         self._samples = 0  # given out
-        self._opened_at = self._began_at = 0.0
+        self._opened_at = self._began_at = math.inf  # s; of the listener's first sample
         self._news = asyncio.Event()
 
     def write(self, text: str) -> None:
@@ -123,12 +99,12 @@ class Speech:
         if self._text_ended:
             raise InvalidInput("The text has ended already.")
         self._characters += len(text)
-        if self._characters > self.terms.longest:
+        if self._characters > self._longest:
             raise InvalidInput(
                 "The text is too long: {count} characters.",
                 hint="Give at most {most} at a time.",
                 count=self._characters,
-                most=self.terms.longest,
+                most=self._longest,
             )
         for piece in re.findall(r"\s*\S+|\s+$", text):
             self._unread.extend(piece[at : at + _PIECE] for at in range(0, len(piece), _PIECE))
@@ -158,7 +134,7 @@ class Speech:
         """How much longer it has taken than it sounds, whoever is to blame: a client that writes or
         reads too late.
         """
-        return self.terms.clock.now() - self._opened_at - self._samples / SAMPLE_RATE
+        return self._now() - self._opened_at - self._samples / SAMPLE_RATE
 
     def text_until(self, at_ms: int) -> str:
         """The text of the words that began before this moment of the sound."""
@@ -171,17 +147,18 @@ class Speech:
         an unknown voice, TimedOut when no text comes for too long, SynthesisError when the voice
         fails.
         """
-        async with self._place(self) as opened:
-            self._opened_at = self.terms.clock.now()
-            resampler = Resampler(opened.sample_rate, SAMPLE_RATE)
+        rate = self._service.sample_rate
+        resampler = Resampler(rate, SAMPLE_RATE)
+        async with self._service.place(self) as thread, aclosing(thread.each(self._steps)) as steps:
+            await anext(steps)  # it is open
+            self._opened_at = self._began_at = self._now()
             while await self._may_go_on(lead_ms):
-                match await opened.thread.call(lambda model: self._step(opened.session)):
+                match await anext(steps):
                     case AudioFrame() as frame if not self.stopped:
                         words = tuple(
-                            SpokenWord(word.text, word.start, word.end, at_ms)
+                            SpokenWord(word.text, word.start, word.end, onset.sample * 1000 // rate)
                             for onset in frame.onsets
                             for word in [self._pushed[onset.word]]
-                            for at_ms in [onset.sample * 1000 // opened.sample_rate]
                         )
                         yield self._given(resampler.push(frame.pcm), words)
                     case Starved() | AudioFrame():
@@ -195,8 +172,6 @@ class Speech:
 
     def _given(self, pcm: Pcm, words: tuple[SpokenWord, ...]) -> SpeechFrame:
         frame = SpeechFrame(pcm, self._samples, words)
-        if not self._samples:
-            self._began_at = self.terms.clock.now()
         self._began_at += max(0.0, -self._ahead_s)  # a listener who ran dry goes on from now
         self._samples += len(pcm)
         self.words += words
@@ -207,36 +182,39 @@ class Speech:
         """How far the sound is ahead of somebody who listens from the first sample on; below 0 that
         listener has heard silence.
         """
-        if not self._samples:
-            return 0.0
-        return self._samples / SAMPLE_RATE - (self.terms.clock.now() - self._began_at)
+        return self._samples / SAMPLE_RATE - (self._now() - self._began_at)
 
     async def _may_go_on(self, lead_ms: float | None) -> bool:
         early_s = 0.0 if lead_ms is None else self._ahead_s - lead_ms / 1000
         if early_s > 0:
-            await self.terms.clock.wait(early_s)
+            await self._service.clock.wait(early_s)
         return not self.stopped
 
     async def _wait_for_text(self) -> None:
+        idle_s = self._service.limits.idle_s
         try:
-            async with asyncio.timeout(self.terms.idle_s):
+            async with asyncio.timeout(idle_s):
                 while not (self._unread or self._text_ended or self.stopped):
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError as error:
-            raise TimedOut(
-                "Nothing came for {seconds} seconds.", seconds=f"{self.terms.idle_s:g}"
-            ) from error
+            raise TimedOut("Nothing came for {seconds} seconds.", seconds=f"{idle_s:g}") from error
 
     # ------------------------------------------------------------- on the model's thread
 
-    def _step(self, session: TtsSession) -> Step:
-        session.rate = self.terms.rate if self.rate is None else self.rate
-        while True:
-            came = self._read(session)
-            step = session.step()
-            if not (isinstance(step, Starved) and came):
-                return step
+    def _steps(self, model: TtsModel) -> Generator[Step, None, None]:
+        """A Starved once it is open, then what the session gives."""
+        service = self._service
+        with model.open(
+            service.voice(model, self._voice), seed=service.settings.speech.seed
+        ) as session:
+            yield Starved()
+            while True:
+                session.rate = service.settings.speech.rate if self.rate is None else self.rate
+                came = self._read(session)
+                step = session.step()
+                if not (isinstance(step, Starved) and came):
+                    yield step
 
     def _read(self, session: TtsSession) -> bool:
         """Push the next words of the text; whether there were any, or its end."""

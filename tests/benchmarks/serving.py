@@ -23,7 +23,7 @@ import httpx
 from websockets.asyncio.client import connect
 
 import engine  # noqa: F401 - before numpy, as the program does
-from engine.serve.limits import SAMPLE_RATE
+from engine.serve.speech import SAMPLE_RATE
 from engine.settings import Settings, SpeechSettings
 from engine.text.stream.paced import PacedText
 from engine.tts.registry import load

@@ -19,9 +19,8 @@ from engine.runtime.factories import standard_factories
 from engine.serve.application import application
 from engine.serve.cluster.voice_copies import Copies, keep
 from engine.serve.guard import Access
-from engine.serve.limits import Limits
 from engine.serve.server import Address
-from engine.serve.service import Service
+from engine.serve.service import Limits, Service
 from engine.settings import Settings
 
 NAME: Final = "rubato"

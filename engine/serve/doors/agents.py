@@ -18,16 +18,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from engine.audio.base import Loudspeaker
-from engine.audio.pcm import Resampler
 from engine.audio.vad import SpeechEnded
 from engine.errors import Busy, EngineError, InvalidInput
-from engine.runtime.factories import Factories
 from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.playback import Playback
-from engine.serve.doors.realtime.microphone import ClientMicrophone
-from engine.serve.limits import LEAD_MS, SAMPLE_RATE
+from engine.serve.doors.microphone import ClientMicrophone
 from engine.serve.service import Service
-from engine.serve.speech import Speech, SpeechFrame
+from engine.serve.speech import LEAD_MS, SAMPLE_RATE, Speech
 from engine.settings import FASTEST, SLOWEST
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
@@ -43,13 +40,13 @@ Seconds = Annotated[float, Field(gt=0, le=_LONGEST_S)]
 Tool = Callable[..., Awaitable[str]]
 
 
-def agents_server(service: Service, factories: Factories) -> MCPServer:
+def agents_server(service: Service) -> MCPServer:
     """A server of the tools."""
     server = MCPServer("rubato", instructions=_ABOUT, log_level="ERROR")
-    tools = Tools(service, factories)
-    for tool in (tools.speak, tools.set_rate, tools.stop, tools.pause, tools.resume, tools.skip):
+    its = Tools(service)
+    for tool in (its.speak, its.set_rate, its.stop, its.pause, its.resume, its.skip):
         server.tool()(_telling(tool))
-    for tool in (tools.list_voices, tools.listen_once):
+    for tool in (its.list_voices, its.listen_once):
         server.tool()(_telling(tool))
     return server
 
@@ -70,9 +67,8 @@ def _telling(tool: Tool) -> Tool:
 class Tools:
     """Agents read the documentation of a tool."""
 
-    def __init__(self, service: Service, factories: Factories) -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
-        self._factories = factories
         self._waiting: asyncio.Queue[tuple[str, str, float | None]] = asyncio.Queue(_MOST)
         self._task: asyncio.Task[None] | None = None  # None = nothing is being said
         self._speech: Speech | None = None  # of it
@@ -147,26 +143,22 @@ class Tools:
     async def listen_once(self, seconds: Seconds = 30.0) -> str:
         """Hear what the person says next, as text; empty when nobody speaks in time."""
         settings, clock = self._service.settings, self._service.clock
-        microphone = self._factories.microphone(settings.audio.microphone)
-        ear = ClientMicrophone()
-        resampler = Resampler(microphone.sample_rate, SAMPLE_RATE)
+        microphone = self._service.factories.microphone(settings.audio.microphone)
+        ear = ClientMicrophone(microphone.sample_rate)
         ear.listen(Patience.of(settings.recogniser.patience))
         end_at = clock.now() + seconds
         try:
             while clock.now() < end_at:
-                shown = ear.push(resampler.push(microphone.read()))
-                if any(isinstance(event, SpeechEnded) for event in shown):
+                if any(isinstance(shown, SpeechEnded) for shown in ear.push(microphone.read())):
                     break
                 await clock.wait(_TICK_S)
-            return (await self._service.ears.transcript(ear.take())).text
+            return (await self._service.ears.transcript(ear.heard())).text
         finally:
             microphone.close()
 
-    # ------------------------------------------------------------------- the loudspeaker
-
     async def _say_all(self) -> None:
         settings = self._service.settings.audio
-        self._loudspeaker = loudspeaker = self._factories.loudspeaker(settings.loudspeaker)
+        self._loudspeaker = loudspeaker = self._service.factories.loudspeaker(settings.loudspeaker)
         loudspeaker.gain = settings.volume
         try:
             while not self._waiting.empty():
@@ -180,7 +172,7 @@ class Tools:
         self, loudspeaker: Loudspeaker, text: str, voice: str, rate: float | None
     ) -> None:
         starts = [0, *(found.end() for found in _SENTENCE.finditer(text))]
-        at, heard = 0, 0
+        at = 0
         while at < len(text):
             speech = self._service.speech(voice, self._rate if rate is None else rate)
             speech.write(text[at:])
@@ -198,27 +190,20 @@ class Tools:
         self._speech, self._playback = speech, playback
         if self._paused:
             playback.hush()
+
+        async def until(condition: Callable[[], bool]) -> None:
+            while not speech.stopped and (playback.hushed or not condition()):
+                playback.pump()
+                await self._service.clock.wait(_TICK_S)
+
         async with aclosing(speech.frames()) as frames:
             async for frame in frames:
-                _add(playback, frame)
-                await self._until(lambda: playback.lead_ms <= LEAD_MS)
+                onsets = tuple(Onset(0, word.at_ms * SAMPLE_RATE // 1000) for word in frame.words)
+                words = tuple(Word(word.text, word.start, word.end) for word in frame.words)
+                playback.feeding()
+                playback.add(AudioFrame(frame.pcm, frame.sample, onsets), words, None)
+                await until(lambda: playback.lead_ms <= LEAD_MS)
             playback.complete()
-            await self._until(lambda: playback.over)
-        words = playback.delivery().words
-        return words[-1].start if words else 0
-
-    async def _until(self, condition: Callable[[], bool]) -> None:
-        """Play on until then, or until the speech is stopped."""
-        speech, playback = self._speech, self._playback
-        assert speech is not None
-        assert playback is not None
-        while not speech.stopped and (playback.hushed or not condition()):
-            playback.pump()
-            await self._service.clock.wait(_TICK_S)
-
-
-def _add(playback: Playback, frame: SpeechFrame) -> None:
-    onsets = tuple(Onset(0, word.at_ms * SAMPLE_RATE // 1000) for word in frame.words)
-    words = tuple(Word(word.text, word.start, word.end) for word in frame.words)
-    playback.feeding()
-    playback.add(AudioFrame(frame.pcm, frame.sample, onsets), words, None)
+            await until(lambda: playback.over)
+        heard = playback.delivery().words
+        return heard[-1].start if heard else 0

@@ -5,19 +5,15 @@ buffer to fill. A WAV in a stream claims the greatest length, since nobody knows
 """
 
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import av
 import numpy as np
 
 from engine.audio.pcm import Pcm
-from engine.serve.limits import SAMPLE_RATE
+from engine.serve.speech import SAMPLE_RATE
 
 Format = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
-FORMATS: Final = get_args(Format)
-MEDIA_TYPES: Final = MappingProxyType[str, str](
-    {name: f"audio/{name}" for name in FORMATS} | {"mp3": "audio/mpeg", "opus": "audio/ogg"}
-)
 _FULL_SCALE: Final = 32_767
 # FFmpeg's names: container, codec, options.
 _CODECS: Final = MappingProxyType[str, tuple[str, str, dict[str, str]]](
@@ -31,13 +27,18 @@ _CODECS: Final = MappingProxyType[str, tuple[str, str, dict[str, str]]](
 )
 
 
+def media_type(name: Format) -> str:
+    """As HTTP calls it."""
+    return {"mp3": "audio/mpeg", "opus": "audio/ogg"}.get(name, f"audio/{name}")
+
+
 def pcm16(pcm: Pcm) -> bytes:
     """Samples as 16 bits, little-endian."""
     return (np.clip(pcm, -1, 1) * _FULL_SCALE).astype("<i2").tobytes()
 
 
 class Encoder:
-    """One utterance in one of FORMATS."""
+    """One utterance in one format."""
 
     def __init__(self, name: Format) -> None:
         self._samples = 0
@@ -69,17 +70,14 @@ class Encoder:
         return self._sink.take()
 
 
-class _Sink:
+class _Sink(bytearray):
     """A file that cannot seek; keeps what is written until it is taken."""
 
-    def __init__(self) -> None:
-        self._held = bytearray()
-
     def write(self, data: Any) -> int:  # Any: whatever memory the library lends
-        self._held += data
+        self += data
         return len(data)
 
     def take(self) -> bytes:
-        taken = bytes(self._held)
-        self._held.clear()
+        taken = bytes(self)
+        self.clear()
         return taken

@@ -1,66 +1,60 @@
 """The requests and events of clients, read with care, and the faults that they get back, in the
 shape that clients of OpenAI's servers expect.
 
-Invariant: a fault of ours is told without what it was about; a client's own is told with what to
-change.
+Invariant: the answer to a fault of ours leaves out what it was about; the answer to a client's own
+says what to change. A WebSocket's message that is no event is answered with an error, and a client
+that sends too many of those is let go; one that says nothing stays for as long as it answers pings.
 """
 
+import asyncio
 import json
 import logging
+import secrets
 from collections.abc import AsyncIterator, Collection, Mapping
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic import model_validator as validator
+from starlette.endpoints import WebSocketEndpoint
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.characters import whole
 from engine.errors import Busy, EngineError, InvalidInput, TimedOut
+from engine.serve.service import Service
 from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
 
-Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
+_GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
 _CODES: Final[Mapping[int, str]] = {401: "invalid_api_key"}
+_STATUS: Final = ((Busy, 429), (TimedOut, 408), (InvalidInput, 400))
+_SUBPROTOCOLS: Final = ("realtime", "rubato")
+_MOST_FAULTS: Final = 50
+_POLICY: Final = 1008  # why a connection is closed, in the protocol's numbers
+Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
 
 
-class BadField(InvalidInput):
-    """`field` of a request cannot be used."""
+class Refusal(InvalidInput):
+    """A request that cannot be done: because of a `field`, where one is wrong; OpenAI's clients
+    expect it as this `status` of HTTP, and know it by the name `known_as`.
+    """
 
-    def __init__(self, field: str, message: str, /, *, hint: str = "", **values: object) -> None:
-        super().__init__(message, hint=hint, **values)
-        self.field = field
-
-
-class Refused(InvalidInput):
-    """What OpenAI's clients expect at times, and know by this code."""
-
-    def __init__(self, known_as: str, message: str, /, *, hint: str = "", **values: object) -> None:
-        super().__init__(message, hint=hint, **values)
-        self.known_as = known_as
-
-
-class NotFound(InvalidInput):
-    """There is no such thing here."""
-
-
-class Elsewhere(InvalidInput):
-    """It is at another engine of this server."""
-
-
-_STATUS: Final = (
-    (Busy, 429),
-    (TimedOut, 408),
-    (NotFound, 404),
-    (Elsewhere, 409),
-    (InvalidInput, 400),
-)
-
-
-# ------------------------------------------------------------------------ what is read
+    def __init__(
+        self,
+        message: str,
+        /,
+        *,
+        field: str | None = None,
+        status: int = 400,
+        known_as: str = InvalidInput.code,
+        **values: Any,
+    ) -> None:
+        super().__init__(message, **values)
+        self.field, self.status, self.known_as = field, status, known_as
 
 
 class Strict(BaseModel):
@@ -75,9 +69,9 @@ class Wire(Strict):
     @validator(mode="before")
     @classmethod
     def _without_nulls(cls, fields: Any) -> Any:  # Any: whatever a client sent
-        if not isinstance(fields, dict):
-            return fields
-        return {name: value for name, value in fields.items() if value is not None}
+        if isinstance(fields, dict):
+            return {name: value for name, value in fields.items() if value is not None}
+        return fields
 
 
 W = TypeVar("W", bound=Strict)
@@ -91,7 +85,7 @@ def _name_of(value: Any) -> Any:
     return value.get("id", value) if isinstance(value, dict) else value
 
 
-Text = Annotated[str, BeforeValidator(_whole)]  # half a character could not be told back
+Text = Annotated[str, BeforeValidator(_whole)]  # half a character could not be sent back
 VoiceName = Annotated[Text, BeforeValidator(_name_of)]  # a name, or an object with it as its id
 Rate = Annotated[float, Field(ge=SLOWEST, le=FASTEST)]  # SPS
 Speed = Annotated[float, Field(ge=0.25, le=4.0)]  # a factor on the voice's own pace
@@ -123,24 +117,24 @@ def read_object(text: str | bytes) -> Fields:
 
 
 def checked(kind: type[W], fields: Fields) -> W:
-    """The fields as this model. BadField for the first that does not fit."""
+    """The fields as this model. Refusal for the first that does not fit."""
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in fault["loc"])
-        raise BadField(
-            field, "'{name}' cannot be used: {reason}.", name=field[:80], reason=fault["msg"][:400]
+        raise Refusal(
+            "'{name}' cannot be used: {reason}.",
+            field=field,
+            name=field[:80],
+            reason=fault["msg"][:400],
         ) from error
 
 
 def check_model(name: str, names: Collection[str]) -> None:
-    """NotFound for a model that is not served under this name."""
+    """Refusal of a model that is not served under this name."""
     if name not in names:
-        raise NotFound("There is no model called '{name}' here.", name=name[:80])
-
-
-# ------------------------------------------------------------------------ what goes wrong
+        raise Refusal("There is no model called '{name}' here.", status=404, name=name[:80])
 
 
 def fault(error: Exception) -> dict[str, Any]:
@@ -159,7 +153,8 @@ def status_of(error: Exception) -> int:
     """Of HTTP."""
     if isinstance(error, HTTPException):
         return error.status_code
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    known = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    return getattr(error, "status", known)
 
 
 async def refusal(request: Request, error: Exception) -> Response:
@@ -181,3 +176,54 @@ async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
     except EngineError as error:
         event = {"type": "error", "error": fault(error)}
         yield f"data: {json.dumps(event)}\n\n".encode()
+
+
+class EventEndpoint(WebSocketEndpoint, Generic[W]):
+    """One client, whose messages are JSON objects with a type, as are those that it gets; a
+    subclass takes() them, and says how they are read. `tasks` are what is being done for the
+    client, and end with it.
+    """
+
+    kind: type[W]
+
+    async def dispatch(self) -> None:
+        self._faults = 0
+        try:
+            async with asyncio.TaskGroup() as self.tasks:
+                await super().dispatch()
+                raise WebSocketDisconnect  # the tasks end with it
+        except* _GONE as gone:
+            log.info("a client has gone kind=%s", type(gone.exceptions[0]).__name__)
+
+    async def on_connect(self, websocket: WebSocket) -> None:
+        offered = self.scope.get("subprotocols", [])
+        await websocket.accept(next((name for name in _SUBPROTOCOLS if name in offered), None))
+        self.socket = websocket
+        self.service: Service = websocket.app.state.service
+
+    async def on_receive(self, websocket: WebSocket, data: str | bytes) -> None:
+        fields: Fields = {}
+        try:
+            fields = read_object(data or b"")
+            await self.take(checked(self.kind, fields))
+        except EngineError as error:
+            self._faults += 1
+            key = fields.get("event_id")
+            await self.refuse(error, key if isinstance(key, str) else None)
+            if self._faults > _MOST_FAULTS:
+                await websocket.close(_POLICY, "Too many events were wrong.")
+                raise WebSocketDisconnect(_POLICY) from error
+
+    async def take(self, event: W) -> None:
+        """One of the client's events. InvalidInput for one that cannot be used."""
+        raise NotImplementedError
+
+    async def tell(self, kind: str, **fields: Any) -> None:
+        """Send an event."""
+        key = f"event_{secrets.token_hex(8)}"  # OpenAI's clients insist on one
+        await self.socket.send_text(json.dumps({"type": kind, "event_id": key, **fields}))
+
+    async def refuse(self, error: Exception, event_id: str | None = None) -> None:
+        """Tell what went wrong, with the event of the client's that asked for it."""
+        about = {**fault(error), "event_id": event_id}
+        await self.tell("error", error=about, message=about["message"])

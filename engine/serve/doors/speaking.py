@@ -2,7 +2,7 @@
 an id (X-Speech-Id), and its rate can be changed while it is spoken.
 
 Invariant: the answer begins with the first frame, so everything that is wrong with a request is
-told as an error, never as a sound that breaks off.
+answered with an error, never with a sound that breaks off.
 """
 
 import base64
@@ -14,14 +14,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Send
 
-from engine.serve.doors.encoding import MEDIA_TYPES, Encoder, Format
+from engine.serve.doors.encoding import Encoder, Format, media_type
 from engine.serve.doors.requests import (
-    BadField,
-    Elsewhere,
     Fields,
     LeadMs,
-    NotFound,
     Paced,
+    Refusal,
     Text,
     VoiceName,
     check_model,
@@ -56,29 +54,24 @@ async def speak(request: Request) -> Response:
     frames = speech.frames(asked.lead_ms)
     first = await anext(frames, None)
     if first is None:
-        raise BadField("input", "There is nothing to say in this text.")
-    media = MEDIA_TYPES[asked.response_format]
+        raise Refusal("There is nothing to say in this text.", field="input")
+    media = media_type(asked.response_format)
     sound = _encoded(asked.response_format, first, frames)
     if asked.stream_format == "sse":
         media, sound = "text/event-stream", server_sent(_events(sound, speech))
-    return _Sound(frames, sound, media, {"X-Speech-Id": speech.id, "Cache-Control": "no-store"})
+    headers = {"X-Speech-Id": speech.id, "Cache-Control": "no-store"}
+    answer = _Sound(sound, media_type=media, headers=headers)
+    answer.frames = frames
+    return answer
 
 
 class _Sound(StreamingResponse):
     """Lets go of the utterance however it ends."""
 
-    def __init__(
-        self,
-        frames: AsyncGenerator[SpeechFrame, None],
-        sound: AsyncIterator[bytes],
-        media: str,
-        headers: dict[str, str],
-    ) -> None:
-        super().__init__(sound, media_type=media, headers=headers)
-        self._frames = frames
+    frames: AsyncGenerator[SpeechFrame, None]
 
     async def stream_response(self, send: Send) -> None:
-        async with aclosing(self._frames):
+        async with aclosing(self.frames):
             await super().stream_response(send)
 
 
@@ -107,16 +100,17 @@ async def running(request: Request) -> Response:
     key = request.path_params["key"]
     speech = service.speeches.get(key)
     if speech is None and not key.startswith(service.name):
-        raise Elsewhere(
+        raise Refusal(
             "Another engine of this server speaks it, and cannot be reached from here.",
+            status=409,
             hint="Use the WebSocket /v1/audio/speech/stream: it stays with its engine.",
         )
     if speech is None:
-        raise NotFound("No speech with this id is being spoken.")
+        raise Refusal("No speech with this id is being spoken.", status=404)
     if request.method == "PATCH":
         asked = checked(Paced, read_object(await request.body()))
         if asked.rate is None and asked.speed is None:
-            raise BadField("rate", "Give a rate or a speed.")
+            raise Refusal("Give a rate or a speed.", field="rate")
         speech.rate = asked.target(service.own_pace)
     elif request.method == "DELETE":
         speech.stop()

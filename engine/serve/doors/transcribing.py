@@ -7,7 +7,7 @@ window, from a file that only this request has and that ends with it.
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import ConfigDict
 from starlette.datastructures import UploadFile
@@ -17,15 +17,15 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from engine.asr.base import SAMPLE_RATE
 from engine.export.subtitles import stamp
 from engine.serve.doors.requests import (
-    BadField,
     Fields,
+    Refusal,
     Text,
     Wire,
     check_model,
     checked,
     server_sent,
 )
-from engine.serve.hearing import Segment
+from engine.serve.models import Segment
 
 MODELS: Final = ("rubato", "whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe")
 _GRANULARITIES: Final = "timestamp_granularities[]"
@@ -55,7 +55,7 @@ async def transcribe(request: Request) -> Response:
     ears = request.app.state.service.ears
     async with request.form(max_files=1, max_fields=_MOST_FIELDS) as sent:
         if "word" in sent.getlist(_GRANULARITIES):
-            raise BadField(_GRANULARITIES, "Segments have times here, words have none.")
+            raise Refusal("Segments have times here, words have none.", field=_GRANULARITIES)
         form = checked(_Form, dict(sent))
         check_model(form.model, MODELS)
         with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
@@ -72,14 +72,13 @@ async def transcribe(request: Request) -> Response:
 async def _events(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
     text = ""
     async for segment in segments:
-        delta = f" {segment.text}" if text else segment.text
-        text += delta
-        yield {"type": "transcript.text.delta", "delta": delta}
+        text += segment.delta
+        yield {"type": "transcript.text.delta", "delta": segment.delta}
     yield {"type": "transcript.text.done", "text": text}
 
 
 def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
-    text = " ".join(segment.text for segment in segments)
+    text = "".join(segment.delta for segment in segments)
     match name:
         case "text":
             return PlainTextResponse(text + "\n")
@@ -89,7 +88,10 @@ def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
             cues = "WEBVTT\n\n" + _cues(segments, ".")
             return PlainTextResponse(cues, media_type="text/vtt")
         case "verbose_json":
-            return JSONResponse(_verbose(text, segments, seconds))
+            language = segments[0].language if segments else ""
+            about = {"task": "transcribe", "language": language, "duration": round(seconds, 3)}
+            shown = [_shown(number, each) for number, each in enumerate(segments)]
+            return JSONResponse({**about, "text": text, "segments": shown})
         case _:
             used = {"type": "duration", "seconds": round(seconds)}
             return JSONResponse({"text": text, "usage": used})
@@ -105,17 +107,6 @@ def _cues(segments: Sequence[Segment], point: str = ",") -> str:
     )
 
 
-def _verbose(text: str, segments: Sequence[Segment], seconds: float) -> dict[str, Any]:
-    shown = [
-        {
-            **_UNKNOWN,
-            "id": number,
-            "start": round(segment.start_s, 3),
-            "end": round(segment.end_s, 3),
-            "text": segment.text,
-        }
-        for number, segment in enumerate(segments)
-    ]
-    language = segments[0].language if segments else ""
-    about = {"task": "transcribe", "language": language, "duration": round(seconds, 3)}
-    return {**about, "text": text, "segments": shown}
+def _shown(number: int, segment: Segment) -> Fields:
+    times = {"start": round(segment.start_s, 3), "end": round(segment.end_s, 3)}
+    return {**_UNKNOWN, "id": number, "text": segment.text, **times}

@@ -15,9 +15,9 @@ from engine.runtime.host.say_command import collect
 from engine.serve.application import application, http_server
 from engine.serve.doors.agents import agents_server
 from engine.serve.guard import Access
-from engine.serve.limits import SAMPLE_RATE, Limits
 from engine.serve.server import listen
-from engine.serve.service import Service
+from engine.serve.service import Limits, Service
+from engine.serve.speech import SAMPLE_RATE
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
@@ -48,12 +48,9 @@ async def serving(
     await service.start()
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    ready = asyncio.Event()
-    tools = agents_server(service, factories)
-    app = application(service, access or Access(), tools)
-    server = http_server(app, service.limits, ready.set)
+    app = application(service, access or Access(), agents_server(service))
+    server = http_server(app, service.limits)
     running = asyncio.ensure_future(server.serve([listener]))
-    await ready.wait()
     address = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=address, timeout=None, trust_env=False) as client:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.serve.guard import TOKEN_FILE, Access, token
-from engine.serve.limits import Limits
-from engine.serve.server import HERE
+from engine.serve.guard import Access
+from engine.serve.server import HERE, TOKEN_FILE, own_token
+from engine.serve.service import Limits
 from tests.engine.serve.served import Served, serving
 
 VOICES = "/v1/audio/voices"
@@ -80,10 +80,10 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
 
 
 def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    made = token(tmp_path)
+    made = own_token(tmp_path)
     assert len(made) >= 32
     path = tmp_path / TOKEN_FILE
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
-    assert token(tmp_path) == made
+    assert own_token(tmp_path) == made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine.serve.limits import Limits
+from engine.serve.service import Limits
 from tests.engine.serve.doors.test_streaming import connected, tell, until
 from tests.engine.serve.served import Served, serving
 

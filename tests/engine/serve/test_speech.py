@@ -3,17 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.limits import SAMPLE_RATE
-from engine.serve.model_thread import ModelThread
-from engine.serve.speech import Clock, Opened, Speech, SpeechFrame, Terms
+from engine.serve.service import Limits, Service
+from engine.serve.speech import SAMPLE_RATE, Clock, Speech, SpeechFrame
+from engine.settings import Settings, SpeechSettings
+from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE, FakeTts
-from tests.fakes_tts import SAMPLE_RATE as MODEL_RATE
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
 
@@ -38,19 +39,14 @@ async def speaking(
     *, clock: Clock | None = None, longest: int = 1_000, idle_s: float = 60.0
 ) -> AsyncIterator[Speech]:
     """A fresh utterance."""
-    voice = FakeTts()
-    thread = ModelThread("test", lambda: voice)
-    terms = Terms(pacing=False, longest=longest, idle_s=idle_s, clock=clock or Clock())
-
-    @asynccontextmanager
-    async def place(speech: Speech) -> AsyncIterator[Opened]:
-        with voice.open(voice.voices()[0], seed=1) as session:
-            yield Opened(thread, session, MODEL_RATE)
-
+    parts = replace(FakeParts().factories(), synthesiser=lambda settings, progress: FakeTts())
+    settings = Settings(speech=SpeechSettings(pacing=False))
+    service = Service(settings, parts, Limits(idle_s=idle_s), clock)
     try:
-        yield Speech(terms, place)
+        await service.start()
+        yield service.speech(longest=longest)
     finally:
-        assert thread.stop()
+        assert service.stop()
 
 
 async def heard(frames: AsyncIterator[SpeechFrame]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The items of a conversation, and what a language model is told of them.
+"""The items of a conversation, and what a language model learns of them.
 
 Invariant: of what was spoken to the client, the history has the words that it heard and no more.
 """
@@ -11,15 +11,12 @@ from pydantic import ConfigDict, Field
 
 from engine.llm import base
 from engine.llm.history import ChatMessage, told
-from engine.serve.doors.requests import BadField, NotFound, Text, Wire
+from engine.serve.doors.requests import Refusal, Text, Wire
 from engine.serve.speech import Speech
 
 _MOST_ITEMS: Final = 400
 _MOST_PARTS: Final = 64
 _MOST_CHARACTERS: Final = 200_000
-
-
-PartKind = Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
 
 
 def new_key(kind: str) -> str:
@@ -31,14 +28,14 @@ class _Kept(Wire):
     model_config = ConfigDict(extra="ignore")  # many are
 
     def shown(self) -> dict[str, Any]:
-        """As it is told to the client."""
+        """As the client gets it."""
         return self.model_dump(exclude_none=True)
 
 
 class Part(_Kept):
     """One part of a message; a spoken one has a transcript, a written one a text."""
 
-    type: PartKind
+    type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
     text: Text | None = None
     transcript: Text | None = None
 
@@ -58,6 +55,10 @@ class _Item(_Kept):
     id: Text = Field(default_factory=partial(new_key, "item"))
     object: Literal["realtime.item"] = "realtime.item"
     status: Literal["in_progress", "completed", "incomplete"] = "completed"
+
+    def truncate(self, at_ms: int) -> None:
+        """The client has heard it up to here. Refusal where it was not spoken."""
+        raise Refusal("Only what was spoken can be truncated.", field="item_id")
 
 
 class Message(_Item):
@@ -86,20 +87,22 @@ class Message(_Item):
         if not self._interrupted:
             self.content[0].said += text
 
-    def truncate(self, at_ms: int | None = None) -> None:
-        """The client has heard it up to here; None = all that was given out. BadField where there
-        is no such moment.
-        """
+    def truncate(self, at_ms: int) -> None:
+        """As of any item. Refusal where there is no such moment."""
         if self._speech is None:
-            raise BadField("item_id", "Only what was spoken can be truncated.")
-        given_ms = self._speech.given_ms
-        if at_ms is not None and at_ms > given_ms:
-            raise BadField(
-                "audio_end_ms", "Its sound has only {length} ms so far.", length=given_ms
+            super().truncate(at_ms)
+        elif at_ms > (given_ms := self._speech.given_ms):
+            raise Refusal(
+                "Its sound has only {length} ms so far.", field="audio_end_ms", length=given_ms
             )
-        if at_ms is not None or not self._interrupted:
-            self.content[0].said = self._speech.text_until(given_ms if at_ms is None else at_ms)
-        self._interrupted = True
+        else:
+            self.content[0].said = self._speech.text_until(at_ms)
+            self._interrupted = True
+
+    def interrupt(self) -> None:
+        """The client has heard at most what was given out."""
+        if self._speech is not None and not self._interrupted:
+            self.truncate(self._speech.given_ms)
 
 
 class Call(_Item):
@@ -143,7 +146,7 @@ class Conversation:
         "root": at the beginning.
         """
         if any(each.id == item.id for each in self._items):
-            raise BadField("id", "There is an item '{key}' already.", key=item.id[:80])
+            raise Refusal("There is an item '{key}' already.", field="id", key=item.id[:80])
         at = len(self._items)
         if after is not None:
             at = 0 if after == "root" else self._items.index(self.find(after)) + 1
@@ -154,18 +157,18 @@ class Conversation:
             del self._items[0], sizes[0]
         return before
 
-    def find(self, key: str) -> Item:
-        """NotFound where there is none."""
+    def find(self, key: str, known_as: str = Refusal.code) -> Item:
+        """Refusal where there is none, see its `known_as`."""
         item = next((each for each in self._items if each.id == key), None)
         if item is None:
-            raise NotFound("There is no item '{key}'.", key=key[:80])
+            raise Refusal("There is no item '{key}'.", status=404, known_as=known_as, key=key[:80])
         return item
 
-    def remove(self, key: str) -> None:
-        self._items.remove(self.find(key))
+    def remove(self, item: Item) -> None:
+        self._items.remove(item)
 
     def messages(self, instructions: str) -> list[base.Message]:
-        """What was said, for a model that answers with skills; calls are not told."""
+        """What was said, for a model that answers with skills; calls are left out."""
         system = [base.Message(base.Role.SYSTEM, instructions)] if instructions else []
         return [*system, *(item.told for item in self._items if isinstance(item, Message))]
 

@@ -37,7 +37,7 @@ class Desk:
         )
         clock = Clock(now=lambda: self.at, wait=self._wait)
         self.service = Service(Settings(), factories, clock=clock)
-        self.server = agents_server(self.service, factories)
+        self.server = agents_server(self.service)
 
     async def _wait(self, seconds: float) -> None:
         self.at += seconds

@@ -8,7 +8,8 @@ from typing import Any
 import av
 import pytest
 
-from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.service import Limits
+from engine.serve.speech import SAMPLE_RATE
 from tests.engine.serve.served import Served, serving
 from tests.fakes_tts import OWN_RATE
 
@@ -147,7 +148,7 @@ async def test_whoever_finds_the_queue_full_is_told_when_to_come_again() -> None
             sound = answer.aiter_bytes()
             await anext(sound)
             waiting = asyncio.ensure_future(say(served))
-            while not served.service.admission.waiting:
+            while not served.service.waiting:
                 await asyncio.sleep(0.001)
             refused = await say(served)
             assert refused.status_code == 429

@@ -11,8 +11,8 @@ import soundfile
 from engine.audio.pcm import Pcm
 from engine.audio.vad import SAMPLE_RATE as EAR_RATE
 from engine.audio.vad import Stretch
-from engine.serve.hearing import _parts
-from engine.serve.limits import SAMPLE_RATE
+from engine.serve.models import portions
+from engine.serve.speech import SAMPLE_RATE
 from tests.engine.serve.served import Served
 
 HEARD = "hello there"  # whatever is said, to the recogniser of these tests
@@ -93,6 +93,6 @@ def test_neighbours_are_one_segment_and_what_is_long_is_cut() -> None:
         samples = [round(edge * EAR_RATE) for edge in edges]
         return [Stretch(a, b) for a, b in zip(samples[::2], samples[1::2], strict=True)]
 
-    assert list(_parts(seconds(0, 1, 1.5, 2, 4, 5))) == seconds(0, 2, 4, 5)
-    assert list(_parts(seconds(0, 45))) == seconds(0, 20, 20, 40, 40, 45)
-    assert list(_parts([])) == []
+    assert portions(seconds(0, 1, 1.5, 2, 4, 5)) == seconds(0, 2, 4, 5)
+    assert portions(seconds(0, 45)) == seconds(0, 20, 20, 40, 40, 45)
+    assert portions([]) == []

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.serve.limits import SAMPLE_RATE, Limits
-from engine.serve.service import Service
+from engine.serve.service import Limits, Service
+from engine.serve.speech import SAMPLE_RATE
 from engine.settings import Settings
 from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE, FakeTts
@@ -22,7 +22,7 @@ from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 
-from engine.serve.doors.wyoming.door import wyoming_server
+from engine.serve.doors.wyoming import wyoming_server
 
 TEXT = "Mary had a little lamb."
 SECONDS = 7 / OWN_RATE  # of it
@@ -89,7 +89,7 @@ async def opened(limits: Limits | None = None) -> AsyncIterator[House]:
     await service.start()
     listener = socket.create_server(("127.0.0.1", 0))
     try:
-        async with wyoming_server(service, factories, listener):
+        async with wyoming_server(service, listener):
             yield House(service, parts, listener.getsockname()[1])
     finally:
         service.stop()

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ from wyoming.tts import (
 )
 from wyoming.wake import Detect, Detection
 
-from engine.serve.limits import SAMPLE_RATE, Limits
+from engine.serve.doors.wyoming import MOST_LISTENING
+from engine.serve.service import Limits
+from engine.serve.speech import SAMPLE_RATE
 from tests.engine.serve.doors.wyoming.conftest import (
     SECONDS,
     TEXT,
@@ -151,6 +153,17 @@ async def test_the_phrase_is_detected_once_and_its_absence_told(house: House) ->
     assert types(events) == ["not-detected"]
     events = await house.ask("not-detected", Detect(["ok nabu"]), *sound(called))
     assert types(events) == ["not-detected"]
+
+
+async def test_only_some_listen_for_the_phrase_at_once(house: House) -> None:
+    listening = [Detect(), *sound(np.zeros(1024, np.float32))[:2], Ping("here")]
+    async with AsyncExitStack() as stack:
+        for _ in range(MOST_LISTENING):
+            client = await stack.enter_async_context(house.client())
+            for event in listening:
+                await client.write_event(event.event())
+            assert [event.type for event in await until(client, "pong")] == ["pong"]
+        assert types(await house.ask("pong", *listening)) == ["error"]
 
 
 async def test_a_transcript_is_answered_and_its_conversation_remembered(house: House) -> None:

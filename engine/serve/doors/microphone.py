@@ -17,7 +17,7 @@ from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
-from engine.serve.limits import SAMPLE_RATE
+from engine.serve.speech import SAMPLE_RATE
 
 _BEFORE: Final = EAR_RATE // 2  # samples kept before speech was noticed
 _MOST: Final = round((LONGEST_S + 2.0) * EAR_RATE)
@@ -25,22 +25,21 @@ SLICE: Final = SAMPLE_RATE // 10  # samples to take at once; more would keep oth
 
 
 class ClientMicrophone:
-    """Sound at SAMPLE_RATE in, utterances at 16 kHz out."""
+    """Sound at `rate` (Hz) in, utterances at 16 kHz out."""
 
-    def __init__(self) -> None:
-        self._resampler = Resampler(SAMPLE_RATE, EAR_RATE)
+    def __init__(self, rate: int = SAMPLE_RATE) -> None:
+        self._resampler = Resampler(rate, EAR_RATE)
         self._watch: SpeechWatch | None = None  # None = the client says when it has spoken
         self._kept: deque[Pcm] = deque()
         self._first = 0  # sample of the first that is kept
         self._end = 0
-        self._speaking = False
 
     def listen(self, patience: Patience | None) -> None:
-        """How the end of an utterance is told; None = not by listening. Slow the first time.
+        """How the end of an utterance is found; None = not by listening. Slow the first time.
         ModelError.
         """
         if patience is None:
-            self._watch, self._speaking = None, False
+            self._watch = None
         elif self._watch is None:
             self._watch = SpeechWatch(patience)
         else:
@@ -58,9 +57,8 @@ class ClientMicrophone:
         shown = [event for event in seen if isinstance(event, SpeechEvent)]
         for event in shown:
             if isinstance(event, SpeechStarted | SpeechEnded):
-                self._speaking = isinstance(event, SpeechStarted)
-                self._watch.follow(event.sample if self._speaking else None)
-        if not (self._speaking or any(isinstance(event, SpeechEnded) for event in shown)):
+                self._watch.follow(event.sample if isinstance(event, SpeechStarted) else None)
+        if not (self._watch.speaking or any(isinstance(event, SpeechEnded) for event in shown)):
             self._forget(self._end - _BEFORE)
         return shown
 
@@ -73,13 +71,8 @@ class ClientMicrophone:
         """What is kept [S] at 16 kHz."""
         return np.concatenate([np.zeros(0, np.float32), *self._kept])
 
-    def take(self) -> Pcm:
-        """The same, which is not kept any more."""
-        pcm = self.heard()
-        self.clear()
-        return pcm
-
     def clear(self) -> None:
+        """Keep nothing of it any more."""
         self._kept.clear()
         self._first = self._end
 

@@ -7,7 +7,7 @@ step.
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -15,17 +15,9 @@ from engine.errors import EngineError
 from engine.llm.base import ChangeRate, TextDelta
 from engine.llm.tools.toolbox import ToolCall
 from engine.serve.doors.encoding import pcm16
-from engine.serve.doors.realtime.conversation import (
-    Call,
-    Conversation,
-    Message,
-    Part,
-    PartKind,
-    new_key,
-)
+from engine.serve.doors.realtime.conversation import Call, Conversation, Message, Part, new_key
 from engine.serve.doors.realtime.session import Session
 from engine.serve.doors.requests import fault
-from engine.serve.doors.sockets import Events
 from engine.serve.service import Service
 from engine.serve.speech import Speech
 
@@ -34,20 +26,24 @@ class Answer:
     """run() gives it. Set `why` before that task is cancelled."""
 
     def __init__(
-        self, service: Service, events: Events, conversation: Conversation, session: Session
+        self,
+        service: Service,
+        tell: Callable[..., Awaitable[None]],
+        conversation: Conversation,
+        session: Session,
     ) -> None:
-        """`session` as it holds for this answer."""
+        """`tell` sends an event; `session` as it holds for this answer."""
         self.why = ""
-        self._key = new_key("resp")
         self._service = service
-        self._events = events
+        self._send = tell
         self._conversation = conversation
         self._session = session
+        self._key = new_key("resp")
         self._output: list[Message | Call] = []
         self._message: Message | None = None  # None = nothing was said yet
         self._speech: Speech | None = None  # None = not aloud
         self._rate = session.audio.output.target(service.own_pace)
-        if session.aloud:
+        if "audio" in session.output_modalities:
             longest = service.limits.streamed_text
             self._speech = service.speech(session.audio.output.voice, self._rate, longest=longest)
 
@@ -58,23 +54,23 @@ class Answer:
             self._speech.rate = rate
 
     async def run(self) -> None:
-        """Give it. What goes wrong is told to the client."""
-        await self._events.tell("response.created", response=self._fields("in_progress"))
+        """Give it. The client learns of every fault."""
+        await self._send("response.created", response=self._fields("in_progress"))
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._write())
                 if self._speech is not None:
                     tasks.create_task(self._speak(self._speech))
         except asyncio.CancelledError:
-            await self._end("cancelled", {"type": "cancelled", "reason": self.why})
+            await self._end("cancelled", reason=self.why)
             raise
         except ExceptionGroup as both:
             error = both.exceptions[0]
             if not isinstance(error, EngineError):
                 raise error from both
-            await self._end("failed", {"type": "failed", "error": fault(error)})
+            await self._end("failed", error=fault(error))
         else:
-            await self._end("completed", None)
+            await self._end("completed")
 
     async def _speak(self, speech: Speech) -> None:
         async with aclosing(speech.frames(self._session.audio.output.lead_ms)) as frames:
@@ -84,11 +80,11 @@ class Answer:
 
     async def _write(self) -> None:
         kind = "output_audio_transcript" if self._speech else "output_text"
-        async with aclosing(self._pieces()) as pieces:
+        async with aclosing(await self._pieces()) as pieces:
             async for piece in pieces:
                 match piece:
                     case TextDelta(text) if text:
-                        (await self._begun()).grow(text)  # first: it is told of before its sound
+                        (await self._begun()).grow(text)  # first: it precedes its sound
                         await self._tell(f"response.{kind}.delta", delta=text)
                         if self._speech is not None:
                             self._speech.write(text)
@@ -105,25 +101,18 @@ class Answer:
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:
         mind, tools = self._service.mind, self._session.functions()
         instructions = self._session.instructions
-        pieces: AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]
         if tools and await mind.can_call():
-            pieces = mind.complete(self._conversation.chat(instructions), tools)
-        else:
-            pieces = mind.reply(self._conversation.messages(instructions), self._rate)
-        async with aclosing(pieces):
-            async for piece in pieces:
-                yield piece
-
-    # ---------------------------------------------------------------- what the client is told
+            return mind.complete(self._conversation.chat(instructions), tools)
+        return mind.reply(self._conversation.messages(instructions), self._rate)
 
     async def _begun(self) -> Message:
-        """The message; the client is told of it at first."""
+        """The message; the client learns of it at first."""
         if self._message is None:
             self._message = Message(role="assistant", content=[], status="in_progress")
             self._message.spoken_by(self._speech)
             await self._open(self._message)
-            kind: PartKind = "output_audio" if self._speech else "output_text"
-            self._message.content = [Part(type=kind)]
+            part = Part(type="output_audio" if self._speech else "output_text")
+            self._message.content = [part]
             self._message.grow("")
             await self._tell("response.content_part.added", part=self._part(""))
         return self._message
@@ -139,17 +128,17 @@ class Answer:
         place = {**self._place(item), "call_id": item.call_id}
         item.arguments, item.status = call.arguments, "completed"
         kind = "response.function_call_arguments"
-        await self._events.tell(f"{kind}.delta", **place, delta=item.arguments)
+        await self._send(f"{kind}.delta", **place, delta=item.arguments)
         named = {"name": item.name, "arguments": item.arguments}
-        await self._events.tell(f"{kind}.done", **place, **named)
+        await self._send(f"{kind}.done", **place, **named)
         await self._close(item)
 
-    async def _end(self, status: str, details: dict[str, Any] | None) -> None:
+    async def _end(self, status: str, **details: Any) -> None:
         if (message := self._message) is not None:
             message.status = "completed" if status == "completed" else "incomplete"
             if self._speech is not None:
                 if status != "completed":
-                    message.truncate()
+                    message.interrupt()
                 await self._tell("response.output_audio.done")
                 kind = "response.output_audio_transcript.done"
                 await self._tell(kind, transcript=message.said)
@@ -157,26 +146,26 @@ class Answer:
                 await self._tell("response.output_text.done", text=message.said)
             await self._tell("response.content_part.done", part=self._part(message.said))
             await self._close(message)
-        response = {**self._fields(status), "status_details": details}
-        await self._events.tell("response.done", response=response)
+        response = self._fields(status)
+        if details:
+            response["status_details"] = {"type": status, **details}
+        await self._send("response.done", response=response)
 
     async def _open(self, item: Message | Call) -> None:
         self._output.append(item)
         before = self._conversation.add(item)
-        await self._events.tell(
-            "response.output_item.added", **self._place(item), item=item.shown()
-        )
+        await self._send("response.output_item.added", **self._place(item), item=item.shown())
         shown = item.shown()
-        await self._events.tell("conversation.item.added", previous_item_id=before, item=shown)
+        await self._send("conversation.item.added", previous_item_id=before, item=shown)
 
     async def _close(self, item: Message | Call) -> None:
-        await self._events.tell("response.output_item.done", **self._place(item), item=item.shown())
-        await self._events.tell("conversation.item.done", item=item.shown())
+        await self._send("response.output_item.done", **self._place(item), item=item.shown())
+        await self._send("conversation.item.done", item=item.shown())
 
     async def _tell(self, kind: str, **fields: Any) -> None:
         """Send an event on the message, which silence before the first word begins too."""
         message = await self._begun()
-        await self._events.tell(kind, **self._place(message), content_index=0, **fields)
+        await self._send(kind, **self._place(message), content_index=0, **fields)
 
     def _place(self, item: Message | Call) -> dict[str, Any]:
         at = self._output.index(item)

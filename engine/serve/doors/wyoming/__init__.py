@@ -1,1 +1,0 @@
-"""The door of Home Assistant and its satellites: voice, ears, wake phrase and answers over TCP."""

@@ -1,0 +1,255 @@
+"""The models of a server, each owned by a thread, and what coroutines have done with them.
+
+Invariant: the first call loads the model. Calls are done one by one in the order in which they
+came, so clients that have one call going at a time take turns. A caller that is cancelled loses the
+answer; the call is done all the same. Nothing of this person gets out: no name, no file that a
+skill would read aloud, and what a skill would do to this computer is not done.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing, closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from engine.asr.base import SAMPLE_RATE, Recogniser, Transcript
+from engine.asr.completeness import Completeness
+from engine.audio.clips.clip import read_clip
+from engine.audio.pcm import Pcm, Resampler
+from engine.audio.vad import Stretch, find_speech
+from engine.errors import InvalidInput, ModelError
+from engine.llm import base as llm
+from engine.llm.base import ChangeRate, LanguageModel, TextDelta
+from engine.llm.history import ChatMessage
+from engine.llm.tools.rounds import Completer, Piece
+from engine.llm.tools.toolbox import ToolCall, ToolSchema
+from engine.runtime.factories import Factories
+from engine.runtime.workers.worker import Worker
+from engine.settings import LanguageModelSettings, RecogniserSettings
+
+log = logging.getLogger(__name__)
+
+LONGEST_S: Final = 900.0  # of a recording
+NOT_HERE: Final = "That only works in the window of Rubato."
+_SEGMENT: Final = 20 * SAMPLE_RATE  # samples; Whisper hears 30 s at once
+_PAUSE: Final = SAMPLE_RATE * 4 // 5  # samples that end a segment
+_STOP_S: Final = 10.0  # for the call that is being done; the longest step of a voice takes far less
+
+
+class Closable(Protocol):
+    """What can be released."""
+
+    def close(self) -> None: ...
+
+
+M = TypeVar("M", bound=Closable)
+T = TypeVar("T")
+
+
+class ModelThread(Generic[M]):
+    """Started at once; stop() releases the model and joins it."""
+
+    def __init__(self, name: str, load: Callable[[], M]) -> None:
+        self._load = load
+        self._model: M | None = None  # None = not loaded yet
+        self._worker: Worker[Callable[[], None]] = Worker(
+            name,
+            handle=lambda job: job(),
+            tick=lambda: None,
+            report=lambda error: log.error("a call failed kind=%s", type(error).__name__),
+        )
+        self._worker.start()
+
+    async def call(self, function: Callable[[M], T]) -> T:
+        """The return value of `function`, or its error."""
+        future: Future[T] = Future()
+        self.post(partial(self._answer, future, function))
+        return await asyncio.wrap_future(future)
+
+    async def each(self, begin: Callable[[M], Generator[T, None, None]]) -> AsyncGenerator[T, None]:
+        """The values of a generator, one call for each; it is closed with this one."""
+        values = await self.call(begin)
+        try:
+            while (value := await self.call(lambda model: next(values, None))) is not None:
+                yield value
+        finally:
+            self.post(values.close)
+
+    def post(self, job: Callable[[], None]) -> None:
+        """Have it done; nobody waits."""
+        self._worker.post(job)
+
+    def stop(self) -> bool:
+        """Do what was asked for and end; False when a call takes too long."""
+        self.post(self._release)
+        return self._worker.stop(_STOP_S)
+
+    def _answer(self, future: Future[T], function: Callable[[M], T]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            if self._model is None:
+                self._model = self._load()
+            future.set_result(function(self._model))
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            future.set_exception(error)
+
+    def _release(self) -> None:
+        if self._model is not None:
+            self._model.close()
+            self._model = None
+
+
+# --------------------------------------------------------------------------- the recogniser
+
+
+@dataclass(frozen=True)
+class Segment:
+    """What was said from `start_s` to `end_s` of a recording; `delta` is how it goes on."""
+
+    text: str
+    delta: str
+    start_s: float
+    end_s: float
+    language: str
+
+
+class Ears(ModelThread[Recogniser]):
+    """An utterance is handed over whole, because a recogniser opens one at a time; so clients that
+    speak at once take turns.
+    """
+
+    def __init__(self, settings: RecogniserSettings, factories: Factories) -> None:
+        load = partial(factories.recogniser, settings)
+        super().__init__("ears of the server", lambda: load(factories.phrases()))
+        self._settings = settings
+        self._completeness = factories.completeness
+        self._language = settings.language
+
+    async def read(self, path: Path) -> Pcm:
+        """A recording's samples [S] at 16 kHz, at most LONGEST_S of it. UnreadableClip."""
+
+        def read(recogniser: Recogniser) -> Pcm:
+            clip = read_clip(path, max_seconds=LONGEST_S)
+            resampler = Resampler(clip.sample_rate, SAMPLE_RATE)
+            return np.concatenate([resampler.push(clip.pcm), resampler.end()])
+
+        return await self.call(read)
+
+    async def transcript(self, pcm: Pcm, language: str = "") -> Transcript:
+        """What is said in samples [S] at 16 kHz. `language` is a code, empty: the person's.
+        InvalidInput for one that the recogniser does not know; RecogniserError, ModelError.
+        """
+        return await self.call(lambda recogniser: self._hear(recogniser, pcm, language))
+
+    async def segments(self, pcm: Pcm, language: str = "") -> AsyncIterator[Segment]:
+        """The same, stretch by stretch of speech, as soon as each was understood."""
+        before = ""
+        for part in await self.call(lambda recogniser: portions(find_speech(pcm))):
+            heard = await self.transcript(pcm[part.start : part.end], language)
+            if text := heard.text:
+                start_s, end_s = part.start / SAMPLE_RATE, part.end / SAMPLE_RATE
+                spoken = heard.language or self._language
+                yield Segment(text, before + text, start_s, end_s, spoken)
+                before = " "
+
+    async def completeness(self, text: str) -> Completeness:
+        """How likely more follows."""
+        return await self.call(lambda recogniser: self._completeness(self._settings)(text))
+
+    def _hear(self, recogniser: Recogniser, pcm: Pcm, language: str) -> Transcript:
+        language = language or self._settings.language
+        if language != self._language:
+            try:
+                recogniser.adjust(replace(self._settings, language=language))
+            except ModelError as error:
+                raise InvalidInput(error.message, hint=error.hint) from error
+            self._language = language
+        with closing(recogniser.open()) as recognition:
+            for at in range(0, len(pcm), SAMPLE_RATE):
+                recognition.push(pcm[at : at + SAMPLE_RATE])
+            return recognition.finish()
+
+
+def portions(stretches: Iterable[Stretch]) -> list[Stretch]:
+    """What is recognised at once: neighbours joined, as far as they fit; longer ones are cut."""
+    joined: list[Stretch] = []
+    for each in stretches:
+        near = bool(joined) and each.start - joined[-1].end < _PAUSE
+        if near and each.end - joined[-1].start <= _SEGMENT:
+            joined[-1] = Stretch(joined[-1].start, each.end)
+        else:
+            joined.append(each)
+    return [
+        Stretch(start, min(start + _SEGMENT, each.end))
+        for each in joined
+        for start in range(each.start, each.end, _SEGMENT)
+    ]
+
+
+# ----------------------------------------------------------------------- the language model
+
+
+class Mind(ModelThread[LanguageModel]):
+    """One reply at a time."""
+
+    def __init__(self, settings: LanguageModelSettings, factories: Factories) -> None:
+        load = partial(factories.language_model, settings, lambda phrase, share: None)
+        super().__init__("mind of the server", load)
+        self._turn = asyncio.Lock()
+
+    async def reply(
+        self, history: Sequence[llm.Message], rate: float | None = None
+    ) -> AsyncGenerator[TextDelta | ChangeRate, None]:
+        """Answer the last user message; closing it ends the work. An empty text means that the
+        model is still working. `rate` (SPS) is what the client is spoken to at.
+        LanguageModelError, ModelError.
+        """
+        situation = llm.Situation(rate=rate, volume=1.0, voice="", voices=())
+        each = self.each(lambda model: model.reply(history, lambda: situation))
+        async with self._turn, aclosing(each):
+            async for delta in each:
+                match delta:
+                    case TextDelta(private=False) | ChangeRate():
+                        yield delta
+                    case llm.StopSpeaking():
+                        return
+                    case (
+                        llm.ThoughtDelta()
+                        | llm.Retraction()
+                        | llm.StillLoading()
+                        | llm.Unanswered()
+                    ):
+                        yield TextDelta("")
+                    case _:  # a file read aloud, or something to be done to this computer
+                        yield TextDelta(NOT_HERE)
+                        return
+
+    async def complete(
+        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
+    ) -> AsyncGenerator[TextDelta | ToolCall, None]:
+        """The same for a client that has functions of its own and carries their calls out; for a
+        model that can_call().
+        """
+
+        def begin(model: LanguageModel) -> Generator[Piece, None, None]:
+            assert isinstance(model, Completer), "asked before"
+            return model.complete(messages, tools)
+
+        each = self.each(begin)
+        async with self._turn, aclosing(each):
+            async for piece in each:
+                if isinstance(piece, ToolCall):
+                    yield piece
+                else:
+                    yield TextDelta(piece if isinstance(piece, str) else "")
+
+    async def can_call(self) -> bool:
+        """Whether the language model can learn of other functions than the skills."""
+        return await self.call(lambda model: isinstance(model, Completer))
