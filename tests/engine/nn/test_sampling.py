@@ -1,36 +1,30 @@
 """Draws follow their distributions and nothing but the noise they are given."""
 
+from typing import Any
+
+import pytest
 import torch
 
 from engine.nn.sampling import draw_nucleus, draw_top, guide, race_noise
 
 
-def test_the_same_seed_draws_the_same() -> None:
-    first, second = (race_noise(6, torch.Generator().manual_seed(5)) for _ in range(2))
-    assert torch.equal(first, second)
-
-
-def test_nucleus_drops_what_lies_behind_the_mass() -> None:
-    probabilities = torch.tensor([[0.05, 0.5, 0.41, 0.04]])
-    generator = torch.Generator().manual_seed(0)
-    drawn = {int(draw_nucleus(probabilities, 0.9, race_noise(4, generator))) for _ in range(500)}
-    assert drawn == {1, 2}
-
-
-def test_nucleus_keeps_the_entry_that_crosses_the_mass() -> None:
-    probabilities = torch.tensor([[0.6, 0.25, 0.15]])
-    generator = torch.Generator().manual_seed(0)
-    drawn = [int(draw_nucleus(probabilities, 0.84, race_noise(3, generator))) for _ in range(2000)]
-    assert set(drawn) == {0, 1}
-    assert abs(drawn.count(0) / 2000 - 0.6 / 0.85) < 0.04
-
-
-def test_top_draws_only_the_likeliest_in_their_proportion() -> None:
-    probabilities = torch.tensor([[0.1, 0.4, 0.3, 0.2]])
-    generator = torch.Generator().manual_seed(1)
-    drawn = [int(draw_top(probabilities, 2, race_noise(2, generator))) for _ in range(2000)]
-    assert set(drawn) == {1, 2}
-    assert abs(drawn.count(1) / 2000 - 4 / 7) < 0.04
+@pytest.mark.parametrize(
+    ("draw", "mass", "probabilities", "drawn", "share"),
+    [
+        (draw_nucleus, 0.9, [0.05, 0.5, 0.41, 0.04], {1, 2}, 0.5 / 0.91),
+        (draw_nucleus, 0.84, [0.25, 0.6, 0.15], {0, 1}, 0.6 / 0.85),  # the one that crosses it too
+        (draw_top, 2, [0.1, 0.4, 0.3, 0.2], {1, 2}, 4 / 7),
+    ],
+)
+def test_only_the_likeliest_are_drawn_in_their_proportion(
+    draw: Any, mass: float, probabilities: list[float], drawn: set[int], share: float
+) -> None:
+    """`share`: of the second one."""
+    table, generator = torch.tensor([probabilities]), torch.Generator().manual_seed(1)
+    count = 2 if draw is draw_top else len(probabilities)
+    found = [int(draw(table, mass, race_noise(count, generator))) for _ in range(2000)]
+    assert set(found) == drawn
+    assert abs(found.count(1) / 2000 - share) < 0.04
 
 
 def test_guidance_of_one_is_the_conditional_row() -> None:

@@ -50,49 +50,30 @@ def test_every_pushed_word_comes_out_once_and_in_order(espeak: Espeak) -> None:
 
 
 def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espeak) -> None:
+    """But for the first one, because speech must begin, and one before a mark."""
+    assert WordPhonemizer(espeak).push("The")
     phonemizer = WordPhonemizer(espeak)
     assert phonemizer.push("Really")
+    assert phonemizer.push("that?") == [PhonedWord(("ð", "ˈæ", "t"), "?")]
+    assert phonemizer.push("?!") == [PhonedWord((), "?")]
     assert phonemizer.push("the") == []
     the, apple = phonemizer.push("apple.")
     assert the.phones == ("ð", "ɪ")
     assert apple.mark == "."
 
 
-def test_the_first_word_is_never_held_because_speech_must_begin(espeak: Espeak) -> None:
-    assert WordPhonemizer(espeak).push("The")
-
-
-def test_a_word_before_a_mark_is_not_held(espeak: Espeak) -> None:
-    phonemizer = WordPhonemizer(espeak)
-    phonemizer.push("really")
-    assert phonemizer.push("that?") == [PhonedWord(("ð", "ˈæ", "t"), "?")]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("really?!", ("really", "?")),
-        ("stop...", ("stop", ".")),
-        ("wait!!", ("wait", "!")),
-        ('"hello,"', ("hello", ",")),
-        ("(yes)", ("yes", "")),
-        ("don't", ("don't", "")),
-        ("twenty-one;", ("twenty-one", ",")),
-        ("...", ("", ".")),
-        ("—", ("", ",")),
-        ("dogs',", ("dogs'", ",")),
-        ("_so_", ("so", "")),
-        ("नमस्ते।", ("नमस्ते", "")),
-        ("cafe\u0301.", ("caf\u00e9", ".")),
-        ("", ("", "")),
+        ("really?!", ("really", "?")), ("stop...", ("stop", ".")), ("wait!!", ("wait", "!")),
+        ('"hello,"', ("hello", ",")), ("(yes)", ("yes", "")), ("don't", ("don't", "")),
+        ("twenty-one;", ("twenty-one", ",")), ("...", ("", ".")), ("—", ("", ",")),
+        ("dogs',", ("dogs'", ",")), ("_so_", ("so", "")), ("नमस्ते।", ("नमस्ते", "")),
+        ("cafe\u0301.", ("caf\u00e9", ".")), ("", ("", "")),
     ],
-)
+)  # fmt: skip
 def test_punctuation_becomes_one_mark_the_voice_knows(text: str, expected: tuple[str, str]) -> None:
     assert split_mark(text) == expected
-
-
-def test_punctuation_alone_has_no_phones(espeak: Espeak) -> None:
-    assert WordPhonemizer(espeak).push("?!") == [PhonedWord((), "?")]
 
 
 def test_an_endless_word_is_cut(espeak: Espeak) -> None:

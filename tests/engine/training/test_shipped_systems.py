@@ -158,16 +158,6 @@ def test_llmvox_runs_dry_first(traces: dict[str, list[Trace]]) -> None:
 
 
 @pytest.mark.slow
-@there("smlle")
-def test_smlle_s_draws_differ_so_that_the_best_can_be_chosen() -> None:
-    model = loaded(str(FOLDERS["smlle"]))
-    one, same, other = (say_in_chunks(model, seed=seed).pcm for seed in (1, 1, 2))
-    loaded.cache_clear()
-    assert np.array_equal(one, same)
-    assert one.shape != other.shape or not np.array_equal(one, other)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in THERE if name in ("speakstream", "smlle")])
 def test_voxtream2_follows_a_rate_best(name: str) -> None:
     assert rate_error(FOLDERS["voxtream2"]) < rate_error(FOLDERS[name])

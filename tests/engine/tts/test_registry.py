@@ -2,20 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.tts import pick, registry
-
-
-def test_what_the_default_of_the_settings_means_is_registered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    assert pick.resolve(SpeechSettings()).engine in registry.NAMES
+from engine.tts import registry
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:

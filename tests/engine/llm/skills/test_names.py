@@ -32,12 +32,9 @@ def test_what_is_no_name_is_left_alone(said: str) -> None:
     assert asked(said) is ELSEWHERE
 
 
-def test_a_name_is_told_back_in_private_and_only_while_it_is_known() -> None:
+def test_a_name_is_told_back_in_private_and_forgotten() -> None:
     known = asked("what's my name", here=MARTIN)
     assert known == Answer("Your name is Martin.", private=True)
     assert "haven't told me" in asked("what's my name").text
-
-
-def test_a_name_is_forgotten() -> None:
     assert asked("forget my name", here=MARTIN).actions == (RememberName(""),)
     assert asked("forget my name") == Answer("I don't know your name.")

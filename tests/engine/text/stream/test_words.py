@@ -1,38 +1,35 @@
 """Deltas become tokens, whatever their size."""
 
+import pytest
+
 from engine.text.stream.words import LONGEST, Ahead, Token, TokenStream
 
+HELLO = Token("Hello", 0, 1, spaced=True, glued=False)
+ONE = Token("one", 0, 1, spaced=False, glued=False)
 
-def test_a_token_is_told_when_the_space_behind_it_arrives() -> None:
+
+@pytest.mark.parametrize(
+    ("deltas", "events"),
+    [
+        (["Hel"], [Ahead("H", 1)]),
+        (["Hel", "lo "], [HELLO]),  # with the space behind it
+        (["one ", "t"], [Ahead("t", 0)]),  # what comes next, by its first character
+        (["one", "\n \n\n\nx"], [ONE, Ahead("", 1), Ahead("", 2), Ahead("x", 4)]),  # line ends
+    ],
+)
+def test_deltas_become_tokens_and_what_lies_ahead(deltas: list[str], events: list[object]) -> None:
     stream = TokenStream()
-    assert stream.push("Hel") == [Ahead("H", 1)]
-    assert stream.push("lo ") == [Token("Hello", 0, 1, spaced=True, glued=False)]
+    *_, given = (stream.push(delta) for delta in deltas)
+    assert given == events
 
 
-def test_what_comes_next_is_told_by_its_first_character() -> None:
+@pytest.mark.parametrize(
+    ("text", "events"), [("a bc", [Token("bc", 2, 0, spaced=False, glued=False)]), ("a ", [])]
+)
+def test_the_end_closes_the_last_token(text: str, events: list[object]) -> None:
     stream = TokenStream()
-    stream.push("one ")
-    assert stream.push("t") == [Ahead("t", 0)]
-
-
-def test_line_ends_are_told_as_they_come_and_counted() -> None:
-    stream = TokenStream()
-    stream.push("one")
-    token, *rest = stream.push("\n \n\n\nx")
-    assert token == Token("one", 0, 1, spaced=False, glued=False)
-    assert rest == [Ahead("", 1), Ahead("", 2), Ahead("x", 4)]
-
-
-def test_the_end_closes_the_last_token() -> None:
-    stream = TokenStream()
-    stream.push("a bc")
-    assert stream.end() == [Token("bc", 2, 0, spaced=False, glued=False)]
-
-
-def test_the_end_after_a_space_has_nothing_to_add() -> None:
-    stream = TokenStream()
-    stream.push("a ")
-    assert stream.end() == []
+    stream.push(text)
+    assert stream.end() == events
 
 
 def test_a_run_without_spaces_is_cut_into_glued_tokens() -> None:

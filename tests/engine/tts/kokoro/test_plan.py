@@ -27,9 +27,7 @@ def rendered_part(plan: Plan, done: int) -> list[np.ndarray]:
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(1, 4), RATES, st.floats(0, 1)), min_size=1, max_size=8))
-def test_what_was_rendered_stays_whatever_comes(
-    steps: list[tuple[int, float | None, float]],
-) -> None:
+def test_what_was_rendered_stays(steps: list[tuple[int, float | None, float]]) -> None:
     plan, known = planned(wish(WORDS[:2], steps[0][1], closed=False)), 2
     done = plan.first
     for more, rate, share in steps:
@@ -59,14 +57,10 @@ def test_a_sentence_planned_bit_by_bit_has_its_rate(rate: float, share: float) -
     assert spoken * SECONDS == pytest.approx(syllables / rate, abs=3 * SECONDS)
 
 
-def test_only_silence_is_behind_the_limit_of_a_whole_sentence() -> None:
-    plan = planned(wish(WORDS, 4.0))
-    assert plan.edges[-2] <= plan.limit < plan.edges[-2] + 8
-
-
-def test_the_last_word_waits_until_it_is_known_what_follows() -> None:
-    plan = planned(wish(WORDS[:4], 4.0, closed=False))
-    assert plan.first < plan.limit < plan.onsets[-1]
+def test_only_silence_is_behind_the_limit_and_a_last_word_waits_for_what_follows() -> None:
+    whole, begun = planned(wish(WORDS, 4.0)), planned(wish(WORDS[:4], 4.0, closed=False))
+    assert whole.edges[-2] <= whole.limit < whole.edges[-2] + 8
+    assert begun.first < begun.limit < begun.onsets[-1]
 
 
 def test_silences_are_between_the_words_and_as_long_as_their_pauses() -> None:

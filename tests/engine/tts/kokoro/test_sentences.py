@@ -38,6 +38,12 @@ def plans(words: Sequence[PhonedWord], groups: Sequence[int]) -> Planned:
             known, waiting = known + waiting[:count], waiting[count:]
 
 
+@given(UTTERANCES, st.lists(st.integers(1, 4), max_size=40))
+@example([PhonedWord(("b",))] * 3, [2, 1])
+def test_plans_do_not_depend_on_when_words_came(words: list[PhonedWord], groups: list[int]) -> None:
+    assert plans(words, groups) == plans(words, [])
+
+
 def closed(made: Planned) -> list[tuple[PhonedWord, ...]]:
     return [words for words, whole in made if whole]
 
@@ -46,17 +52,14 @@ def length(words: Sequence[PhonedWord]) -> int:
     return sum(1 + sum(map(len, word.phones)) for word in words)
 
 
-@given(UTTERANCES, st.lists(st.integers(1, 4), max_size=40))
-@example([PhonedWord(("b",))] * 3, [2, 1])
-def test_plans_do_not_depend_on_when_words_came(words: list[PhonedWord], groups: list[int]) -> None:
-    assert plans(words, groups) == plans(words, [])
-
-
 @given(UTTERANCES)
+@example([PhonedWord(tuple("jɛs"))])
+@example([PhonedWord((), "."), PhonedWord((), "?")])
 def test_sentences_are_all_words_that_sound_in_order(words: list[PhonedWord]) -> None:
     said = [word.phones for sentence in closed(plans(words, [])) for word in sentence]
     last = max((n for n, word in enumerate(words) if word.phones), default=-1)
     assert said[: last + 1] == [word.phones for word in words[: last + 1]]
+    assert bool(said) == (last >= 0)
 
 
 @given(UTTERANCES)
@@ -85,16 +88,6 @@ def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word() -> None:
     assert len(closed(plans(with_comma, []))[0]) == 61
     early = [word] * 20 + [PhonedWord(word.phones, ",")] + long
     assert len(closed(plans(early, []))[0]) == len(first)
-
-
-def test_what_has_no_sound_is_no_sentence() -> None:
-    assert plans([PhonedWord((), "."), PhonedWord((), "?")], []) == []
-    assert plans([], []) == []
-
-
-def test_a_reply_of_one_word_without_a_mark_is_one() -> None:
-    word = PhonedWord(tuple("jɛs"))
-    assert plans([word], []) == [((word,), True)]
 
 
 def test_the_first_plan_knows_two_words_with_a_sound() -> None:

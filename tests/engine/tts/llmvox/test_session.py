@@ -9,12 +9,13 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Starved
+from engine.tts.base import Starved
 from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
 from tests.engine.nn.prenets import kept, passed
 from tests.engine.tts.llmvox.small_model import GENERATION, STACK, small
+from tests.engine.tts.utterances import drain, push, say
 
 FIRST = ["The", "old", "boat", "left", "at", "seven."]
 SECOND = ["Did", "nobody", "see", "it?"]
@@ -44,13 +45,7 @@ def said(
     """The vectors [T, ENTRY] of all tokens a session says."""
     ears = Heard()
     model = small(generation, units, seed, ears)
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in words:
-            session.push_word(word)
-        session.end_input()
-        while isinstance(session.step(), AudioFrame):
-            pass
-        assert session.step() == Finished()
+    say(model, [words], seed=0)
     columns = torch.cat(ears.pieces)
     who = torch.from_numpy(model.voices()[0].tensors["speaker"])
     assert torch.equal(columns[:, ENTRY:], who.expand(len(columns), -1))
@@ -145,22 +140,17 @@ def test_two_sentences_are_each_said_as_if_alone(units: Units) -> None:
     assert torch.equal(said([*FIRST, *SECOND], units), torch.cat(alone))
 
 
-def test_a_unit_never_changes_a_token_before_it() -> None:
-    one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
-    known = len(units_of(["Seven", "boats"], Units.PHONES))
-    assert torch.equal(one[:known], other[:known])
-
-
-def test_an_open_sentence_has_a_token_for_every_unit_and_no_more() -> None:
+def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes() -> None:
     ears = Heard()
     model = small(replace(GENERATION, first_chunk=1), vocoder=ears)
+    known = len(units_of(["Seven", "boats"], Units.PHONES))
     with model.open(model.voices()[0], seed=0) as session:
-        for word in ("Seven", "boats"):
-            session.push_word(word)
-        while isinstance(session.step(), AudioFrame):
-            pass
+        push(session, ("Seven", "boats"), ended=False)
+        drain(session)
         assert session.step() == Starved()
-    assert len(torch.cat(ears.pieces)) == len(units_of(["Seven", "boats"], Units.PHONES))
+    assert len(torch.cat(ears.pieces)) == known
+    one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
+    assert torch.equal(one[:known], other[:known])
 
 
 @pytest.mark.parametrize(
@@ -172,10 +162,6 @@ def test_chunks_grow_as_the_algorithm_and_its_server_have_it(
 ) -> None:
     ears = Heard()
     generation = replace(GENERATION, growth=growth, largest_chunk=largest)
-    model = small(generation, vocoder=ears)
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in ("One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"):
-            session.push_word(word)
-        while isinstance(session.step(), AudioFrame):
-            pass
+    words = ["One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"]
+    say(small(generation, vocoder=ears), [words])
     assert [len(piece) for piece in ears.pieces][: len(sizes)] == sizes

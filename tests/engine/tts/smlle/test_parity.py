@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.tts.base import AudioFrame, Finished
 from tests.engine.tts.smlle import slow
 from tests.engine.tts.smlle.small import GENERATION, small_parts, small_voice, speaking
+from tests.engine.tts.utterances import say
 
 WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
 
@@ -32,14 +32,7 @@ def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
     kept, voice = Kept([]), small_voice(3)
     unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
     parts = replace(small_parts(unguarded), vocoder=kept)
-    model = speaking(parts, voice)
-    with model.open(voice, seed=seed) as session:
-        for word in WORDS:
-            session.push_word(word)
-        session.end_input()
-        while isinstance(step := session.step(), AudioFrame):
-            pass
-    assert isinstance(step, Finished)
+    say(speaking(parts, voice), [WORDS], seed=seed)
     expected = slow.log_mel(parts, voice, WORDS, seed)
     assert len(expected) > 15
     assert torch.allclose(torch.cat(kept.columns), expected, atol=1e-4)

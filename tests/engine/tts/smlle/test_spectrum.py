@@ -3,7 +3,7 @@
 import torch
 
 from engine.nn.cache import KvCache
-from engine.tts.smlle.spectrum import Inputs, before, prepared
+from engine.tts.smlle.spectrum import Inputs, before
 from tests.engine.tts.smlle.small import SHAPE, small_parts
 
 STEPS = 9
@@ -48,16 +48,3 @@ def test_restored_is_what_was_normalised() -> None:
     mel = torch.randn(5, SHAPE.bands)
     assert torch.allclose(net.restored(net.normalised(mel)), mel, atol=1e-6)
     assert net.normalised(torch.full((1, SHAPE.bands), -1.0)).eq(1.0).all()
-
-
-def test_without_a_prompt_nothing_came_before() -> None:
-    parts = small_parts()
-    empty = Inputs(
-        torch.zeros(1, 0, dtype=torch.int64),
-        torch.zeros(1, 0, dtype=torch.int64),
-        torch.zeros(1, 0, SHAPE.values),
-        torch.zeros(1, SHAPE.speaker_width),
-    )
-    prompt = prepared(parts.spectrum, parts.spectrum_rotation, empty, empty.before, 0.5)
-    assert prompt.cache.length == 0
-    assert not prompt.last.any()

@@ -24,13 +24,10 @@ def test_a_token_moves_from_the_last_phone_of_the_frame_before() -> None:
 
 
 def test_behind_the_last_phone_the_text_is_over() -> None:
-    walk = cursor(9)
-    assert walk.advance(NEXT_ONE, 10, closed=True) == Span(10, 10, ended=True)
-    assert cursor(9).advance(SKIP_TWO, 10, closed=True) == Span(11, 11, ended=True)
-
-
-def test_two_phones_may_reach_into_the_silence_without_ending() -> None:
+    """Two phones may reach into the silence before that."""
     assert cursor(8).advance(NEXT_TWO, 10, closed=True) == Span(9, 10)
+    assert cursor(9).advance(NEXT_ONE, 10, closed=True) == Span(10, 10, ended=True)
+    assert cursor(9).advance(SKIP_TWO, 10, closed=True) == Span(11, 11, ended=True)
 
 
 def test_while_more_text_may_come_there_is_no_end() -> None:
@@ -59,13 +56,8 @@ def test_inside_the_text_a_phone_is_left_after_twenty_six_visits() -> None:
     assert spans[26] == Span(6, 6)
 
 
-@given(
-    tokens=st.lists(st.integers(0, 5), min_size=1, max_size=300),
-    length=st.integers(3, 60),
-)
-def test_it_never_goes_back_and_stays_within_the_rows_that_exist(
-    tokens: list[int], length: int
-) -> None:
+@given(tokens=st.lists(st.integers(0, 5), min_size=1, max_size=300), length=st.integers(3, 60))
+def test_it_never_goes_back_and_stays_in_the_rows(tokens: list[int], length: int) -> None:
     walk = cursor()
     last = 0
     for token in tokens:

@@ -31,9 +31,7 @@ def test_follow_ups_follow_one_another_past_asides(said: tuple[str, ...], answer
         ("spell necessary", "thank you"),
     ],
 )
-def test_where_the_sentence_before_was_another_ones_nothing_is_followed(
-    said: tuple[str, ...],
-) -> None:
+def test_where_another_one_was_asked_before_nothing_is_followed(said: tuple[str, ...]) -> None:
     assert asked(*said) is ELSEWHERE
 
 

@@ -11,10 +11,11 @@ from engine.nn.transformer import TransformerConfig
 from engine.tts.base import AudioFrame, Starved
 from engine.tts.llmvox.config import WORD, Generation
 from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedReplica
-from engine.tts.llmvox.published.session import PublishedSession, SentenceBytes
+from engine.tts.llmvox.published.session import SentenceBytes
 from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, load_random
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.published.small_model import CODEC, SHAPE, SHORT, small
+from tests.engine.tts.utterances import push
 
 FIRST, SECOND, THIRD = ["The", "old", "boat", "left."], ["Did", "it?"], ["Nobody", "saw!"]
 
@@ -51,9 +52,17 @@ def endless(generation: Generation, ears: Heard) -> PublishedSynthesiser:
     return model
 
 
-def test_sentences_are_each_said_as_if_alone() -> None:
+def test_sentences_are_each_said_as_if_alone_and_an_open_one_as_far_as_it_is_known() -> None:
     alone = [torch.cat(said(words).pieces) for words in (FIRST, SECOND, THIRD)]
     assert torch.equal(torch.cat(said([*FIRST, *SECOND, *THIRD]).pieces), torch.cat(alone))
+    assert all((each.abs().sum(1) > 0).all() for each in alone)  # nothing of the end itself
+    ears = Heard()
+    model = small(replace(SHORT, first_chunk=1, growth=1), ears)  # type: ignore[arg-type]
+    with model.open(model.voices()[0], seed=0) as session:
+        push(session, ("Seven", "boats"), ended=False)
+        laws.drain(session)
+        assert session.step() == Starved()
+    assert len(torch.cat(ears.pieces)) == len("Seven") + len("boats") + 2
 
 
 def test_each_replica_has_chunks_of_its_own_that_double() -> None:
@@ -74,8 +83,7 @@ def test_each_replica_has_chunks_of_its_own_that_double() -> None:
 def test_the_replica_behind_works_while_the_first_is_heard() -> None:
     model = endless(replace(SHORT, first_chunk=4, longest_unit=8), Heard())
     with model.open(model.voices()[0], seed=0) as session:
-        for word in [*FIRST, *SECOND]:
-            session.push_word(word)
+        push(session, [*FIRST, *SECOND], ended=False)
         front, behind = session._lanes
         assert isinstance(session.step(), AudioFrame)
         assert not behind.tokens  # the first sound does not wait for it
@@ -85,25 +93,6 @@ def test_the_replica_behind_works_while_the_first_is_heard() -> None:
         assert not front.ended
         session.step()
         assert len(behind.tokens) == behind.chunk  # its first chunk and no more
-
-
-def test_an_open_sentence_has_a_token_for_every_byte_and_no_more() -> None:
-    ears = Heard()
-    model = small(replace(SHORT, first_chunk=1, growth=1), ears)  # type: ignore[arg-type]
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in ("Seven", "boats"):
-            session.push_word(word)
-        while isinstance(session.step(), AudioFrame):
-            pass
-        assert session.step() == Starved()
-    assert len(torch.cat(ears.pieces)) == len("Seven") + len("boats") + 2
-
-
-def test_nothing_is_said_of_the_end_itself() -> None:
-    model = small()
-    entries = model.parts.model.codebook.weight
-    assert not entries[-1].any()
-    assert all((piece.abs().sum(1) > 0).all() for piece in said(FIRST).pieces)
 
 
 def test_words_begin_where_their_bytes_let_expect_it() -> None:
@@ -131,10 +120,7 @@ def test_a_text_without_a_full_stop_is_said_whole() -> None:
 def test_a_sentence_never_has_more_positions_than_the_weights() -> None:
     model = endless(replace(GENERATION, longest_unit=1000), Heard())
     with model.open(model.voices()[0], seed=0) as session:
-        assert isinstance(session, PublishedSession)
-        for word in FIRST:
-            session.push_word(word)
-        session.end_input()
+        push(session, FIRST)
         lengths = []
         while isinstance(session.step(), AudioFrame):
             lengths.append(session._lanes[0].replica.length)

@@ -56,18 +56,6 @@ def test_every_code_is_the_best_given_those_before(profile: Profile) -> None:
         assert best.tolist() == found[0].tolist()
 
 
-def test_two_memories_on_one_model_do_not_disturb_each_other() -> None:
-    made = model(INT8)
-    table, one, other = rotary_tables(made).depth, made.acoustic_memory(), made.acoustic_memory()
-    first = made.acoustic_codes(hidden(1), torch.tensor([[5]]), table, one)
-    kept = first.clone()
-    second = made.acoustic_codes(hidden(2), torch.tensor([[6]]), table, other)
-    again = made.acoustic_codes(hidden(1), torch.tensor([[5]]), table, other)
-    assert torch.equal(first, kept)
-    assert torch.equal(first, again)
-    assert not torch.equal(first, second)
-
-
 @pytest.mark.parametrize("profile", [FULL, INT8], ids=["plain", "packed"])
 def test_frames_made_abreast_have_the_codes_that_each_has_alone(profile: Profile) -> None:
     made = model(profile)

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.nn.transformer import Linear, RotaryTable, Transformer, TransformerConfig
+from engine.nn.transformer import RotaryTable, Transformer, TransformerConfig
 from engine.tts.voxtream.network.phones import PhoneRows, extend
+from tests.engine.nn.stacks import seeded_stack
 
 CONFIG = TransformerConfig(layers=6, width=32, heads=4, kv_heads=2, hidden=48)
 TABLE = RotaryTable(CONFIG.head_width, torch.device("cpu"))
@@ -16,12 +17,7 @@ COUNT = 70
 
 @pytest.fixture(scope="module")
 def stack() -> Transformer:
-    model = Transformer(CONFIG)
-    generator = torch.Generator().manual_seed(0)
-    for module in model.modules():
-        if isinstance(module, Linear):
-            module.weight.normal_(0, 0.15, generator=generator)
-    return model
+    return seeded_stack(CONFIG, 0.15)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +27,7 @@ def embedded() -> Tensor:
 
 @pytest.mark.parametrize("look_ahead", [1, 3, 5])
 @pytest.mark.parametrize("window", [625, 12])
-def test_cached_rows_equal_uncached_ones(
+def test_cached_rows_are_uncached(
     stack: Transformer, embedded: Tensor, look_ahead: int, window: int
 ) -> None:
     whole = extend(PhoneRows(look_ahead, window), embedded, stack, TABLE)
@@ -54,20 +50,17 @@ def test_a_row_sees_exactly_as_far_as_its_layers_look(stack: Transformer, embedd
     assert int(seen.nonzero()[0]) == 40 - 6 * 2
 
 
-def test_dropping_spoken_rows_changes_none_of_the_others(
+def test_dropped_rows_change_no_others_and_free_memory(
     stack: Transformer, embedded: Tensor
 ) -> None:
     whole = extend(PhoneRows(3, 625), embedded, stack, TABLE)
     rows = extend(PhoneRows(3, 625), embedded[:, :40], stack, TABLE).dropped_before(15)
     rows = extend(rows, embedded[:, 40:], stack, TABLE)
     assert rows.first == 15
-    torch.testing.assert_close(rows.row(15), whole.row(15), rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(rows.row(COUNT - 1), whole.row(COUNT - 1), rtol=1e-4, atol=1e-5)
-
-
-def test_memory_of_a_long_text_stays_bounded(stack: Transformer, embedded: Tensor) -> None:
-    rows = PhoneRows(1, 12)
+    for row in (15, COUNT - 1):
+        torch.testing.assert_close(rows.row(row), whole.row(row), rtol=1e-4, atol=1e-5)
+    long = PhoneRows(1, 12)
     for _ in range(6):
-        rows = extend(rows, embedded, stack, TABLE).dropped_before(rows.length)
-    assert max(layer.keys.shape[2] for layer in rows.layers) <= 12 + 64
-    assert rows.rows.shape[1] <= COUNT + 6
+        long = extend(long, embedded, stack, TABLE).dropped_before(long.length)
+    assert max(layer.keys.shape[2] for layer in long.layers) <= 12 + 64
+    assert long.rows.shape[1] <= 2 * COUNT

@@ -2,11 +2,12 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from engine.codec.mimi import Mimi, MimiStream
+from engine.codec.mimi import FRAME_SAMPLES, Mimi, MimiStream
 from engine.nn.sampling import race_noise
 from engine.tts.base import AudioFrame
 from engine.tts.phones import EOS, SILENCE, own_table
@@ -16,7 +17,7 @@ from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.voxtream1.config import Generation
 from engine.tts.voxtream.voxtream1.frames import choose
 from engine.tts.voxtream.voxtream1.script import Cursor, Script
-from tests.engine.tts.laws import drain
+from tests.engine.tts.utterances import push, say
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, TARGET, small
 
 DRAWS = 2000
@@ -71,8 +72,7 @@ def test_it_speaks_at_the_first_word_and_takes_one_more_a_frame() -> None:
         session.push_word("Seven")
         assert isinstance(session.step(), AudioFrame)
         taken = [session._taken]
-        for word in ["boats", "crossed", "icy", "rivers"]:
-            session.push_word(word)
+        push(session, ["boats", "crossed", "icy", "rivers"], ended=False)
         for _ in range(4):
             session.step()
             taken.append(session._taken)
@@ -81,20 +81,12 @@ def test_it_speaks_at_the_first_word_and_takes_one_more_a_frame() -> None:
 
 
 def test_phones_beyond_the_look_ahead_change_no_frame() -> None:
-    model, said = small(), []
-    for last in ("slowly", "music"):
-        with model.open(model.voices()[0], seed=4) as session:
-            for word in ("Seven", "boats", "crossed", "icy", "rivers", last):
-                session.push_word(word)
-            session.end_input()
-            frames = [step.pcm for _ in range(4) if isinstance(step := session.step(), AudioFrame)]
-        said.append(torch.cat([torch.from_numpy(pcm) for pcm in frames]))
-    assert torch.equal(said[0], said[1])
+    model, words = small(), ["Seven", "boats", "crossed", "icy", "rivers"]
+    one, other = (say(model, [[*words, last]], seed=4).pcm for last in ("slowly", "music"))
+    assert np.array_equal(one[: 4 * FRAME_SAMPLES], other[: 4 * FRAME_SAMPLES])
 
 
-def test_the_codec_is_told_the_phones_of_the_frame_it_decodes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_codec_is_told_each_frame_s_phones(monkeypatch: pytest.MonkeyPatch) -> None:
     """A frame in which a word begins is told that word's first phone."""
     heard: list[tuple[int, ...]] = []
     decode = Mimi.decode_frame
@@ -105,15 +97,10 @@ def test_the_codec_is_told_the_phones_of_the_frame_it_decodes(
         return decode(mimi, stream, codes, phones)
 
     monkeypatch.setattr(Mimi, "decode_frame", keep)
-    words = ["Seven", "boats", "cross", "many", "floods"]
-    model, firsts = small(), [own_table().ids(first)[0] for first in "sbkmf"]
-    with model.open(model.voices()[0], seed=3) as session:
-        for word in words:
-            session.push_word(word)
-        session.end_input()
-        frames = drain(session)
+    firsts = [own_table().ids(first)[0] for first in "sbkmf"]
+    frames = say(small(), [["Seven", "boats", "cross", "many", "floods"]], seed=3).frames
     pairs = zip(frames, heard, strict=True)
     begun = [(onset.word, told) for frame, told in pairs for onset in frame.onsets]
-    assert [word for word, _ in begun] == list(range(len(words)))
+    assert [word for word, _ in begun] == list(range(len(firsts)))
     assert all(firsts[word] in told for word, told in begun)
     assert SILENCE in heard[-1] or EOS in heard[-1]
