@@ -41,15 +41,6 @@ def test_streams_decoded_in_turn_sound_as_each_alone(mimi: Mimi) -> None:
         assert not torch.allclose(taken[5], fresh)  # it remembers its past
 
 
-def test_a_copied_stream_goes_on_like_the_one_it_was_copied_from(mimi: Mimi) -> None:
-    row, stream = codes(4), mimi.open()
-    mimi.decode_frame(stream, row[:, :, :5])
-    copied = mimi.copied(stream)
-    expected = mimi.decode_frame(stream, row[:, :, [5]])
-    mimi.decode_frame(stream, row[:, :, [0]])
-    assert torch.equal(mimi.decode_frame(copied, row[:, :, [5]]), expected)
-
-
 def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
     """Also after a call that failed."""
     with pytest.raises(RuntimeError):

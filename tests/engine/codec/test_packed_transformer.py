@@ -67,18 +67,6 @@ def test_a_stream_started_again_is_as_new(packed, columns) -> None:
     assert torch.equal(packed(columns), packed(columns))
 
 
-def test_two_streams_do_not_hear_each_other(packed, columns) -> None:
-    alone = streamed(packed, columns, 2)
-    states = [packed._init_streaming_state(1) for _ in range(2)]
-    heard = ([], [])
-    for piece in columns.split(2, dim=1):
-        for state, taken, column in zip(states, heard, (piece, -piece), strict=True):
-            packed.set_streaming_state({"": state})
-            taken.append(packed(column))
-    packed.set_streaming_state({"": None})
-    assert torch.equal(torch.cat(heard[0], dim=1), alone)
-
-
 @pytest.mark.parametrize(
     "changes",
     [

@@ -9,7 +9,7 @@ from torch import nn
 
 from engine.codec.mimi import random_mimi
 from engine.codec.packed_transformer import PackedMimiTransformer
-from engine.codec.products import FEW, CodeTable, ProductConv, ProductConvTranspose, tabled
+from engine.codec.products import FEW, ProductConv
 from engine.nn.packed.quantise import Precision
 from tests.engine.tts.voxtream.small_model import narrow_sections, small_mimi
 
@@ -44,26 +44,6 @@ def test_a_convolution_as_a_product(stride: int, dilation: int, length: int) -> 
     expected = plain(x)
     plain.__class__ = ProductConv
     torch.testing.assert_close(plain(x), expected, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("length", [1, 2, 7])
-@pytest.mark.parametrize("bias", [True, False])
-def test_an_upsampling_convolution_as_a_product(length: int, bias: bool) -> None:
-    torch.manual_seed(0)
-    plain = nn.ConvTranspose1d(6, 5, 8, stride=4, bias=bias)
-    x = torch.randn(2, 6, length)
-    quick = ProductConvTranspose(plain)
-    torch.testing.assert_close(quick(x), plain(x), rtol=1e-4, atol=1e-5)
-
-
-def test_one_table_decodes_what_the_codebooks_do() -> None:
-    codes = torch.randint(0, 2048, (2, 3, 5), generator=torch.Generator().manual_seed(0))
-    plain, tuned = (random_mimi(4, 0, **narrow_sections())._model for _ in range(2))
-    plain.set_num_codebooks(3)
-    tabled(tuned, 3)
-    assert isinstance(tuned.quantizer, CodeTable)
-    expected = plain.quantizer.decode(codes)
-    torch.testing.assert_close(tuned.quantizer.decode(codes), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(

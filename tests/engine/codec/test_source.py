@@ -32,15 +32,6 @@ def test_pulses_and_noise_are_equally_strong_and_the_noise_is_the_same_every_tim
     assert not torch.allclose(first, second)
 
 
-def test_the_source_goes_on_where_the_last_piece_ended() -> None:
-    pitch = 100 + 80 * torch.rand(2, 30, generator=torch.Generator().manual_seed(5))
-    whole = torch.cat(source()(pitch), dim=1)
-    piecewise = source()
-    with piecewise.streaming(2):
-        parts = [torch.cat(piecewise(part), dim=1) for part in pitch.split(4, dim=1)]
-    assert torch.allclose(torch.cat(parts, dim=-1), whole, atol=1e-5)
-
-
 def test_a_minimum_phase_filter_has_the_gains_asked_for_and_rings_forward() -> None:
     bins = torch.linspace(0, 3.0, BINS)
     gains = torch.cos(bins) - 1.0

@@ -74,13 +74,6 @@ def test_voxtream_learns_the_same_corpus_and_speaks(whole: Whole, tmp_path: Path
         model.encode_voice(np.zeros(48_000, np.float32), 24_000)
 
 
-def test_a_clip_becomes_a_voice_of_the_pack(loaded: VoxtreamSynthesiser, whole: Whole) -> None:
-    spoken = max(read_speech(whole.run, 1.0).training, key=lambda each: len(each.pcm))
-    made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
-    assert made.model == loaded.info.voice_model
-    assert made.tensors["speaker"].shape == (192,)
-
-
 def test_the_frozen_codes_are_exported_as_used_with_another_decoder(whole: Whole) -> None:
     kept = load_file(whole.run.stage("codec") / "codec.safetensors")
     last = load_file(whole.run.stage("codec") / "checkpoint.safetensors")

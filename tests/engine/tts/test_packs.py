@@ -55,7 +55,6 @@ def test_a_pack_of_one_s_own_goes_before_the_shipped_one(shipped: Path) -> None:
     assert packs.find("llmvox") == shipped  # half a pack hides none
     packs.folder_of("llmvox").rmdir()
     system = find("llmvox")
-    assert system is not None
     assert packs.pack_folder(system) == shipped
     own = write_pack(packs.folder_of("llmvox"))
     assert packs.pack_folder(system) == own

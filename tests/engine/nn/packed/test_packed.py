@@ -62,22 +62,6 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision)
             cache.advance(length)
 
 
-def test_unused_room_in_the_cache_does_not_show() -> None:
-    stack = Transformer(CONFIG)
-    for module in stack.modules():
-        if isinstance(module, Linear):
-            module.weight.fill_(0.01)
-    packed = packed_twin(stack, Precision.INT8)
-    x = torch.randn(1, 1, CONFIG.width, generator=torch.Generator().manual_seed(0))
-    rotation = RotaryTable(CONFIG.head_width, CPU).slice(0, 1)
-    outs = []
-    for room in (0, 40):
-        cache = KvCache(CONFIG, 1, CPU, torch.float32)
-        cache.reserve(room)
-        outs.append(packed(x, rotation, cache))
-    assert torch.equal(outs[0], outs[1])
-
-
 def test_off_cuda_a_graph_is_the_plain_call() -> None:
     box = torch.ones(2)
     doubled = Graphed(lambda: (box * 2,), CPU)

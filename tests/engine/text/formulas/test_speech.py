@@ -42,10 +42,3 @@ def test_deep_nesting_is_no_error(text: str) -> None:
 )  # fmt: skip
 def test_formulas_that_mean_different_things_sound_different(one: str, other: str) -> None:
     assert speech.words(f"${one}$") != speech.words(f"${other}$")
-
-
-def test_a_plain_number_is_ordinary_text() -> None:
-    assert speech.as_text("$1{,}000$") == "1,000"
-    assert speech.as_text("$50\\%$") == "50%"
-    assert speech.as_text("$90^\\circ$") == "90°"
-    assert speech.as_text("$x$") == ""

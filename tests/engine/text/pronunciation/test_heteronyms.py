@@ -100,15 +100,6 @@ def test_british_voices_tell_verbs_from_nouns_as_well() -> None:
     assert phones(british, ("The", "record", "is", "old."), 1) == "ɹˈɛkɔːd"
 
 
-def test_every_sound_is_asked_for_by_a_word_of_that_sense(espeak: Espeak) -> None:
-    """What espeak is given has the sound; nothing in the table is misspelt."""
-    for word, senses in _SOUNDS.items():
-        for sentence in (*sentences("first"), *sentences("second")):
-            if sentence.word.lower() == word:
-                said = phones(espeak, sentence.words, sentence.place)
-                assert said in senses.values(), (word, said)
-
-
 def test_the_formant_voice_gets_the_same_sense() -> None:
     phrasing = Phrasing()
     text = "Use it. The record is old, so record the new use of it."

@@ -45,7 +45,6 @@ def espeak() -> Espeak:
 @pytest.fixture(scope="module")
 def take() -> Take:
     (made,) = synthesisers.speak_all("flite", [Request(TEXT, "rms", 1.0, 100.0)])
-    assert made is not None
     return made
 
 
@@ -65,8 +64,6 @@ def test_phones_have_the_times_of_sounds(
     phones: list[str], sounded: str, starts: tuple[int, ...]
 ) -> None:
     found, wrong = match(phones, made_of(sounded)), match(phones, made_of("s iː z ɜː"))
-    assert found is not None
-    assert wrong is not None
     assert found.starts == starts
     assert found.cost < 0.5 < wrong.cost
     assert all(set(sounds.of_ipa(phone)) <= set(sounds.SOUNDS) for phone in own_ids())
@@ -77,7 +74,6 @@ def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> 
     ends = [0, *(sound.end for sound in take.sounds)]
     assert ends == [*(sound.start for sound in take.sounds), len(take.pcm)]  # without gaps
     aligned = Aligner().align(take.pcm, take.sample_rate, TEXT)
-    assert aligned is not None
     ours, theirs = (
         np.array([sound.start for sound in of.sounds if sound.name != sounds.PAUSE])
         for of in (take, aligned)
@@ -90,7 +86,6 @@ def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> 
 def test_vowels_are_louder_than_pauses(take: Take, espeak: Espeak, tiny: Recipe) -> None:
     speaker = cast(tiny)[-1]
     made = finish(Plan(TEXT, TEXT, speaker, ()), (take,), espeak)
-    assert made is not None
     ends = [*made.starts[1:], made.end]
     levels: dict[bool, list[float]] = {True: [], False: []}
     for phone, start, end in zip(made.phones, made.starts, ends, strict=True):
@@ -116,7 +111,6 @@ def finished(espeak: Espeak, speaker: Speaker, *rates: float) -> Utterance:
     planned = Plan(TEXT, TEXT, speaker, rates)
     takes = synthesisers.speak_all("flite", planned.requests())
     made = finish(planned, tuple(take for take in takes if take), espeak)
-    assert made is not None
     return made
 
 

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is 
 @pytest.fixture(scope="module")
 def take() -> Take:
     (made,) = synthesisers.speak_all("flite", [Request(TEXT, "slt", 1.0, 170.0)])
-    assert made is not None
     return made
 
 

@@ -5,8 +5,6 @@ import re
 from pathlib import Path
 
 from engine.training.corpus import grammar, prose
-from engine.training.corpus.texts import make_texts, runs
-from engine.training.recipe import Recipe
 
 
 def test_every_slot_of_every_template_is_filled() -> None:
@@ -32,13 +30,3 @@ def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path: P
         "This is fine, I think.",
         "Words are kept in a small list.",
     ]
-
-
-def test_no_training_text_shares_five_words_in_a_row_with_a_test_sentence(tiny: Recipe) -> None:
-    listed = [f"The {a} {b} went over the hill to see it." for a in "abcdefgh" for b in "klmnopqr"]
-    texts = make_texts(tiny, listed)
-    draw = random.Random(3)
-    tested = frozenset().union(*(runs(text) for text in texts.test))
-    assert len(texts.test) == tiny.corpus.test_sentences
-    assert not any(runs(text) & tested for text in texts.prose)
-    assert not any(runs(texts.draw(draw, tiny.corpus)) & tested for _ in range(300))

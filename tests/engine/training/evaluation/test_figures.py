@@ -102,7 +102,6 @@ def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice()
     lost = {"clone": [0.6, 0.8], "other": [0.0, 1.0]}
     named = {"vector": [0.6, 0.8]}
     found = likeness([own, {}, lost, named])
-    assert found is not None
     assert (found.best, found.equal_error) == (0.5, 0.0)
     assert found.of_named == pytest.approx((0.6, 0.8))
     assert figure("likeness of a clone to its speaker").cell(Results(likeness=found)) != UNMEASURED

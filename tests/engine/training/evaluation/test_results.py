@@ -106,7 +106,6 @@ def test_a_sudden_change_takes_as_long_as_the_window_smears_it_and_as_it_is_late
 ) -> None:
     """Without an alignment the voice's own onsets serve."""
     found = settling([stepping(before, after, late)] * 2)
-    assert found is not None
     assert found.before == pytest.approx(before, rel=0.1)
     assert found.after == pytest.approx(after, rel=0.1)
     assert found.seconds == pytest.approx(0.4 + late, abs=0.3)

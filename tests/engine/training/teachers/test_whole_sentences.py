@@ -57,10 +57,8 @@ def _fake(monkeypatch: pytest.MonkeyPatch, espeak: Espeak) -> None:
 def said(espeak: Espeak, *rates: float, warp: float = 1.0, text: str = TEXT) -> Utterance:
     planned = Plan(text, text, Speaker(3, HEART, warp, 0.0, 0.0, held_out=False), rates)
     (take,) = synthesisers.speak_all("kokoro", planned.requests())
-    assert take is not None
     assert take.sounds[-1].end == len(take.pcm)
     made = finish(planned, (take,), espeak)
-    assert made is not None
     return made
 
 

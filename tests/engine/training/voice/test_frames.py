@@ -20,7 +20,6 @@ def starts_of(lengths: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> None:
     frames = -(-sum(lengths) // FRAME_SAMPLES)
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
-    assert found is not None
     cursor = AlignmentCursor(-1, DURATION_TOKENS, GENERATION)
     for token, first, last in zip(found, *spans(found).T, strict=True):
         span = cursor.advance(int(token), len(lengths), closed=False)
@@ -36,7 +35,6 @@ def test_each_frame_speaks_the_phones_that_sound_in_it(
     lengths: list[int], frames: int, spoken: list[list[int]]
 ) -> None:
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
-    assert found is not None
     assert spans(found).tolist() == spoken
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.tts.base import Pcm
-from engine.tts.espeak.joining import FADE, Joiner, Span, stretch
+from engine.tts.espeak.joining import Joiner, Span, stretch
 from engine.tts.espeak.library import SAMPLE_RATE
 
 
@@ -17,30 +17,12 @@ def largest_step(pcm: Pcm) -> float:
     return float(np.abs(np.diff(pcm)).max())
 
 
-@pytest.mark.parametrize("behind_a_pause", [False, True])
-def test_the_first_piece_is_passed_on_as_it_is(behind_a_pause: bool) -> None:
-    joiner, pcm = Joiner(), tone(210, 4000, 1.0)
-    if behind_a_pause:
-        joiner.append(Span(tone(150, 4000), 0, 2000))
-        joiner.pause(100)
-    assert np.array_equal(joiner.append(Span(pcm, 700, 900)), pcm[700:900])
-
-
 @pytest.mark.parametrize("phase", [0.0, 1.0, 2.5, 4.0, 5.5])
 def test_pieces_of_any_phase_join_without_a_step(phase: float) -> None:
     joiner = Joiner()
     first = joiner.append(Span(tone(150, 4000), 0, 2000))
     second = joiner.append(Span(tone(150, 4000, phase), 1000, 3000))
     assert largest_step(np.concatenate([first, second])) < 1.05 * largest_step(tone(150, 4000))
-
-
-def test_a_pause_fades_the_last_piece_out() -> None:
-    joiner = Joiner()
-    first = joiner.append(Span(tone(150, 4000), 0, 2040))
-    silence = joiner.pause(1000)
-    assert len(silence) == 1000
-    assert not silence[FADE:].any()
-    assert largest_step(np.concatenate([first, silence])) < 1.2 * largest_step(tone(150, 4000))
 
 
 def test_very_short_pieces_and_pauses_do_no_harm() -> None:

@@ -1,10 +1,8 @@
 """Contexts depend on the words alone, and wait for no more than one word."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from engine.tts.espeak.phrasing import Break, Phrasing, closing_break, split_word
+from engine.tts.espeak.phrasing import Phrasing, split_word
 
 
 def taken(phrasing: Phrasing) -> list[tuple[str, ...]]:
@@ -81,13 +79,6 @@ def test_what_an_english_voice_cannot_say_makes_no_sound() -> None:
     assert [found[0].text for found in iter(phrasing.take, None)] == ["Say", "", "now"]
 
 
-def test_a_piece_that_is_taken_again_is_said_the_same() -> None:
-    phrasing = phrasing_of("We", "record", "a", "record", ended=True)
-    once = taken(phrasing)
-    phrasing.go_back(1)
-    assert taken(phrasing) == once[1:]
-
-
 def test_a_long_clause_keeps_its_context_short() -> None:
     contexts = taken(phrasing_of(*["word"] * 50, ended=True))
     assert max(map(len, contexts)) <= 16
@@ -100,13 +91,6 @@ def test_a_word_of_ten_thousand_letters_is_spoken_in_parts() -> None:
     assert max(len(" ".join(context)) for context in contexts) < 400
 
 
-def test_only_the_first_part_begins_the_word_and_only_the_last_closes_it() -> None:
-    pieces = split_word(3, "x" * 100 + ".")
-    assert [piece.begins_word for piece in pieces] == [True, False, False]
-    assert [piece.closes for piece in pieces] == [Break.NONE, Break.NONE, Break.SENTENCE]
-    assert {piece.word for piece in pieces} == {3}
-
-
 @pytest.mark.parametrize(
     ("text", "spoken"),
     [*((each, "") for each in ["—", "...", "\x00", "\ud800", "\u200b", "😀", "*"]),
@@ -116,28 +100,3 @@ def test_control_characters_and_rows_of_signs_are_taken_out(text: str, spoken: s
     """What has no sound is one silent piece."""
     (piece,) = split_word(0, text)
     assert piece.text == spoken
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        *((text, Break.NONE) for text in ("word", "(word)", "3.5")),
-        *((text, Break.CLAUSE) for text in ("word,", "word;")),
-        *((text, Break.SENTENCE) for text in ("word.", 'word."', "word?)", "wait…")),
-    ],
-)
-def test_punctuation_tells_what_follows(text: str, expected: Break) -> None:
-    assert closing_break(text) is expected
-
-
-@given(
-    st.lists(st.sampled_from(["a", "the", "end.", "so,", "—", "x" * 60, "river"]), max_size=12),
-    st.lists(st.booleans(), min_size=12, max_size=12),
-)
-def test_contexts_depend_on_the_words_alone(words: list[str], pauses: list[bool]) -> None:
-    phrasing, in_parts = Phrasing(), []
-    for word, pause in zip(words, pauses, strict=False):
-        phrasing.push(word)
-        in_parts += taken(phrasing) if pause else []
-    phrasing.end()
-    assert in_parts + taken(phrasing) == taken(phrasing_of(*words, ended=True))

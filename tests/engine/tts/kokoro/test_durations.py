@@ -75,26 +75,6 @@ def test_it_does_so_with_pauses(words: list[PhonedWord], rate: float, seed: int)
     assert abs(too_late([*words, replace(words[0], mark="")], rate, seed)) <= 1.5
 
 
-@given(SENTENCES, RATES, st.data())
-def test_what_was_said_stays(words: list[PhonedWord], rate: float, data: st.DataObject) -> None:
-    frozen, known, pace = NONE, 0, pace_of(words, rate, 3)
-    while known < len(words):
-        known = min(len(words), known + data.draw(st.integers(1, 4)))
-        closed = known == len(words)
-        script = script_of(words[:known], rate, closed=closed)
-        frames = fitted(script, natural_of(script, 3), frozen, pace, closed=closed)
-        assert np.array_equal(frames[: len(frozen)], frozen)
-        frozen = frames[: data.draw(st.integers(0, 1 + script.firsts[-1]))]
-
-
-@given(SENTENCES, st.floats(1.0, PAUSING_BELOW), st.data())
-def test_decided_pauses_stay(words: list[PhonedWord], rate: float, data: st.DataObject) -> None:
-    rates = [rate] * len(words)
-    known = data.draw(st.integers(1, len(words)))
-    decided = pauses_after(words[:known], rates[:known], ())[:-1]
-    assert pauses_after(words, rates, decided)[: len(decided)] == decided
-
-
 @given(SENTENCES, RATES, RATES, st.sampled_from([9.0, 21.0]))
 def test_edges_keep_at_every_rate(
     words: list[PhonedWord], one: float, other: float, lead: float

@@ -134,12 +134,6 @@ def test_a_session_says_what_the_slow_loop_says(
     assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), torch.cat(slowly))
 
 
-@pytest.mark.parametrize("units", Units)
-def test_two_sentences_are_each_said_as_if_alone(units: Units) -> None:
-    alone = [said(words, units) for words in (FIRST, SECOND)]
-    assert torch.equal(said([*FIRST, *SECOND], units), torch.cat(alone))
-
-
 def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes() -> None:
     ears = Heard()
     model = small(replace(GENERATION, first_chunk=1), vocoder=ears)

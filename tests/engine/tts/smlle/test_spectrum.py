@@ -31,16 +31,6 @@ def test_steps_at_once_are_those_one_by_one() -> None:
         assert torch.allclose(row[:, 0], whole[:, step], atol=1e-5)
 
 
-def test_without_noise_the_columns_are_those_of_the_mean() -> None:
-    net = small_parts().spectrum
-    hidden = torch.randn(3, SHAPE.spectrum.width)
-    plain, drawn = net.drawn(hidden, None), net.drawn(hidden, torch.zeros(3, SHAPE.values))
-    assert torch.equal(plain.columns, drawn.columns)
-    other = net.drawn(hidden, torch.ones(3, SHAPE.values))
-    assert torch.equal(plain.mean, other.mean)
-    assert not torch.allclose(plain.columns, other.columns)
-
-
 def test_restored_is_what_was_normalised() -> None:
     net = small_parts().spectrum
     net.get_buffer("centre").fill_(-3.0)

@@ -15,21 +15,6 @@ def cursor(start: int = 0) -> AlignmentCursor:
     return AlignmentCursor(start, DURATION_TOKENS, GENERATION)
 
 
-def test_a_token_moves_from_the_last_phone_of_the_frame_before() -> None:
-    walk = cursor()
-    assert walk.advance(NEXT_TWO, 20, closed=True) == Span(1, 2)
-    assert walk.advance(STAY_ONE, 20, closed=True) == Span(2, 2)
-    assert walk.advance(SKIP_TWO, 20, closed=True) == Span(4, 5)
-    assert walk.advance(STAY_TWO, 20, closed=True) == Span(5, 6)
-
-
-def test_behind_the_last_phone_the_text_is_over() -> None:
-    """Two phones may reach into the silence before that."""
-    assert cursor(8).advance(NEXT_TWO, 10, closed=True) == Span(9, 10)
-    assert cursor(9).advance(NEXT_ONE, 10, closed=True) == Span(10, 10, ended=True)
-    assert cursor(9).advance(SKIP_TWO, 10, closed=True) == Span(11, 11, ended=True)
-
-
 def test_while_more_text_may_come_there_is_no_end() -> None:
     walk = cursor(9)
     assert not any(walk.advance(STAY_ONE, 10, closed=False).ended for _ in range(60))

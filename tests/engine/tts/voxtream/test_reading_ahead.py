@@ -114,12 +114,6 @@ def test_words_that_come_when_they_are_taken_up_sound_the_same(model: VoxtreamSy
     assert (again.pcm, again.onsets) == (whole.pcm, whole.onsets)
 
 
-def test_when_words_come_decides_how_they_sound(model: VoxtreamSynthesiser) -> None:
-    words = iter(WORDS)
-    late = said(model, lambda session, step: give(session, words))
-    assert late.pcm[:80_000] != said(model, all_at_once).pcm[:80_000]
-
-
 def test_what_was_pushed_is_known_as_far_as_the_masks_see(
     model: VoxtreamSynthesiser, synthesiser: VoxtreamSynthesiser
 ) -> None:

@@ -46,7 +46,6 @@ def test_what_is_no_time_of_day_is_none(said: str) -> None:
 )
 def test_a_moment_is_in_the_day_to_come(now: datetime, hour: int, minute: int, half: str) -> None:
     moment = parse_moment(f"{hour}:{minute:02d}{half}", now)
-    assert moment is not None
     assert 0 < (moment - now).total_seconds() <= 86400
     assert moment.minute == minute
     assert moment.hour % 12 == hour % 12

@@ -7,7 +7,6 @@ import pytest
 
 from engine.llm.skills.matching.fillings import (
     goes_on,
-    has_several_sentences,
     is_change_of_subject,
     is_name,
     is_person,
@@ -48,15 +47,3 @@ from engine.llm.skills.matching.fillings import (
 )  # fmt: skip
 def test_what_fills_a_slot(fits: Callable[[str], bool], yes: list[str], no: list[str]) -> None:
     assert [said for said in (*yes, *no) if fits(said)] == yes
-
-
-@pytest.mark.parametrize(
-    ("said", "several"),
-    [
-        ("Remind me to call Ben. Who is Ben?", True),
-        ("Remind me at 5 p.m. to call Mr. Smith.", False),
-        ("Remind me to call Ben.", False),
-    ],
-)
-def test_sentences_are_counted_by_their_marks(said: str, *, several: bool) -> None:
-    assert has_several_sentences(said) is several

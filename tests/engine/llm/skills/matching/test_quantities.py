@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from engine.llm.skills.matching.quantities import (
     duration_phrase,
-    enumeration,
     figure,
     parse_duration,
     parse_number,
@@ -61,9 +60,3 @@ def test_a_figure_is_close_to_its_value(value):
     shown = float(figure(value).replace(",", ""))
 
     assert math.isclose(shown, value, rel_tol=1e-3, abs_tol=1e-12)
-
-
-def test_an_enumeration_ends_with_and():
-    assert enumeration(["a", "b", "c"]) == "a, b and c"
-    assert enumeration(["a"]) == "a"
-    assert enumeration([]) == ""

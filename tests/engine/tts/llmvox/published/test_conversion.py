@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors import safe_open
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts.llmvox.published import conversion, place
 from engine.tts.llmvox.published.conversion import converted_network
 from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser, load
-from tests.engine.tts.llmvox.published.checkpoints import SMALL, Table, pickles, pin, write_pickles
+from tests.engine.tts.llmvox.published.checkpoints import Table, pickles, pin, write_pickles
 from tests.engine.tts.utterances import say
 
 SETTINGS = SpeechSettings(engine=place.NAME, device="cpu", profile="full")
@@ -141,25 +140,6 @@ def test_a_checkpoint_of_another_shape_is_refused_by_name(data: Path, named: str
     with pytest.raises(ModelError, match=named) as refusal:
         loaded()
     assert "vectors" in named or file.name in refusal.value.message
-
-
-def test_the_end_and_the_special_ids_have_their_places(data: Path) -> None:
-    write_pickles(data)
-    content = pickles()
-    with safe_open(str(converted_network(tell)), framework="pt") as made:  # type: ignore[no-untyped-call]
-        leave, book = made.get_tensor("leave.weight"), made.get_tensor("codebook.weight")
-        units = made.get_tensor("unit.weight")
-    head = content[place.NETWORK]["model"]["_orig_mod.lm_head.weight"]
-    assert torch.equal(leave[-1], head[453])
-    assert torch.equal(leave[:453], head[:453])
-    assert torch.equal(leave[453:-1], head[454:])
-    assert len(book) == len(head) == SMALL.tokens
-    assert not book[-1].any()
-    table = content[place.TEXT]["shared.weight"]
-    assert torch.equal(units[ord("a")], table[ord("a") + 3])
-    assert torch.equal(units[256], table[1])  # </s>, behind every word
-    for special in (257, 258):
-        assert torch.allclose(units[special], table.mean(0))
 
 
 @pytest.mark.parametrize("profile", ["auto", "int8", "int4"])

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from app.__main__ import main
 from engine.assets import catalogue
 from engine.assets.catalogue import AssetFile
-from engine.assets.store import PINS, Store
-from engine.bench.machine import MEASURED_WHOLE, bench_synthesisers
-from engine.errors import AssetError
+from engine.assets.store import PINS
 from engine.models import listing
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts.llmvox.published import place
@@ -66,19 +63,3 @@ def test_it_is_listed_with_its_licence_and_can_be_chosen() -> None:
     entry = listing.entry(place.NAME, settings)
     assert (entry.state.value, entry.kind, entry.in_use) == ("complete", "voice", True)
     assert "NC" in entry.licence
-
-
-def test_it_is_among_what_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert place.NAME in MEASURED_WHOLE
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    (row,) = bench_synthesisers(Settings(speech=SETTINGS), (place.NAME,))
-    assert row.note == "not measured: LLMVoX is not on this machine."
-
-
-def test_an_empty_hub_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    with serving(Hub()) as empty:
-        monkeypatch.setenv("RUBATO_HUB", empty.endpoint)
-        store = Store(tmp_path, endpoint=empty.endpoint, pause=lambda seconds: None)
-        with pytest.raises(AssetError, match=r"has no file ckpt_english_tiny\.pt"):
-            store.fetch(catalogue.find(place.NAME), lambda shown: None, lambda: False)

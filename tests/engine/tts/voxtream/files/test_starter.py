@@ -63,7 +63,6 @@ def test_the_rates_it_follows_are_those_of_its_table(written: Path, tmp_path: Pa
     narrow = pack.PackConfig(config.name, config.shape, config.generation, slow)
     file.write_text(config_json(narrow), encoding="utf-8")
     rates = pack.load_pack(folder, PROFILE, CPU).info.rate_range
-    assert rates is not None
     assert (rates.lowest, rates.highest) == (1, 5)
 
 
