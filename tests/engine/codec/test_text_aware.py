@@ -1,17 +1,13 @@
 """A decoder that is told the phones of each frame."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from engine.codec.mimi import NOTHING, Mimi
-from engine.codec.small import Decoder, SmallCodecConfig, build, load_small
+from engine.codec.small import Decoder, SmallCodecConfig, build
 from engine.codec.text_aware import TextAwareMimi
-from engine.nn.packed.quantise import Precision
-from engine.nn.weights_file import shape_metadata
 
 SHAPE = SmallCodecConfig(
     Decoder.ISTFT, codebooks=3, codes=16, width=32, blocks=1, layers=1, phones=9
@@ -57,13 +53,3 @@ def test_told_nothing_it_hears_the_codes_alone_as_others_do(model: TextAwareMimi
     for shape in (SHAPE, replace(SHAPE, phones=0)):
         deaf = Mimi(build(shape).eval(), 3)
         assert torch.equal(decoded(deaf, PHONES), decoded(deaf, None))
-
-
-def test_a_tuned_one_is_told_as_well(model: TextAwareMimi, tmp_path: Path) -> None:
-    file = tmp_path / "codec.safetensors"
-    save_file(model.state_dict(), file, shape_metadata(SHAPE))
-    plain, tuned = (load_small(file, torch.device("cpu")) for _ in range(2))
-    tuned.tune(Precision.INT8)
-    wanted = decoded(plain, PHONES)
-    assert (decoded(tuned, PHONES) - wanted).abs().max() < 0.05 * wanted.abs().max()
-    assert (decoded(tuned, None) - wanted).abs().max() > 0.1 * wanted.abs().max()

@@ -8,6 +8,7 @@ import pytest
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
 from engine.text.speakable import Speakable
+from tests.engine.text.phoned import phoned
 
 SENTENCES = [
     "The apple of the world is on the table.",
@@ -23,12 +24,6 @@ def espeak() -> Espeak:
     return Espeak()
 
 
-def word_by_word(espeak: Espeak, text: str) -> list[PhonedWord]:
-    phonemizer = WordPhonemizer(espeak)
-    ready = [phoned for word in text.split() for phoned in phonemizer.push(word)]
-    return ready + phonemizer.finish()
-
-
 def whole(espeak: Espeak, text: str) -> list[str]:
     clauses = [clause.strip() for clause in re.split(r"[,.?!]", text) if clause.strip()]
     return [phone for clause in clauses for group in espeak.groups(clause) for phone in group]
@@ -36,7 +31,7 @@ def whole(espeak: Espeak, text: str) -> list[str]:
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sentence: str) -> None:
-    found = [phone for word in word_by_word(espeak, sentence) for phone in word.phones]
+    found = [phone for word in phoned(sentence.split(), espeak) for phone in word.phones]
     expected = whole(espeak, sentence)
     assert len(found) == len(expected)
     # A flap or a reduced vowel may differ where the first words were not held.
@@ -44,7 +39,8 @@ def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sente
 
 
 def test_every_pushed_word_comes_out_once_and_in_order(espeak: Espeak) -> None:
-    found = word_by_word(espeak, "I said it to the man, and he -- smiled!")
+    text = "I said it to the man, and he -- smiled!"
+    found = phoned(text.split(), espeak)
     assert [word.mark for word in found] == ["", "", "", "", "", ",", "", "", "", "!"]
     assert [bool(word.phones) for word in found] == [True] * 8 + [False, True]
 

@@ -175,10 +175,6 @@ def test_the_voice_learns_one_lesson_by_heart(whole: Whole) -> None:
     assert last(losses, "duration") < 0.8
 
 
-def test_a_run_without_its_corpus_cannot_be_encoded(tmp_path: Path) -> None:
-    assert main(["encode", str(TINY), "--work", str(tmp_path)]) == 1
-
-
 def test_what_is_evaluated_is_printed_with_what_was_not_measured(
     whole: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.tts.espeak.phrasing import Phrasing
+from tests.engine.text.phoned import phoned
 
 _HERE = Path(__file__).parent
 _SOUNDS = tomllib.loads((_HERE / "heteronyms.toml").read_text("utf-8"))
@@ -49,9 +50,7 @@ def espeak() -> Espeak:
 
 def phones(espeak: Espeak, words: tuple[str, ...], place: int) -> str:
     """Of one word, as they come word by word."""
-    phonemizer = WordPhonemizer(espeak)
-    ready = [phoned for word in words for phoned in phonemizer.push(word)]
-    return "".join((*ready, *phonemizer.finish())[place].phones)
+    return "".join(phoned(words, espeak)[place].phones)
 
 
 def missed(espeak: Espeak, name: str) -> list[str]:

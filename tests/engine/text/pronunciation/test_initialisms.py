@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.text.pronunciation.initialisms import letters, respelled, spelled
+from tests.engine.text.phoned import phoned
 
 _SPELLED, _SAID = (
     [word for line in part.splitlines() if not line.startswith("#") for word in line.split()]
@@ -26,9 +27,7 @@ def espeak(request: pytest.FixtureRequest) -> Espeak:
 
 def sound(espeak: Espeak, text: str, place: int) -> tuple[str, ...]:
     """The phones of the word at a place of a text."""
-    phonemizer = WordPhonemizer(espeak)
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    return (*words, *phonemizer.finish())[place].phones
+    return phoned(text.split(), espeak)[place].phones
 
 
 def bare(phones: tuple[str, ...]) -> str:

@@ -110,8 +110,7 @@ def test_a_speaker_has_the_pitch_drawn_for_them(espeak: Espeak, voice: str, hz: 
 def finished(espeak: Espeak, speaker: Speaker, *rates: float) -> Utterance:
     planned = Plan(TEXT, TEXT, speaker, rates)
     takes = synthesisers.speak_all("flite", planned.requests())
-    made = finish(planned, tuple(take for take in takes if take), espeak)
-    return made
+    return finish(planned, tuple(take for take in takes if take), espeak)
 
 
 @pytest.fixture(scope="module")

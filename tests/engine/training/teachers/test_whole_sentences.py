@@ -58,8 +58,7 @@ def said(espeak: Espeak, *rates: float, warp: float = 1.0, text: str = TEXT) -> 
     planned = Plan(text, text, Speaker(3, HEART, warp, 0.0, 0.0, held_out=False), rates)
     (take,) = synthesisers.speak_all("kokoro", planned.requests())
     assert take.sounds[-1].end == len(take.pcm)
-    made = finish(planned, (take,), espeak)
-    return made
+    return finish(planned, (take,), espeak)
 
 
 @pytest.mark.usefixtures("_fake")

@@ -1,6 +1,6 @@
 """What only LLMVoX does: a session equals a slow loop, sentences start afresh, chunks grow."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,32 +8,19 @@ from torch import Tensor
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import Starved
 from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
 from tests.engine.nn.prenets import kept, passed
+from tests.engine.text.phoned import phoned
 from tests.engine.tts.llmvox.small_model import GENERATION, STACK, small
+from tests.engine.tts.recorder import Recorder
 from tests.engine.tts.utterances import drain, push, say
 
 FIRST = ["The", "old", "boat", "left", "at", "seven."]
 SECOND = ["Did", "nobody", "see", "it?"]
 WORD, TEXT_END, NOTHING = 256, 257, 258
-
-
-@dataclass
-class Heard:
-    """A vocoder that records its input and makes silence."""
-
-    pieces: list[Tensor] = field(default_factory=list)
-
-    def open(self) -> "Heard":
-        return self
-
-    def decode(self, columns: Tensor) -> Tensor:
-        self.pieces.append(columns)
-        return torch.zeros(480 * len(columns))
 
 
 def said(
@@ -43,7 +30,7 @@ def said(
     generation: Generation = GENERATION,
 ) -> Tensor:
     """The vectors [T, ENTRY] of all tokens a session says."""
-    ears = Heard()
+    ears = Recorder()
     model = small(generation, units, seed, ears)
     say(model, [words], seed=0)
     columns = torch.cat(ears.pieces)
@@ -56,12 +43,10 @@ def units_of(words: list[str], units: Units) -> list[int]:
     """The units of words, without the engine's reader."""
     if units is Units.BYTES:
         return [number for word in words for number in (*word.encode(), WORD)]
-    phonemizer = WordPhonemizer(Espeak())
-    phoned = [each for word in words for each in phonemizer.push(word)] + phonemizer.finish()
     ids = own_ids()
     return [
         number
-        for word in phoned
+        for word in phoned(words)
         for number in (*(ids[p] for p in word.phones), *(MARKS[m] for m in word.mark), WORD)
     ]
 
@@ -135,7 +120,7 @@ def test_a_session_says_what_the_slow_loop_says(
 
 
 def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes() -> None:
-    ears = Heard()
+    ears = Recorder()
     model = small(replace(GENERATION, first_chunk=1), vocoder=ears)
     known = len(units_of(["Seven", "boats"], Units.PHONES))
     with model.open(model.voices()[0], seed=0) as session:
@@ -154,7 +139,7 @@ def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_change
 def test_chunks_grow_as_the_algorithm_and_its_server_have_it(
     growth: int, largest: int, sizes: list[int]
 ) -> None:
-    ears = Heard()
+    ears = Recorder()
     generation = replace(GENERATION, growth=growth, largest_chunk=largest)
     words = ["One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"]
     say(small(generation, vocoder=ears), [words])

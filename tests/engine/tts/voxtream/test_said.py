@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from engine.codec.mimi import NOTHING, Mimi, MimiStream
-from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import Voice
 from engine.tts.phones import EOS, SILENCE, own_table
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from tests.engine.text.phoned import phoned
 from tests.engine.tts.utterances import drain, push
 from tests.engine.tts.voxtream.small_model import small
 
@@ -68,9 +68,8 @@ def test_the_phones_are_those_of_the_text_in_order(
     synthesiser: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, heard = told(synthesiser, voice, monkeypatch, [WORDS])
-    phonemizer, table = WordPhonemizer(Espeak()), own_table()
-    words = [ready for word in WORDS for ready in phonemizer.push(word)] + phonemizer.finish()
-    text = [number for word in words for phone in word.phones for number in table.ids(phone)]
+    said, table = [phone for word in phoned(WORDS) for phone in word.phones], own_table()
+    text = [number for phone in said for number in table.ids(phone)]
     left = iter([*text, SILENCE, EOS])
     phones = [
         phone for phone, _ in groupby(phone for frame in heard for phone in dict.fromkeys(frame))

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.phones import own_table
 from engine.tts.voxtream.files.checkpoint import RandomWeights
+from tests.engine.text.phoned import phoned
 from tests.engine.tts.utterances import say
 from tests.engine.tts.voxtream.voxtream1.slow_loop import speak
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, small
@@ -33,10 +33,9 @@ class CodeKeeper:
 
 
 def phones_of(words: tuple[str, ...]) -> list[list[int]]:
-    phonemizer, table = WordPhonemizer(Espeak()), own_table()
-    said = [phonemizer.push(word) for word in words]
-    assert all(len(each) == 1 for each in said)
-    return [[n for phone in each[0].phones for n in table.ids(phone)] for each in said]
+    said, table = phoned(words), own_table()
+    assert len(said) == len(words)
+    return [[n for phone in each.phones for n in table.ids(phone)] for each in said]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
