@@ -1,4 +1,4 @@
-"""Spectra and their levels."""
+"""Spectra."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""GPT-2's blocks: plain, step by step, and in low-bit products."""
+"""GPT-2's blocks in low-bit products."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Laws of the Llama blocks, on a stack small enough to check by hand-made means."""
+"""What the Llama blocks promise beside the arithmetic, which parity compares."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Names become synthesisers, and nothing is imported before it is asked for."""
+"""Names become synthesisers."""
 
 import pytest
 

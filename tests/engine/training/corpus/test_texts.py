@@ -1,4 +1,4 @@
-"""Texts: enough of them, clean, and the tested ones apart."""
+"""Texts: every slot is filled, and prose is clean."""
 
 import random
 import re

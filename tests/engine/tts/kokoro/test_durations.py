@@ -1,4 +1,4 @@
-"""Frames of every symbol: a sentence has its rate to a frame, edges stay, what was said stays."""
+"""Frames of every symbol: a sentence has its rate to a frame, and edges stay."""
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 

@@ -1,4 +1,4 @@
-"""Plans of a sentence: what was rendered stays, and the whole has the rate asked for."""
+"""Plans of a sentence: the whole has the rate asked for, and pauses where it has them."""
 
 import numpy as np
 import pytest

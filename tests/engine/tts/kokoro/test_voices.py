@@ -1,4 +1,4 @@
-"""Kokoro's voices: read whole or refused by name, and mixed."""
+"""Kokoro's voices: read whole or refused by name."""
 
 from pathlib import Path, PurePosixPath
 

@@ -1,4 +1,4 @@
-"""The aligned text, and what the mechanism makes of it."""
+"""The aligned text: a step is known as soon as it can be."""
 
 from engine.tts.smlle.aligned import Aligned
 

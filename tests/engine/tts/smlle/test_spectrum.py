@@ -1,4 +1,4 @@
-"""The second network: its scale, its randomness, and many steps at once."""
+"""The second network: its scale, and many steps at once."""
 
 import torch
 

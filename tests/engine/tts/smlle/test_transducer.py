@@ -1,4 +1,4 @@
-"""Decisions: what they may depend on, and the limits that keep them moving."""
+"""Decisions: the limits that keep them moving, and what decides how long phones last."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the published editions differ in, against numbers of their own code."""
+"""What the published editions differ in."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""One label is drawn for duration token and code; the cursor goes on by at most one phone."""
+"""What a frame is told, and that the cursor goes on."""
 
 import pytest
 from torch import Tensor
