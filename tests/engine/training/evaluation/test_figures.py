@@ -28,45 +28,31 @@ LOST = Results((judged(), judged(gap=LOST_SOUNDS), judged(voice="Bo", gap=None))
 PLACED = judged(onsets=(0.1, 0.5), starts=(0.12, 0.53))
 
 
+WORST = Results((judged(), judged(voice="C"), judged(voice="B", heard="good evening")))
+TURNED = Results(rates={2.0: (judged(rate=4.0),), 5.0: (judged(rate=3.0),)})
+ONSETS = Results((PLACED, judged(onsets=(0.1, 0.9)), judged(starts=(0.9,))))
+MINUTES = Results(minutes=(0.02, 0.5, 0.03))
+RATED = Results((judged(naturalness=Naturalness(3.45, 2.5)),))
+
+
 @pytest.mark.parametrize(
     ("name", "heard", "cell", "outcome"),
     [
-        # for each voice; the worst one decides
-        (
-            "words wrong, bigram",
-            Results((judged(), judged(voice="C"), judged(voice="B", heard="good evening"))),
-            "0.0% / 50.0%",
-            "miss",
-        ),
+        ("words wrong, bigram", WORST, "0.0% / 50.0%", "miss"),  # of each voice; the worst decides
         ("words wrong, bigram", Results((judged(),)), "0.0% / 0.0%", "pass"),
         ("words wrong, Whisper, all", Results((judged(wrong=None),)), UNMEASURED, ""),
         ("speaking rate, error", TWO_RATES, "10.0% / 10.0%", None),
         ("a higher rate is always faster", TWO_RATES, None, "pass"),
-        (
-            "a higher rate is always faster",
-            Results(rates={2.0: (judged(rate=4.0),), 5.0: (judged(rate=3.0),)}),
-            None,
-            "miss",
-        ),
+        ("a higher rate is always faster", TURNED, None, "miss"),
         ("words wrong at 2 SPS, bigram", SLIDER, "50.0% / 50.0%", None),
         ("words wrong at 6 SPS, bigram", SLIDER, UNMEASURED, None),
         ("nothing skipped or repeated", LOST, "50.0% / 50.0%", "miss"),
         ("nothing skipped or repeated", Results((judged(gap=LOST_SOUNDS - 1),)), None, "pass"),
         # where both sides have every word
-        (
-            "word onsets, distance from an aligner's",
-            Results((PLACED, judged(onsets=(0.1, 0.9)), judged(starts=(0.9,)))),
-            "25 ms / 25 ms",
-            None,
-        ),
-        ("DNSMOS P.808", Results((judged(naturalness=Naturalness(3.45, 2.5)),)), None, "pass"),
-        ("DNSMOS overall", Results((judged(naturalness=Naturalness(3.45, 2.5)),)), None, "miss"),
-        (
-            "words wrong, last minute of a long text minus its first",
-            Results(minutes=(0.02, 0.5, 0.03)),
-            None,
-            "pass",
-        ),
+        ("word onsets, distance from an aligner's", ONSETS, "25 ms / 25 ms", None),
+        ("DNSMOS P.808", RATED, None, "pass"),
+        ("DNSMOS overall", RATED, None, "miss"),
+        ("words wrong, last minute of a long text minus its first", MINUTES, None, "pass"),
     ],
 )
 def test_a_figure_is_a_cell_and_an_outcome(
@@ -80,7 +66,7 @@ def test_details_say_what_a_figure_does_not() -> None:
     assert table(Results()).count(UNMEASURED) == len(FIGURES)
     assert "2 -> 2.20, 5 -> 4.50" in details(TWO_RATES)
     assert "asked" not in details(Results(rates={4.0: ()}))
-    assert "2.0% 50.0% 3.0%" in details(Results(minutes=(0.02, 0.5, 0.03)))
+    assert "2.0% 50.0% 3.0%" in details(MINUTES)
 
 
 def test_a_change_of_the_slider_is_timed_and_one_that_is_not_heard_never_ends() -> None:
