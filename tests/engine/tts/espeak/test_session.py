@@ -10,7 +10,7 @@ from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.utterance import PIECE_MS
 from tests.engine.tts.espeak.calibrate import TEXTS, measure
-from tests.engine.tts.laws import drain, say
+from tests.engine.tts.utterances import drain, say, speak
 
 
 @pytest.fixture
@@ -35,7 +35,8 @@ def test_the_first_word_does_not_wait_and_a_reply_ends_without_a_pause(model: Es
 
 
 def test_frames_have_eighty_milliseconds_and_the_last_what_is_left(model: EspeakModel) -> None:
-    lengths = [len(frame.pcm) for frame in say(model, [TEXTS["short"].split()]).frames]
+    with model.open(model.voices()[0], seed=1) as session:
+        lengths = [len(frame.pcm) for frame in speak(session, TEXTS["short"].split())]
     assert set(lengths[:-1]) == {SAMPLE_RATE * PIECE_MS // 1000}
     assert 0 < lengths[-1] <= SAMPLE_RATE * PIECE_MS // 1000
 
