@@ -63,11 +63,13 @@ def test_any_cut_gives_the_same_and_nothing_is_lost(text: str, cuts: list[int]) 
     ],
 )  # fmt: skip
 def test_what_is_no_formula_is_held_for_a_word_or_two(text: str, tokens: int) -> None:
-    boundaries, held = Boundaries(), []
+    boundaries, arrived = Boundaries(), 0
     for token in text.split():
         boundaries.push(token + " ")
-        held.append(bool(boundaries.held))
-    assert held.index(False) == tokens - 1
+        arrived += 1
+        if not boundaries.held:
+            break
+    assert arrived == tokens
 
 
 @pytest.mark.parametrize(
