@@ -63,7 +63,11 @@ def espeak() -> TtsModel:
 BYTES = replace(llmvox.GENERATION, dropout=0.5, temperature=0.7)
 MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     "fake": (FakeTts, tuple({*ALL, *laws.LAWS_OF_SPEECH} - {*laws.OF_REAL_SPEAKERS})),
-    "espeak": (espeak, (*ALL, *laws.LAWS_OF_SPEECH)),
+    # It pauses also for marks alone.
+    "espeak": (
+        espeak,
+        tuple({*ALL, *laws.LAWS_OF_SPEECH} - {laws.text_without_a_sound_is_silent}),
+    ),
     "kokoro": (kokoro.small, ALL),
     "voxtream2": (partial(warmed, voxtream2.small), ALL),
     "voxtream2, passages": (partial(voxtream2.small, passage_frames=5), TWO),
