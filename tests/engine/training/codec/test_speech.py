@@ -70,9 +70,9 @@ def test_a_window_is_a_piece_of_its_speaker_s_utterance(
         assert torch.equal(cut.track.log_hz[row], track[columns.clamp(max=len(track) - 1)])
 
 
-def spoken(pcm: np.ndarray) -> Spoken:
-    entry = Entry(speaker=0, text="", phones=(), starts=(), end=0, marks=(), offset=0,
-                  length=len(pcm), syllables=0)  # fmt: skip
+def spoken(pcm: np.ndarray, speaker: int = 0) -> Spoken:
+    """Of two phones; the first half is the first one's."""
+    entry = Entry(speaker, "", ("m", "ə"), (), (0, len(pcm) // 2), len(pcm), 1, 0, len(pcm))
     return Spoken(entry, (pcm * 20_000).astype(np.int16))
 
 
