@@ -28,3 +28,8 @@ def test_years_are_those_of_the_oracle(value: int) -> None:
 
 def test_numbers_nobody_can_follow_are_said_digit_by_digit() -> None:
     assert numbers.cardinal(10**15) == "one" + " zero" * 15
+
+
+def test_a_name_with_too_many_figures_is_said_figure_by_figure() -> None:
+    assert numbers.code("12345") == "one two three four five"
+    assert numbers.code("05") == "zero five"
