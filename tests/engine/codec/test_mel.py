@@ -15,20 +15,9 @@ def test_a_column_needs_no_sample_behind_it() -> None:
     assert torch.allclose(whole[:, :7], part, atol=1e-5)
 
 
-def test_a_level_is_within_half_a_step_and_its_own_nearest() -> None:
+def test_a_level_is_within_half_a_step_and_the_scales_ends_beyond_it() -> None:
     mel = torch.linspace(SCALE.lowest, SCALE.highest, 1000)
     levels = SCALE.quantised(mel)
-    assert (levels.min(), levels.max()) == (0, LEVELS - 1)
     assert float((SCALE.restored(levels) - mel).abs().max()) <= SCALE.step / 2 + 1e-5
     assert torch.equal(SCALE.quantised(SCALE.restored(levels)), levels)
-
-
-def test_values_off_the_scale_take_its_ends() -> None:
     assert SCALE.quantised(torch.tensor([-100.0, 100.0])).tolist() == [0, LEVELS - 1]
-
-
-def test_a_certain_level_is_expected_where_it_lies() -> None:
-    logits = torch.full((3, LEVELS), -100.0)
-    logits[torch.arange(3), torch.tensor([0, 7, 15])] = 100.0
-    expected = SCALE.expected(logits)
-    assert torch.allclose(expected, SCALE.restored(torch.tensor([0, 7, 15])), atol=1e-4)

@@ -30,39 +30,28 @@ def decoded(mimi: Mimi, row: Tensor) -> Tensor:
 
 
 def test_streams_decoded_in_turn_sound_as_each_alone(mimi: Mimi) -> None:
-    first, second = codes(1), codes(2)
-    streams = [mimi.open(), mimi.open()]
-    heard: list[list[Tensor]] = [[], []]
+    rows, streams = (codes(1), codes(2)), (mimi.open(), mimi.open())
+    heard: tuple[list[Tensor], list[Tensor]] = ([], [])
     for at in range(6):
-        for number, row in enumerate((first, second)):
-            heard[number].append(mimi.decode_frame(streams[number], row[:, :, [at]]))
-    assert torch.equal(torch.cat(heard[0], dim=2), decoded(mimi, first))
-    assert torch.equal(torch.cat(heard[1], dim=2), decoded(mimi, second))
-
-
-def test_a_stream_remembers_its_past(mimi: Mimi) -> None:
-    row = codes(3)
-    fresh = mimi.decode_frame(mimi.open(), row[:, :, [5]])
-    assert not torch.allclose(decoded(mimi, row)[:, :, -FRAME_SAMPLES:], fresh)
-
-
-def test_a_copied_stream_goes_on_like_the_one_it_was_copied_from(mimi: Mimi) -> None:
-    row, stream = codes(4), mimi.open()
-    mimi.decode_frame(stream, row[:, :, :5])
-    copied = mimi.copied(stream)
-    expected = mimi.decode_frame(stream, row[:, :, [5]])
-    mimi.decode_frame(stream, row[:, :, [0]])
-    assert torch.equal(mimi.decode_frame(copied, row[:, :, [5]]), expected)
+        for row, stream, taken in zip(rows, streams, heard, strict=True):
+            taken.append(mimi.decode_frame(stream, row[:, :, [at]]))
+    for row, taken in zip(rows, heard, strict=True):
+        assert torch.equal(torch.cat(taken, dim=2), decoded(mimi, row))
+        fresh = mimi.decode_frame(mimi.open(), row[:, :, [5]])
+        assert not torch.allclose(taken[5], fresh)  # it remembers its past
 
 
 def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
+    """Also after a call that failed."""
+    with pytest.raises(RuntimeError):
+        mimi.encode_frame(mimi.open(), torch.zeros(1, 1, 7))
     pcm = torch.randn(1, 1, 4 * FRAME_SAMPLES, generator=torch.Generator().manual_seed(0)) * 0.1
     stream = mimi.open()
     frames = [mimi.encode_frame(stream, part) for part in pcm.split(FRAME_SAMPLES, dim=2)]
     assert torch.equal(torch.cat(frames, dim=2), mimi.encode(pcm))
 
 
-def test_a_clip_encoded_meanwhile_does_not_turn_the_compiler_on(
+def test_a_clip_encoded_meanwhile_compiles_nothing(
     mimi: Mimi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """moshi's switch is the whole process's: who leaves it must not turn it on for another."""
@@ -95,28 +84,15 @@ def test_a_clip_encoded_meanwhile_does_not_turn_the_compiler_on(
         hook.remove()
 
 
-def test_a_failed_call_leaves_no_state_behind(mimi: Mimi) -> None:
-    with pytest.raises(RuntimeError):
-        mimi.encode_frame(mimi.open(), torch.zeros(1, 1, 7))
-    assert mimi.encode(torch.zeros(1, 1, FRAME_SAMPLES)).shape == (1, 4, 1)
-
-
-def test_a_file_that_is_not_mimi_is_refused_by_name(tmp_path: Path) -> None:
-    file = tmp_path / "mimi.safetensors"
+def test_another_file_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, cpu = tmp_path / "mimi.safetensors", torch.device("cpu")
     with pytest.raises(ModelError, match="not there"):
-        load_mimi(file, 16, torch.device("cpu"))
+        load_mimi(file, 16, cpu)
     file.write_bytes(b"12345678 no weights")
     with pytest.raises(ModelError, match=r"mimi\.safetensors"):
-        load_mimi(file, 16, torch.device("cpu"))
-
-
-def test_a_weight_that_is_no_number_is_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+        load_mimi(file, 16, cpu)
     broken = small_mimi()._model
     broken.get_parameter("decoder.model.0.conv.conv.bias")[3] = math.nan
     monkeypatch.setattr("moshi.models.loaders.get_mimi", lambda file, **options: broken)
-    file = tmp_path / "mimi.safetensors"
-    file.touch()
     with pytest.raises(ModelError, match=r"'decoder\.model\.0\.conv\.conv\.bias' holds NaN"):
-        load_mimi(file, 16, torch.device("cpu"))
+        load_mimi(file, 16, cpu)

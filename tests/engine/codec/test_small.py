@@ -10,12 +10,7 @@ from safetensors.torch import save_file
 
 from engine.codec.mimi import FRAME_SAMPLES, Mimi, MimiStream
 from engine.codec.products import ENCODING
-from engine.codec.small import (
-    Decoder,
-    SmallCodecConfig,
-    build,
-    load_small,
-)
+from engine.codec.small import Decoder, SmallCodecConfig, build, load_small
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
@@ -54,10 +49,13 @@ def speech(frames: int) -> torch.Tensor:
 
 
 def test_decoding_frame_by_frame_equals_decoding_at_once(codec: Mimi) -> None:
+    """Whatever another stream decodes in between."""
     codes = torch.randint(0, 16, (1, 3, 6), generator=torch.Generator().manual_seed(3))
-    whole = codec.decode_frame(codec.open(), codes)
-    stream = codec.open()
-    parts = [codec.decode_frame(stream, codes[:, :, n : n + 1]) for n in range(6)]
+    whole, parts = codec.decode_frame(codec.open(), codes), []
+    stream, other = codec.open(), codec.open()
+    for n in range(6):
+        parts.append(codec.decode_frame(stream, codes[:, :, n : n + 1]))
+        codec.decode_frame(other, codes[:, :, 5 - n : 6 - n])
     assert whole.shape == (1, 1, 6 * FRAME_SAMPLES)
     assert torch.allclose(torch.cat(parts, dim=-1), whole, atol=tolerance(codec))
     assert float(whole.abs().max()) > 1e-4
@@ -92,17 +90,6 @@ def test_encoding_frame_by_frame_equals_encoding_at_once(codec: Mimi) -> None:
     assert torch.equal(torch.cat(parts, dim=-1), codec.encode(pcm))
 
 
-def test_two_streams_do_not_disturb_each_other(codec: Mimi) -> None:
-    codes = torch.randint(0, 16, (1, 3, 3), generator=torch.Generator().manual_seed(4))
-    alone = codec.decode_frame(codec.open(), codes)
-    one, other = codec.open(), codec.open()
-    mixed = []
-    for n in range(3):
-        mixed.append(codec.decode_frame(one, codes[:, :, n : n + 1]))
-        codec.decode_frame(other, codes[:, :, 2 - n : 3 - n])
-    assert torch.allclose(torch.cat(mixed, dim=-1), alone, atol=tolerance(codec))
-
-
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     file = folder / "codec.safetensors"
     model = filled(tiny(decoder))
@@ -112,39 +99,15 @@ def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     return file
 
 
-def test_a_saved_codec_loads_with_its_shape(tmp_path: Path) -> None:
-    codec = load_small(saved(tmp_path), torch.device("cpu"))
-    assert codec.codebooks == 3
-    assert codec.encode(speech(2)).shape == (1, 3, 2)
-
-
-def test_a_tuned_codec_holds_its_decoding_half_alone(tmp_path: Path) -> None:
-    codec = load_small(saved(tmp_path, Decoder.SOURCE), torch.device("cpu"))
-    codec.tune(Precision.FLOAT)
-    kept = [name for name, _ in codec._model.named_parameters() if name.startswith(ENCODING)]
-    assert kept == []
-
-
-def test_a_decoder_alone_decodes_as_the_codec_it_was_taken_from(tmp_path: Path) -> None:
-    torch.manual_seed(1)
-    config = replace(tiny(Decoder.SOURCE), decoder_blocks=2, decoder_layers=2)
-    model, file = filled(config), tmp_path / "codec.safetensors"
-    whole = Mimi(model.eval().requires_grad_(False), 3)
-    weights = {k: v for k, v in model.state_dict().items() if not k.startswith(ENCODING)}
-    save_file(weights, file, shape_metadata(replace(config, encodes=False)))
-    alone = load_small(file, torch.device("cpu"))
-    codes = whole.encode(speech(4))
-    assert len(codes.unique()) > 1
-    made = alone.decode_frame(alone.open(), codes)
-    assert torch.allclose(made, whole.decode_frame(whole.open(), codes), atol=2e-3)
-
-
-def test_a_tuned_codec_still_encodes(tmp_path: Path) -> None:
+def test_a_tuned_codec_still_encodes_and_holds_its_decoding_half_alone(tmp_path: Path) -> None:
     torch.manual_seed(1)
     file, pcm = saved(tmp_path, Decoder.SOURCE), speech(4)
     tuned = load_small(file, torch.device("cpu"))
     whole = tuned.encode(pcm)
+    assert (tuned.codebooks, whole.shape) == (3, (1, 3, 4))
     tuned.tune(Precision.FLOAT)
+    names = [name for name, _ in tuned._model.named_parameters()]
+    assert not any(name.startswith(ENCODING) for name in names)
     assert torch.equal(tuned.encode(pcm), whole)
     assert len(whole.unique()) > 1
 
@@ -159,9 +122,7 @@ def test_a_tuned_codec_still_encodes(tmp_path: Path) -> None:
     ],
     ids=range(4),
 )
-def test_a_file_that_is_no_codec_is_refused(
-    tmp_path: Path, about: dict[str, str], message: str
-) -> None:
+def test_what_is_no_codec_is_refused(tmp_path: Path, about: dict[str, str], message: str) -> None:
     file = tmp_path / "codec.safetensors"
     save_file({"a": torch.zeros(1)}, file, about)
     with pytest.raises(ModelError, match=message):

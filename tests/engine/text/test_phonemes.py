@@ -8,6 +8,7 @@ import pytest
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
 from engine.text.speakable import Speakable
+from tests.engine.text.phoned import phoned
 
 SENTENCES = [
     "The apple of the world is on the table.",
@@ -23,12 +24,6 @@ def espeak() -> Espeak:
     return Espeak()
 
 
-def word_by_word(espeak: Espeak, text: str) -> list[PhonedWord]:
-    phonemizer = WordPhonemizer(espeak)
-    ready = [phoned for word in text.split() for phoned in phonemizer.push(word)]
-    return ready + phonemizer.finish()
-
-
 def whole(espeak: Espeak, text: str) -> list[str]:
     clauses = [clause.strip() for clause in re.split(r"[,.?!]", text) if clause.strip()]
     return [phone for clause in clauses for group in espeak.groups(clause) for phone in group]
@@ -36,7 +31,7 @@ def whole(espeak: Espeak, text: str) -> list[str]:
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sentence: str) -> None:
-    found = [phone for word in word_by_word(espeak, sentence) for phone in word.phones]
+    found = [phone for word in phoned(sentence.split(), espeak) for phone in word.phones]
     expected = whole(espeak, sentence)
     assert len(found) == len(expected)
     # A flap or a reduced vowel may differ where the first words were not held.
@@ -44,55 +39,37 @@ def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sente
 
 
 def test_every_pushed_word_comes_out_once_and_in_order(espeak: Espeak) -> None:
-    found = word_by_word(espeak, "I said it to the man, and he -- smiled!")
+    text = "I said it to the man, and he -- smiled!"
+    found = phoned(text.split(), espeak)
     assert [word.mark for word in found] == ["", "", "", "", "", ",", "", "", "", "!"]
     assert [bool(word.phones) for word in found] == [True] * 8 + [False, True]
 
 
 def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espeak) -> None:
+    """But for the first one, because speech must begin, and one before a mark."""
+    assert WordPhonemizer(espeak).push("The")
     phonemizer = WordPhonemizer(espeak)
     assert phonemizer.push("Really")
+    assert phonemizer.push("that?") == [PhonedWord(("ð", "ˈæ", "t"), "?")]
+    assert phonemizer.push("?!") == [PhonedWord((), "?")]
     assert phonemizer.push("the") == []
     the, apple = phonemizer.push("apple.")
     assert the.phones == ("ð", "ɪ")
     assert apple.mark == "."
 
 
-def test_the_first_word_is_never_held_because_speech_must_begin(espeak: Espeak) -> None:
-    assert WordPhonemizer(espeak).push("The")
-
-
-def test_a_word_before_a_mark_is_not_held(espeak: Espeak) -> None:
-    phonemizer = WordPhonemizer(espeak)
-    phonemizer.push("really")
-    assert phonemizer.push("that?") == [PhonedWord(("ð", "ˈæ", "t"), "?")]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("really?!", ("really", "?")),
-        ("stop...", ("stop", ".")),
-        ("wait!!", ("wait", "!")),
-        ('"hello,"', ("hello", ",")),
-        ("(yes)", ("yes", "")),
-        ("don't", ("don't", "")),
-        ("twenty-one;", ("twenty-one", ",")),
-        ("...", ("", ".")),
-        ("—", ("", ",")),
-        ("dogs',", ("dogs'", ",")),
-        ("_so_", ("so", "")),
-        ("नमस्ते।", ("नमस्ते", "")),
-        ("cafe\u0301.", ("caf\u00e9", ".")),
-        ("", ("", "")),
+        ("really?!", ("really", "?")), ("stop...", ("stop", ".")), ("wait!!", ("wait", "!")),
+        ('"hello,"', ("hello", ",")), ("(yes)", ("yes", "")), ("don't", ("don't", "")),
+        ("twenty-one;", ("twenty-one", ",")), ("...", ("", ".")), ("—", ("", ",")),
+        ("dogs',", ("dogs'", ",")), ("_so_", ("so", "")), ("नमस्ते।", ("नमस्ते", "")),
+        ("cafe\u0301.", ("caf\u00e9", ".")), ("", ("", "")),
     ],
-)
+)  # fmt: skip
 def test_punctuation_becomes_one_mark_the_voice_knows(text: str, expected: tuple[str, str]) -> None:
     assert split_mark(text) == expected
-
-
-def test_punctuation_alone_has_no_phones(espeak: Espeak) -> None:
-    assert WordPhonemizer(espeak).push("?!") == [PhonedWord((), "?")]
 
 
 def test_an_endless_word_is_cut(espeak: Espeak) -> None:

@@ -1,15 +1,18 @@
 """The tiny recipes, and runs of all their stages that many tests look at."""
 
+import random
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 import engine.training
 from engine.training.__main__ import main
+from engine.training.loop import Learner, Losses, StepContext
 from engine.training.recipe import Recipe, read_recipe
 from engine.training.run import Run
 from engine.training.stages import SYSTEMS, VOXTREAM2
@@ -66,3 +69,15 @@ def finish(recipe: Path, stages: Iterable[str], corpus: Path, folder: Path) -> N
     shutil.copytree(corpus, folder / "corpus")
     for stage in stages:
         assert main([stage, str(recipe), "--work", str(folder), "--workers", "1"]) == 0
+
+
+def by_heart(learner: Learner, part: str, steps: int = 60) -> list[Losses]:
+    """Losses of so many steps, quick ones, on the same lesson every time."""
+    for group in learner.optimisers[part].param_groups:
+        group["lr"] = 5e-3
+    return [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(steps)]
+
+
+def last(losses: list[Losses], name: str) -> float:
+    """How large a loss still is, as a share of what it was."""
+    return float(np.mean([each[name] for each in losses[-5:]]) / losses[0][name])

@@ -67,10 +67,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_processor_multiplies_in_bf16_only_where_it_has_the_instructions(
-    monkeypatch: pytest.MonkeyPatch,
-    asked: bool,
-    abilities: dict[str, bool],
-    dtype: torch.dtype,
+    monkeypatch: pytest.MonkeyPatch, asked: bool, abilities: dict[str, bool], dtype: torch.dtype
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: abilities, raising=False)
     with in_bf16("cpu", asked=asked):
@@ -89,17 +86,18 @@ def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often() -> No
 
 
 @pytest.mark.parametrize(
-    ("reached", "share"),
-    [(Reached(100, 5.0), 0.25), (Reached(500, 5.0), 0.5), (Reached(1, 20.0), 1.0)],
+    ("schedule", "reached", "share"),
+    [
+        (TIMED, Reached(100, 5.0), 0.25),
+        (TIMED, Reached(500, 5.0), 0.5),
+        (TIMED, Reached(1, 20.0), 1.0),
+        (Schedule(steps=0, batch=1, learning_rate=0.1), Reached(0), 1.0),
+    ],
 )
 def test_a_schedule_ends_with_its_steps_or_its_seconds_whichever_come_first(
-    reached: Reached, share: float
+    schedule: Schedule, reached: Reached, share: float
 ) -> None:
-    assert share_of(TIMED, reached) == share
-
-
-def test_a_schedule_without_steps_is_over_at_once() -> None:
-    assert share_of(Schedule(steps=0, batch=1, learning_rate=0.1), Reached(0)) == 1.0
+    assert share_of(schedule, reached) == share
 
 
 @pytest.mark.usefixtures("clock")
@@ -120,9 +118,7 @@ def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
 
 
 @pytest.mark.parametrize("best", ["", "forgotten"])
-def test_the_weights_are_those_of_the_end_or_of_the_best_validation(
-    tiny: Recipe, tmp_path: Path, best: str
-) -> None:
+def test_the_weights_are_the_last_or_the_best_ones(tiny: Recipe, tmp_path: Path, best: str) -> None:
     schedule = Schedule(
         steps=8, batch=1, learning_rate=0.1, warmup=1, average=0.0, validate_every=1, best=best
     )

@@ -22,9 +22,7 @@ def test_the_time_left_counts_from_where_a_stopped_stage_goes_on(
     assert capsys.readouterr().err == "voice  50.0% 60 s 5 min left \n"
 
 
-def test_a_stage_is_done_under_its_recipe_and_while_what_it_read_holds(
-    tiny: Recipe, tmp_path: Path
-) -> None:
+def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny: Recipe, tmp_path: Path) -> None:
     run = Run(tiny, tmp_path)
     run.finish("corpus", {})
     run.finish("codec", run.require("corpus"))

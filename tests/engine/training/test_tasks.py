@@ -46,18 +46,12 @@ def test_a_task_that_was_done_is_not_done_again(tmp_path: Path) -> None:
     assert result(tasks[1], tmp_path) == {"square": 9}
 
 
-def test_a_task_with_another_input_is_another_task(tmp_path: Path) -> None:
-    old = Task("square", counted, (str(tmp_path), 2), depends=("pack 1",))
-    do_tasks("test", tmp_path, [old], 1)
-    assert result(Task("square", counted, (str(tmp_path), 3), ("pack 1",)), tmp_path) is None
-    assert result(Task("square", counted, (str(tmp_path), 2), ("pack 2",)), tmp_path) is None
-
-
-def test_where_a_file_lies_changes_nothing_what_it_holds_does(tmp_path: Path) -> None:
+def test_another_input_is_another_task_wherever_a_file_lies(tmp_path: Path) -> None:
     do_tasks("test", tmp_path, [Task("square", counted, (Place(tmp_path), 2), ("pack 1",))], 1)
     moved = Place(tmp_path / "elsewhere")
     assert result(Task("square", counted, (moved, 2), ("pack 1",)), tmp_path) == {"square": 4}
     assert result(Task("square", counted, (moved, 2), ("pack 2",)), tmp_path) is None
+    assert result(Task("square", counted, (moved, 3), ("pack 1",)), tmp_path) is None
 
 
 def test_what_was_done_before_a_stop_stays(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 import pytest
 
+from engine.audio.clips.clip import Clip
+from engine.tts.voxtream.files.loading import _formant_clip
+
 
 @pytest.fixture
 def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -11,3 +14,9 @@ def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a step must never sleep")
 
     monkeypatch.setattr("time.sleep", refuse_to_sleep)
+
+
+@pytest.fixture(scope="session")
+def speech() -> Clip:
+    """Some seconds of the formant voice."""
+    return _formant_clip()

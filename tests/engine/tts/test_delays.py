@@ -5,15 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script
-from engine.tts.delays import (
-    Frame,
-    Trace,
-    factor,
-    longest_s,
-    timing,
-    trace,
-    words_before_sound,
-)
+from engine.tts.delays import Frame, Trace, longest_s, timing, trace, words_before_sound
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes_tts import LostTts
 
@@ -36,21 +28,6 @@ def test_slow_words_leave_the_loudspeaker_dry() -> None:
     assert found.dry_times == 2
     assert found.dry_s == pytest.approx((0.51 - 0.10) + (1.5 - 0.59))
     assert found.tail_s == pytest.approx(1.51 + 0.04 - 1.5)
-
-
-def test_a_system_that_waits_for_words_begins_later_and_runs_dry_less() -> None:
-    eager = timing(TRACE, 0.1)
-    patient = timing(
-        replace(TRACE, frames=(replace(TRACE.frames[0], words=3), *TRACE.frames[1:])), 0.1
-    )
-    assert patient.first_packet_s == pytest.approx(eager.first_packet_s + 0.2)
-    assert patient.dry_s < eager.dry_s
-
-
-def test_a_frame_that_takes_longer_than_it_lasts_holds_up_the_next() -> None:
-    slow = replace(TRACE, frames=tuple(replace(frame, cpu_s=0.1) for frame in TRACE.frames))
-    assert timing(slow, 0.0).tail_s == pytest.approx(0.3 + 0.04)  # not 0.02 + 0.2
-    assert factor(slow) == pytest.approx(0.3 / 0.24)
 
 
 def test_speaking_against_a_clock_begins_when_the_arithmetic_says() -> None:

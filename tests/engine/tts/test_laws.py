@@ -12,6 +12,7 @@ from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.base import TtsModel
 from engine.tts.llmvox.config import Units
+from engine.tts.voxtream.config import INT8
 from engine.tts.voxtream.files.place import PUBLISHED
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro import small as kokoro
@@ -44,14 +45,6 @@ def warmed(make: Make) -> TtsModel:
     return model
 
 
-def in_passages() -> TtsModel:
-    """VoXtream2 that begins anew from the prompt after every sentence."""
-    model = voxtream2.small()
-    generation = replace(model._parts.generation, passage_frames=5)
-    model._parts = replace(model._parts, generation=generation)
-    return model
-
-
 def windowed(window: int, hop: int) -> Make:
     """SpeakStream with a window of the paper's figure, and a hop beyond one."""
     drawn = replace(speakstream.GENERATION, window=window, hop=hop, temperature=0.8)
@@ -69,12 +62,21 @@ def espeak() -> TtsModel:
 
 BYTES = replace(llmvox.GENERATION, dropout=0.5, temperature=0.7)
 MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
-    "fake": (FakeTts, (*ALL, *laws.LAWS_OF_SPEECH)),
-    "espeak": (espeak, (*ALL, *laws.LAWS_OF_SPEECH)),
+    "fake": (FakeTts, tuple({*ALL, *laws.LAWS_OF_SPEECH} - {*laws.OF_REAL_SPEAKERS})),
+    # It pauses also for marks alone.
+    "espeak": (
+        espeak,
+        tuple({*ALL, *laws.LAWS_OF_SPEECH} - {laws.text_without_a_sound_is_silent}),
+    ),
     "kokoro": (kokoro.small, ALL),
     "voxtream2": (partial(warmed, voxtream2.small), ALL),
-    "voxtream2, passages": (in_passages, TWO),
-    GRAPH: (partial(warmed, voxtream2.in_place), ALL),
+    "voxtream2, passages": (partial(voxtream2.small, passage_frames=5), TWO),
+    "voxtream2, stretched": (
+        partial(voxtream2.small, lowest_rate=2.5, highest_rate=3.0),
+        (laws.paces_are_the_same_word_by_word, laws.every_word_has_one_onset_in_order),
+    ),
+    "voxtream2, two threads": (partial(voxtream2.small, INT8, threads=2), OF_A_GRAPH),
+    GRAPH: (partial(warmed, partial(voxtream2.small, graphs=True)), ALL),
     "voxtream": (partial(warmed, voxtream1.small), SYSTEM),
     "llmvox": (llmvox.small, SYSTEM),
     "llmvox, bytes": (

@@ -24,9 +24,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VoiceCatalogue
     return of_settings(SpeechSettings(engine="kokoro"))
 
 
-def test_a_share_of_each_and_the_english_of_the_larger(
-    catalogue: VoiceCatalogue, tmp_path: Path
-) -> None:
+def test_a_share_of_each_in_the_english_of_one(catalogue: VoiceCatalogue, tmp_path: Path) -> None:
     voice = mixed(Mix("heart", "EMMA", 0.25), catalogue, tmp_path)
     wanted = 0.25 * number_of("Heart") + 0.75 * number_of("Emma")
     np.testing.assert_allclose(style_of(voice), wanted, rtol=1e-6)
@@ -43,9 +41,7 @@ def test_a_whole_share_is_the_voice_itself(
     np.testing.assert_allclose(style_of(voice), number_of(name), rtol=1e-6)
 
 
-def test_a_mixture_is_kept_renamed_moved_and_mixed_again(
-    catalogue: VoiceCatalogue, tmp_path: Path
-) -> None:
+def test_a_mixture_is_kept_moved_and_mixed_again(catalogue: VoiceCatalogue, tmp_path: Path) -> None:
     store = VoiceStore(catalogue, tmp_path / "voices")
     assert store.mix(" Luna ", Mix("Heart", "Emma")) == "Luna"
     assert store.rename("Luna", "Lena") == "Lena"

@@ -15,16 +15,21 @@ from engine.tts.llmvox.config import Units
 from engine.tts.pack_files import config_json
 from engine.tts.smlle import config as smlle
 from engine.tts.speakstream import config as speakstream
+from engine.tts.voxtream.config import Generation
+from engine.tts.voxtream.files import pack as starter
+from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.voxtream1 import config as voxtream
 from tests.engine.tts.llmvox.small_model import STACK
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
+from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SMALL
 
 READ: dict[str, Callable[[Path], Any]] = {
     "llmvox": llmvox.read_pack_config,
     "smlle": smlle.read_pack_config,
     "speakstream": speakstream.read_pack_config,
+    "starter": starter.read_pack_config,
     "voxtream": voxtream.read_pack_config,
 }
 VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
@@ -36,22 +41,37 @@ WRITTEN: dict[str, Any] = {
     "speakstream": speakstream.PackConfig(
         "mine", SPEAKSTREAM, speakstream.Generation(), Levels(-6.0, 2.0)
     ),
+    "starter": starter.PackConfig("mine", STARTER.voice, Generation(highest_rate=3.0), RATE_TABLE),
     "voxtream": voxtream.PackConfig("mine", VOXTREAM, voxtream.Generation()),
 }
-WRONG = {
+EVEN = {"counts": [1, 1, 1, 1, 1, 1], "weight": 3.0, "guidance": 1.5}
+WRONG: dict[str, list[tuple[str, str, Any]]] = {
     "llmvox": [("generation", "growth", 0), ("shape", "units", "words")],
-    "smlle": [
-        ("shape", "tokens", 1),
-        ("generation", "lowest_rate", 8.0),
-        ("", "system", "other"),
-    ],
+    "smlle": [("shape", "tokens", 1), ("generation", "lowest_rate", 8.0), ("", "system", "other")],
     "speakstream": [("generation", "hop", 4), ("levels", "lowest", 3.0)],
-    "voxtream": [
-        ("shape", "duration_tokens", 6),
-        ("generation", "top", 60_000),
-        ("", "system", "other"),
+    "starter": [
+        *(("generation", "temperature", value) for value in (0, 0.0, 1e999)),
+        *(("generation", "top_codes", value) for value in (33, 999_999)),
+        ("generation", "frames_heard", -1),
+        ("generation", "nucleus", 1.5),
+        ("generation", "acoustic_guidance", -3.0),
+        ("generation", "passage_frames", 0),
+        ("generation", "lowest_rate", 4),  # above the highest
+        ("shape", "max_look_ahead", 999_999),
+        ("shape", "audio_window", 96),
+        ("shape", "codebooks", 1),
+        ("shape", "phone_vocabulary", 3),
+        *(("shape.depth", size, 999_999) for size in ("layers", "width", "heads", "hidden")),
+        *(("", "name", name) for name in ("", "a" * 81, "red\x1b[31m", 7, None)),
+        ("rates", "1.0", EVEN | {"counts": [0, 1, 1, 1, 1, 1]}),
+        ("rates", "1.0", EVEN | {"weight": 1e999}),
+        ("rates", "nan", EVEN),
     ],
-}
+    "voxtream": [
+        ("shape", "duration_tokens", 6), ("generation", "top", 60_000), ("", "system", "other"),
+    ],
+}  # fmt: skip
+NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
 ALL = [*WRITTEN]
 EVERY_WRONG = [(system, *wrong) for system in ALL for wrong in WRONG[system]]
 EVERY_WRONG += [
@@ -71,19 +91,25 @@ def test_a_configuration_is_read_as_it_was_written(system: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("system", "section", "key", "value"), EVERY_WRONG)
-def test_what_cannot_be_built_is_refused(
+def test_what_cannot_be_built_is_refused_by_name(
     system: str, section: str, key: str, value: object, tmp_path: Path
 ) -> None:
-    table = json.loads(config_json(WRITTEN[system]))
-    (table[section] if section else table)[key] = value
+    table = whole = json.loads(config_json(WRITTEN[system]))
+    for name in filter(None, section.split(".")):
+        table = table[name]
+    table[key] = value
     file = tmp_path / "config.json"
-    file.write_text(json.dumps(table), encoding="utf-8")
-    with pytest.raises(ModelError, match=r"config\.json"):
+    # JSON has no infinity, but a number may be too large to be anything else.
+    file.write_text(json.dumps(whole).replace("Infinity", "1e999"), encoding="utf-8")
+    named = f".*({NAMED.get(key, key)})" if system == "starter" else ""
+    with pytest.raises(ModelError, match=rf"config\.json{named}"):
         READ[system](file)
 
 
 @pytest.mark.parametrize("system", ALL)
-@pytest.mark.parametrize("damage", ["", "[]", '{"name": "x"}'])
+@pytest.mark.parametrize(
+    "damage", ["", "[]", '{"name": "x"}', '{"a":' * 100_000, '{"name": NaN}'], ids=range(5)
+)
 def test_a_damaged_configuration_is_refused(system: str, damage: str, tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(damage)

@@ -29,23 +29,17 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_pack(tmp_path / "resources" / packs.SHIPPED / "llmvox")
 
 
-def test_a_shipped_pack_is_said_with_by_name_and_needs_no_download(
+def test_a_shipped_pack_speaks_and_is_measured_without_a_download(
     shipped: Path, tmp_path: Path
 ) -> None:
     said = say("Good morning.", CHOSEN, Manner(voice="bruno", out=tmp_path / "out.wav"))
     assert (said.engine, said.audio_s > 0) == ("llmvox", True)
     assert voice_catalogue.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
-
-
-def test_a_shipped_pack_is_measured_without_a_download(shipped: Path) -> None:
     (row,) = bench_synthesisers(Settings(), ("llmvox",))
     assert row.note == ""
     assert row.first_packet_ms is not None
-
-
-def test_a_shipped_pack_is_compared_with_the_others(shipped: Path) -> None:
-    (row,) = compare("Good morning.", Settings(), Recital(only=("llmvox",)))
-    assert (row.state, row.voice) == (ComparisonState.DONE, "Ada")
+    (compared,) = compare("Good morning.", Settings(), Recital(only=("llmvox",)))
+    assert (compared.state, compared.voice) == (ComparisonState.DONE, "Ada")
 
 
 def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped: Path) -> None:
@@ -57,14 +51,11 @@ def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped: Path) -
 
 
 def test_a_pack_of_one_s_own_goes_before_the_shipped_one(shipped: Path) -> None:
+    packs.folder_of("llmvox").mkdir(parents=True)
+    assert packs.find("llmvox") == shipped  # half a pack hides none
+    packs.folder_of("llmvox").rmdir()
     system = find("llmvox")
-    assert system is not None
     assert packs.pack_folder(system) == shipped
     own = write_pack(packs.folder_of("llmvox"))
     assert packs.pack_folder(system) == own
     assert entry("llmvox", Settings()).origin is Origin.MADE
-
-
-def test_half_a_pack_of_one_s_own_hides_no_shipped_one(shipped: Path) -> None:
-    packs.folder_of("llmvox").mkdir(parents=True)
-    assert packs.find("llmvox") == shipped

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from engine import graphics_card
-from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import place
@@ -43,10 +42,7 @@ def test_the_default_is_auto_and_needs_no_download() -> None:
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "starter"
     assert why(AUTO) == "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
-
-
-def test_what_was_fetched_is_used_until_it_is_measured() -> None:
-    fetch_kokoro()
+    fetch_kokoro()  # used until it is measured
     assert resolve(AUTO).engine == "kokoro"
     assert "has not measured it" in why(AUTO)
 
@@ -66,14 +62,11 @@ def test_the_measurement_decides(rtf: float, engine: str, reason: str, data: Pat
     assert reason in why(AUTO)
 
 
-def test_what_was_measured_and_removed_since_is_not_used(data: Path) -> None:
-    keep(judge(0.2), data)
-    assert resolve(AUTO).engine == "starter"
-
-
 @pytest.mark.parametrize("lost", ["model", "voice"])
-def test_half_a_download_is_not_used(lost: str) -> None:
+def test_half_a_download_is_not_used(lost: str, data: Path) -> None:
+    """Also where it was measured, and removed since."""
     fetch_kokoro()
+    keep(judge(0.2), data)
     file = place.model_file() if lost == "model" else place.voices_folder() / "af_heart.bin"
     file.unlink()
     assert resolve(AUTO).engine == "starter"
@@ -91,15 +84,13 @@ def test_a_graphics_card_runs_the_full_size_voice_in_its_best_edition(data: Path
 
 
 @pytest.mark.usefixtures("card")
-def test_a_graphics_card_that_is_too_slow_does_not(data: Path) -> None:
+def test_a_graphics_card_that_is_too_slow_or_a_voice_that_lacks_a_part_does_not(data: Path) -> None:
     profiles.keep(profiles.judge("cpu", {"int8": 1.5}), data)  # of the processor
     assert resolve(AUTO).engine == "voxtream2"
     profiles.keep(profiles.judge("cuda", {"full": 1.5}), data)
     assert resolve(AUTO).engine == "starter"
-
-
-@pytest.mark.usefixtures("card")
-def test_a_full_size_voice_that_lacks_a_part_does_not_speak(data: Path) -> None:
+    profiles.keep(profiles.judge("cuda", {"full": 0.5}), data)
+    assert resolve(AUTO).engine == "voxtream2"
     (data / "models" / "mimi" / "pins.json").unlink()
     assert resolve(AUTO).engine == "starter"
 
@@ -129,9 +120,3 @@ def test_loading_and_listing_voices_mean_the_same(monkeypatch: pytest.MonkeyPatc
     assert asked == [choose(AUTO).synthesiser] == ["kokoro"]
     assert of_settings(AUTO).voice_model == "kokoro"
     assert of_settings(AUTO).own[0] == "Heart"
-
-
-def test_kokoro_by_name_names_the_command_that_fetches_it() -> None:
-    with pytest.raises(ModelError) as failure:
-        of_settings(SpeechSettings(engine="kokoro"))
-    assert failure.value.hint.endswith("rubato models get kokoro")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.tts.rate import RateMeter
+from engine.tts.rate import RateMeter, SyllableMeter
 
 
 def test_the_meter_counts_syllables_over_its_window() -> None:
@@ -19,3 +19,11 @@ def test_speech_heard_faster_has_a_higher_rate() -> None:
     for _ in range(10):
         rate = meter.observe(1, speed=1.5)
     assert rate == pytest.approx(1.5 / 0.08)
+
+
+def test_syllables_are_counted_over_the_last_three_seconds() -> None:
+    meter = SyllableMeter(1000)
+    for second in (1, 2, 3, 4):
+        meter.add(second * 1000)
+    found = {seconds: meter.rate(round(seconds * 1000)) for seconds in (0.5, 1, 2, 5, 9)}
+    assert found == {0.5: None, 1: 1.0, 2: 1.0, 5: pytest.approx(2 / 3), 9: None}

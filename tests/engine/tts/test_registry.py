@@ -1,21 +1,10 @@
-"""Names become synthesisers, and nothing is imported before it is asked for."""
-
-import subprocess
-import sys
-from pathlib import Path
+"""Names become synthesisers."""
 
 import pytest
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.tts import pick, registry
-
-
-def test_what_the_default_of_the_settings_means_is_registered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    assert pick.resolve(SpeechSettings()).engine in registry.NAMES
+from engine.tts import registry
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:
@@ -30,13 +19,3 @@ def test_loading_tells_what_it_does() -> None:
     model = registry.load(SpeechSettings(engine="espeak"), lambda text, fraction: told.append(text))
     model.close()
     assert told
-
-
-def test_importing_the_registry_imports_neither_torch_nor_espeak() -> None:
-    code = (
-        "import sys, engine.tts.registry;"
-        "print([m for m in ('torch', 'espeakng_loader') if m in sys.modules])"
-    )
-    run = [sys.executable, "-c", code]
-    result = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"

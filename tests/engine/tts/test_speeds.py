@@ -11,7 +11,7 @@ from engine.tts.speeds import FILE, keep, places
 @pytest.mark.parametrize(
     ("rtf", "expected"), [(0.7, 1), (0.36, 1), (0.35, 2), (0.09, 7), (0.01, 8), (1.9, 1)]
 )
-def test_a_synthesiser_speaks_as_often_at_once_as_it_keeps_up(
+def test_it_speaks_as_often_at_once_as_it_keeps_up(
     tmp_path: Path, rtf: float, expected: int
 ) -> None:
     keep({"kokoro": rtf}, tmp_path)

@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,11 +53,14 @@ def test_a_pack_that_is_not_whole_is_a_clear_error(broken: str) -> None:
             of_settings(SpeechSettings())
 
 
-@pytest.mark.parametrize("edition", ["voxtream2-1", "voxtream2"])
-def test_a_voice_that_was_not_fetched_names_the_command(edition: str) -> None:
-    with pytest.raises(ModelError) as failure:
-        of_settings(SpeechSettings(engine=edition))
-    assert failure.value.hint.endswith(f"rubato models get {edition}")
+@pytest.mark.parametrize("find", [of_settings, lambda settings: load(settings, print)])
+@pytest.mark.parametrize("name", ["voxtream2-1", "voxtream2", "kokoro"])
+def test_without_files_the_command_is_named(
+    name: str, find: Callable[[SpeechSettings], object]
+) -> None:
+    with pytest.raises(ModelError, match="not on this machine") as failure:
+        find(SpeechSettings(engine=name))
+    assert str(failure.value.hint).endswith(f"rubato models get {name}")
 
 
 @pytest.mark.parametrize("engine", ["auto", "kokoro"])
@@ -75,17 +79,12 @@ def test_listing_voices_imports_no_synthesiser(engine: str) -> None:
     assert found.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("engine", [SpeechSettings().engine, "voxtream2"])
 def test_the_formant_voice_stands_in_for_the_default_alone(
-    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.setattr(place, "NAME", "no such pack")
-    settings = SpeechSettings(engine=engine)
-    if engine == "voxtream2":  # asked for by name
-        with pytest.raises(ModelError, match="not on this machine"):
-            usable(settings)
-        return
+    with pytest.raises(ModelError, match="not on this machine"):
+        usable(SpeechSettings(engine="voxtream2"))  # asked for by name
     with caplog.at_level(logging.WARNING):
-        assert usable(settings).own[0] == "Alan"
+        assert usable(SpeechSettings()).own[0] == "Alan"
     assert "Until then espeak speaks." in caplog.text

@@ -40,26 +40,20 @@ def names(store: VoiceStore) -> list[str]:
     return [entry.name for entry in store.entries()]
 
 
+OWN = ["Anton", "Clara"]
+
+
 def test_a_row_says_what_a_voice_is_made_of(store: VoiceStore) -> None:
     store.set_pace("grandma", 3.5)
     store.spoke("Grandma", "2026-11-22")
     anton, _, entry = store.entries()
     assert (anton.own, anton.usable, anton.clip_s) == (True, True, None)
-    assert (entry.clip_s, entry.pace, entry.used, entry.made_for) == (
-        2.0,
-        3.5,
-        "2026-11-22",
-        ("neural",),
-    )
-    assert entry.snr_db is not None
-    assert 40 < entry.snr_db < 60
-    assert entry.usable
-    assert entry.again
+    assert (entry.clip_s, entry.pace, entry.used) == (2.0, 3.5, "2026-11-22")
+    assert (entry.made_for, entry.usable, entry.again) == (("neural",), True, True)
+    assert 40 < (entry.snr_db or 0) < 60
 
 
-def test_a_voice_of_another_model_says_why_it_cannot_speak(
-    store: VoiceStore, tmp_path: Path
-) -> None:
+def test_another_model_s_voice_says_why_it_cannot_speak(store: VoiceStore, tmp_path: Path) -> None:
     voices.save(replace(GRANDMA, name="Bare", model="other"), tmp_path)
     by_name = {entry.name: entry for entry in store.entries()}
     assert not by_name["Bare"].usable
@@ -69,9 +63,7 @@ def test_a_voice_of_another_model_says_why_it_cannot_speak(
     assert "cannot learn voices" in deaf.why_not
 
 
-def test_a_voice_of_two_models_is_one_row_and_renamed_whole(
-    store: VoiceStore, tmp_path: Path
-) -> None:
+def test_a_voice_of_two_models_is_renamed_whole(store: VoiceStore, tmp_path: Path) -> None:
     voices.save(replace(GRANDMA, model="older"), tmp_path, speech())
     store.set_pace("Grandma", 2.0)
     assert store.rename("grandma", " Oma ") == "Oma"
@@ -82,21 +74,20 @@ def test_a_voice_of_two_models_is_one_row_and_renamed_whole(
     assert names(store)[-1] == "OMA"
 
 
-@pytest.mark.parametrize("new", ["anton", "", "a\nb", "x" * 81])
+@pytest.mark.parametrize("new", ["anton", "", "  ", "a\nb", "\x00", "x" * 81])
 def test_a_name_that_is_taken_or_none_is_refused(store: VoiceStore, new: str) -> None:
     with pytest.raises(InvalidInput):
         store.rename("Grandma", new)
-    assert names(store) == ["Anton", "Clara", "Grandma"]
+    assert names(store) == [*OWN, "Grandma"]
 
 
 def test_what_comes_with_the_synthesiser_stays(store: VoiceStore) -> None:
-    with pytest.raises(InvalidInput, match="comes with"):
-        store.remove("anton")
-    with pytest.raises(InvalidInput, match="no voice called"):
-        store.remove("Nobody")
+    for name, said in (("anton", "comes with"), ("Nobody", "no voice called")):
+        with pytest.raises(InvalidInput, match=said):
+            store.remove(name)
 
 
-def test_a_rename_that_is_broken_off_loses_nothing(
+def test_a_broken_off_rename_loses_nothing(
     store: VoiceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(path: Path) -> None:
@@ -105,7 +96,7 @@ def test_a_rename_that_is_broken_off_loses_nothing(
     monkeypatch.setattr(store_file, "_delete", killed)
     with pytest.raises(KeyboardInterrupt):
         store.rename("Grandma", "Oma")
-    assert names(store) == ["Anton", "Clara", "Grandma", "Oma"]
+    assert names(store) == [*OWN, "Grandma", "Oma"]
 
 
 def test_a_full_disk_leaves_the_voice_as_it_was(
@@ -114,39 +105,33 @@ def test_a_full_disk_leaves_the_voice_as_it_was(
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    before = sorted(tmp_path.iterdir())
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     monkeypatch.setattr(os, "fsync", full)
     for change in (
         lambda: store.rename("Grandma", "Oma"),
         lambda: store.set_pace("Grandma", 3.0),
         lambda: store.export("Grandma", tmp_path / "out"),
+        lambda: voices.save(replace(GRANDMA, metadata={"making": "4"}), tmp_path),
     ):
         with pytest.raises(ModelError, match="No space left"):
             change()
-    assert sorted(tmp_path.iterdir()) == before
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
     assert store.pace("Grandma") is None
 
 
 def test_what_is_removed_comes_back_as_it_was(store: VoiceStore, tmp_path: Path) -> None:
     before = voices.load(path := voices.saved_voices(tmp_path)[0].path)
     assert store.remove("grandma") == "Grandma"
-    assert (names(store), store.removed()) == (["Anton", "Clara"], ("Grandma",))
-    assert VoiceStore(ROSTER, tmp_path).removed() == (
-        "Grandma",
-    )  # also after the program was killed
+    after_a_kill = VoiceStore(ROSTER, tmp_path)
+    assert (names(store), store.removed(), after_a_kill.removed()) == (OWN, *[("Grandma",)] * 2)
+    voices.save(GRANDMA, tmp_path)
+    with pytest.raises(InvalidInput, match="already"):  # the name was taken meanwhile
+        store.restore("Grandma")
+    assert store.removed() == ("Grandma",)
+    path.unlink()
     assert store.restore("Grandma") == "Grandma"
     assert (names(store)[-1], store.removed()) == ("Grandma", ())
     assert voices.load(path).metadata == before.metadata
-
-
-def test_a_name_taken_meanwhile_keeps_the_removed_one_where_it_is(
-    store: VoiceStore, tmp_path: Path
-) -> None:
-    store.remove("Grandma")
-    voices.save(GRANDMA, tmp_path)
-    with pytest.raises(InvalidInput, match="already"):
-        store.restore("Grandma")
-    assert store.removed() == ("Grandma",)
 
 
 def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path: Path) -> None:
@@ -167,9 +152,7 @@ def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path: Path) -
         store.discard("Grandma")
 
 
-def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
-    store: VoiceStore, tmp_path: Path
-) -> None:
+def test_a_voice_travels_with_its_recording_and_pace(store: VoiceStore, tmp_path: Path) -> None:
     store.set_pace("Grandma", 4.5)
     path = store.export("grandma", tmp_path / "out" / "gift")
     assert path.name == "gift" + voices.SUFFIX
@@ -182,14 +165,14 @@ def test_a_voice_travels_in_one_file_with_its_recording_and_pace(
     assert other.read_in(path, "Nana") == "Nana"
 
 
-@pytest.mark.parametrize("name", ["../escape", "con", "a/b\\c:d*?"])
+@pytest.mark.parametrize("name", ["../../escape", "con", "a/b\\c:d*?", "日本"])
 def test_a_name_in_a_file_decides_no_path(tmp_path: Path, name: str) -> None:
     path = voices.save_as(replace(GRANDMA, name=name), tmp_path / "in.safetensors").path
-    store = VoiceStore(ROSTER, tmp_path / "store")
-    assert store.read_in(path, "") == name
-    assert {each.parent for each in (tmp_path / "store").rglob("*") if each.is_file()} == {
-        tmp_path / "store"
-    }
+    folder = tmp_path / "store"
+    assert VoiceStore(ROSTER, folder).read_in(path, "") == name
+    (file,) = (each for each in folder.rglob("*") if each.is_file())
+    assert file.parent == folder
+    assert file.name.isascii()
 
 
 def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
@@ -213,13 +196,6 @@ def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path)
     assert store.entries() == VoiceStore(ROSTER, tmp_path / "empty").entries()
 
 
-def test_what_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = voices.save_as(GRANDMA, tmp_path / "v.safetensors").path
-    monkeypatch.setattr(voices, "LARGEST_BYTES", 50)
-    with pytest.raises(InvalidInput, match="MB large"):
-        VoiceStore(ROSTER, tmp_path / "store").read_in(path, "")
-
-
 @pytest.mark.parametrize("pace", [0.5, 7.5, float("nan")])
 def test_a_pace_beyond_the_slider_is_refused(store: VoiceStore, pace: float) -> None:
     with pytest.raises(InvalidInput, match="1 to 7"):
@@ -227,9 +203,7 @@ def test_a_pace_beyond_the_slider_is_refused(store: VoiceStore, pace: float) -> 
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"voices": [1]}', '{"voices": {"a": 3}}'])
-def test_damaged_notes_are_set_aside_and_new_ones_begun(
-    store: VoiceStore, tmp_path: Path, content: str
-) -> None:
+def test_damaged_notes_are_set_aside(store: VoiceStore, tmp_path: Path, content: str) -> None:
     (tmp_path / voice_notes.FILE).write_text(content)
     assert store.pace("Anton") is None
     store.set_pace("Anton", 3.0)
@@ -248,17 +222,3 @@ def test_nobody_else_may_read_what_is_kept(store: VoiceStore, tmp_path: Path) ->
     store.set_pace("Grandma", 3.0)
     files = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert {each.stat().st_mode & 0o077 for each in files} == {0}
-
-
-def test_every_action_names_the_voice_as_it_is_written(store: VoiceStore, tmp_path: Path) -> None:
-    assert (store.find("GRANDMA"), store.find("anton")) == ("Grandma", "Anton")
-    path = store.export("grandma", tmp_path / "elsewhere" / "out")
-    assert store.rename("grandma", "Oma") == "Oma"
-    assert store.read_in(path, "") == "Grandma"
-    assert store.remove("OMA") == "Oma"
-    assert store.restore("oma") == "Oma"
-    assert store.discard(store.remove("oma")) == "Oma"
-    assert store.removed() == ()
-    assert [entry.name for entry in store.entries() if not entry.own] == ["Grandma"]
-    with pytest.raises(InvalidInput, match="no voice called"):
-        store.find("Oma")

@@ -1,8 +1,6 @@
 """Voices a person made survive in the data folder."""
 
-import errno
 import logging
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from engine.audio.clips.clip import Clip
-from engine.errors import InvalidInput, ModelError
+from engine.errors import InvalidInput
 from engine.tts import voices
 from engine.tts.base import Voice
 
@@ -27,10 +25,10 @@ GRANDMA = Voice(
 
 
 def test_a_voice_comes_back_as_it_was(tmp_path: Path) -> None:
-    saved = voices.save(GRANDMA, tmp_path / "not" / "there")
-    loaded = voices.load(saved.path)
-    assert (loaded.name, loaded.model) == (GRANDMA.name, GRANDMA.model)
-    assert loaded.metadata == GRANDMA.metadata
+    folder = tmp_path / "not" / "there"
+    assert voices.saved_voices(folder) == ()
+    loaded = voices.load(voices.save(GRANDMA, folder).path)
+    assert replace(loaded, tensors={}) == replace(GRANDMA, tensors={})
     assert set(loaded.tensors) == set(GRANDMA.tensors)
     for name, tensor in GRANDMA.tensors.items():
         assert loaded.tensors[name].dtype == tensor.dtype
@@ -50,7 +48,6 @@ def test_the_recording_is_kept_beside_the_voice_and_is_no_part_of_it(tmp_path: P
     assert loaded.metadata == GRANDMA.metadata
     bare = voices.save(Voice("Alan", "espeak"), tmp_path)
     assert not bare.has_clip
-    assert voices.load(bare.path) == Voice("Alan", "espeak")
     with pytest.raises(InvalidInput, match="was not kept"):
         voices.load_clip(bare.path)
 
@@ -64,9 +61,7 @@ def test_the_same_name_and_model_replaces_and_another_does_not(tmp_path: Path) -
     assert [saved.model for saved in voices.saved_voices(tmp_path)] == ["neural", "other"]
 
 
-def test_the_list_leaves_out_what_is_no_voice_and_says_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_list_leaves_out_what_is_none(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     saved = voices.save(GRANDMA, tmp_path)
     (tmp_path / f"junk{voices.SUFFIX}").write_bytes(b"junk")
     save_file({"x": np.zeros(1)}, tmp_path / f"stranger{voices.SUFFIX}")
@@ -77,16 +72,10 @@ def test_the_list_leaves_out_what_is_no_voice_and_says_so(
     assert "stranger" in caplog.text
 
 
-def test_a_folder_that_is_not_there_has_no_voices(tmp_path: Path) -> None:
-    assert voices.saved_voices(tmp_path / "nowhere") == ()
-
-
 @pytest.mark.parametrize(
     "content", [b"", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0notjson!", "cut", None]
 )
-def test_a_broken_or_missing_file_is_a_clear_error(
-    tmp_path: Path, content: bytes | str | None
-) -> None:
+def test_a_broken_file_is_a_clear_error(tmp_path: Path, content: bytes | str | None) -> None:
     path = voices.save(GRANDMA, tmp_path).path
     whole = path.read_bytes()
     path.unlink()
@@ -96,48 +85,10 @@ def test_a_broken_or_missing_file_is_a_clear_error(
         voices.load(path)
 
 
-def test_too_large_is_neither_written_nor_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_large_is_not_written_nor_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved = voices.save(GRANDMA, tmp_path)
     monkeypatch.setattr(voices, "LARGEST_BYTES", 100)
     with pytest.raises(InvalidInput, match="too large"):
         voices.save(replace(GRANDMA, name="Other"), tmp_path)
     with pytest.raises(InvalidInput, match="MB large"):
         voices.load(saved.path)
-
-
-@pytest.mark.parametrize("name", ["", "  ", "a" * 81, "new\nline", "\x00"])
-def test_a_name_nobody_can_say_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidInput, match="cannot be called"):
-        voices.save(replace(GRANDMA, name=name), tmp_path)
-
-
-@pytest.mark.parametrize("name", ["../../escape", "con", "a/b\\c:d*?", "日本"])
-def test_every_other_name_stays_in_the_folder(tmp_path: Path, name: str) -> None:
-    saved = voices.save(replace(GRANDMA, name=name), tmp_path)
-    assert saved.path.parent == tmp_path
-    assert saved.path.name.isascii()
-    assert voices.load(saved.path).name == name
-
-
-def test_a_full_disk_leaves_the_old_voice_and_no_rubbish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    saved = voices.save(GRANDMA, tmp_path)
-
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ModelError, match="No space left"):
-        voices.save(replace(GRANDMA, metadata={"clip": "new"}), tmp_path)
-    assert voices.load(saved.path).metadata == GRANDMA.metadata
-    assert list(tmp_path.iterdir()) == [saved.path]
-
-
-def test_voices_are_kept_in_the_data_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    assert voices.folder() == tmp_path / "voices"

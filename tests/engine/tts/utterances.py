@@ -40,6 +40,14 @@ def open_session(model: TtsModel, *, seed: int = 7, rate: float | None = None) -
     return session
 
 
+def push(session: TtsSession, words: Iterable[str], *, ended: bool = True) -> None:
+    """All words at once, and the end of the input."""
+    for word in words:
+        session.push_word(word)
+    if ended:
+        session.end_input()
+
+
 def drain(session: TtsSession) -> list[AudioFrame]:
     """Frames until the session is starved or finished."""
     frames = []
@@ -49,6 +57,12 @@ def drain(session: TtsSession) -> list[AudioFrame]:
             return frames
         frames.append(step)
     raise AssertionError("the session gives frames for ever")
+
+
+def speak(session: TtsSession, words: Iterable[str]) -> list[AudioFrame]:
+    """Every frame of an utterance whose words are all there before the first step."""
+    push(session, words)
+    return drain(session)
 
 
 def say(
@@ -62,8 +76,7 @@ def say(
     frames = []
     with open_session(model, seed=seed, rate=rate) as session:
         for chunk in chunks:
-            for word in chunk:
-                session.push_word(word)
+            push(session, chunk, ended=False)
             frames += drain(session)
         session.end_input()
         frames += drain(session)
@@ -74,16 +87,9 @@ def say(
 def say_all_at_once(model: TtsModel) -> Utterance:
     """Every word pushed and the input ended before the first step; said once by each model."""
     if model not in _WHOLE:
-        _WHOLE[model] = _all_at_once(model)
+        with open_session(model) as session:
+            _WHOLE[model] = Utterance(tuple(speak(session, WORDS)))
     return _WHOLE[model]
-
-
-def _all_at_once(model: TtsModel) -> Utterance:
-    with open_session(model) as session:
-        for word in WORDS:
-            session.push_word(word)
-        session.end_input()
-        return Utterance(tuple(drain(session)))
 
 
 _WHOLE: WeakKeyDictionary[TtsModel, Utterance] = WeakKeyDictionary()

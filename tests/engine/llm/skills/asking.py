@@ -1,9 +1,12 @@
 """Asks the built-in skills one sentence after another, where they are sure."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from random import randint
+
+import pytest
 
 from engine.llm.base import Message, Role, Situation
 from engine.llm.skills.matching.intent import Answer, Occasion
@@ -29,3 +32,12 @@ def asked(
         answer = matcher().answer(sentence, occasion, certain_only=True) or ELSEWHERE
         history = [*history, Message(Role.ASSISTANT, answer.text)]
     return answer
+
+
+def in_zone(patch: pytest.MonkeyPatch, name: str) -> Iterator[None]:
+    """For a fixture: the machine stands in a time zone."""
+    patch.setenv("TZ", name)
+    time.tzset()
+    yield
+    patch.undo()
+    time.tzset()

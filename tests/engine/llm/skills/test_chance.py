@@ -6,6 +6,8 @@ import pytest
 
 from tests.engine.llm.skills.asking import ELSEWHERE, asked
 
+TOO_MANY = "I can roll up to 20 dice with up to 1000 sides."
+
 
 def drawn(text: str, *draws: int) -> tuple[str, list[tuple[int, int]]]:
     """The answer, and the ranges that were drawn from."""
@@ -33,21 +35,13 @@ def drawn(text: str, *draws: int) -> tuple[str, list[tuple[int, int]]]:
         ("give me a random number", (99,), "99.", [(1, 100)]),
         ("choose between pizza and pasta", (2,), "Pasta.", [(1, 2)]),
         ("choose between tea, coffee and water", (3,), "Water.", [(1, 3)]),
+        *((text, (), TOO_MANY, []) for text in ("roll 100 dice", "roll a d1", "roll a d 9999")),
+        # no range and no die
+        ("pick a number between one and a half and two", (), ELSEWHERE.text, []),
+        ("roll the car", (), ELSEWHERE.text, []),
     ],
 )
 def test_the_draws_decide(
     text: str, draws: tuple[int, ...], answer: str, ranges: list[tuple[int, int]]
 ) -> None:
     assert drawn(text, *draws) == (answer, ranges)
-
-
-@pytest.mark.parametrize("text", ["roll 100 dice", "roll a d1", "roll a d 9999"])
-def test_dice_nobody_could_follow_are_refused(text: str) -> None:
-    answer, ranges = drawn(text)
-    assert answer == "I can roll up to 20 dice with up to 1000 sides."
-    assert ranges == []
-
-
-@pytest.mark.parametrize("text", ["pick a number between one and a half and two", "roll the car"])
-def test_what_is_no_range_and_no_die_is_left(text: str) -> None:
-    assert drawn(text) == (ELSEWHERE.text, [])

@@ -25,61 +25,42 @@ def ask(documents):
     return say
 
 
-def test_a_file_in_the_documents_is_read(ask, documents):
-    (documents / "notes.txt").write_text("Buy milk.\nCall Anna.\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("notes.txt", "read the file notes.txt"),
+        *(("Shopping_List.md", said) for said in (
+            "read the file shopping list", "read the shopping list file", "Read Shopping_List.md")),
+        ("work/plan.txt", "read the file work slash plan dot txt"),
+        ("../elsewhere.txt", "read the file {tmp_path}/elsewhere.txt"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("content", ["Buy milk.\nCall Anna.\n", "Caf\u00e9"])
+def test_a_file_is_found_by_its_spoken_name_and_read(ask, documents, tmp_path, name, said, content):
+    (documents / "work").mkdir()
+    old_editor = "cp1252" if content == "Caf\u00e9" else "utf-8"
+    (documents / name).write_text(content, encoding=old_editor)
 
-    assert ask("read the file notes.txt") == "Buy milk.\nCall Anna."
+    assert ask(said.format(tmp_path=tmp_path)) == content.strip()
 
 
 @pytest.mark.parametrize(
-    "said", ["read the file shopping list", "read the shopping list file", "Read Shopping_List.md"]
-)
-def test_a_spoken_name_finds_the_file(ask, documents, said):
-    (documents / "Shopping_List.md").write_text("Milk.", encoding="utf-8")
-
-    assert ask(said) == "Milk."
-
-
-def test_dot_and_slash_may_be_spoken(ask, documents):
-    (documents / "work").mkdir()
-    (documents / "work" / "plan.txt").write_text("Plan.", encoding="utf-8")
-
-    assert ask("read the file work slash plan dot txt") == "Plan."
-
-
-def test_a_full_path_is_read(ask, tmp_path):
-    (tmp_path / "elsewhere.txt").write_text("Far away.", encoding="utf-8")
-
-    assert ask(f"read the file {tmp_path}/elsewhere.txt") == "Far away."
-
-
-def test_a_name_cannot_leave_the_documents(ask, tmp_path):
-    (tmp_path / "secret.txt").write_text("Secret.", encoding="utf-8")
-
-    assert "outside your documents" in ask("read the file ../secret.txt")
-
-
-def test_a_link_cannot_leave_the_documents(ask, documents, tmp_path):
-    (tmp_path / "secret.txt").write_text("Secret.", encoding="utf-8")
-    (documents / "link.txt").symlink_to(tmp_path / "secret.txt")
-
-    assert "outside your documents" in ask("read the file link.txt")
-
-
-@pytest.mark.parametrize("said", ["read the file notes", "read the notes file", "read notes.md"])
-def test_a_link_found_by_its_spoken_name_cannot_leave_the_documents(ask, documents, tmp_path, said):
-    (tmp_path / "secret.txt").write_text("Secret.", encoding="utf-8")
-    (documents / "notes.md").symlink_to(tmp_path / "secret.txt")
-
-    assert "outside your documents" in ask(said)
-
-
-def test_a_folder_that_is_a_link_cannot_leave_the_documents(ask, documents, tmp_path):
+    "said",
+    [
+        "read the file ../secret.txt", "read the file link.txt", "read the file work/secret.txt",
+        "read the file notes", "read the notes file", "read notes.md",
+    ],
+)  # fmt: skip
+def test_nothing_outside_the_documents_is_read(ask, documents, tmp_path, said):
+    """By a name, a link to a file, a folder that is a link, or a name that is spoken."""
     (tmp_path / "private").mkdir()
-    (tmp_path / "private" / "notes.txt").write_text("Secret.", encoding="utf-8")
+    for secret in (tmp_path / "secret.txt", tmp_path / "private" / "secret.txt"):
+        secret.write_text("Secret.", encoding="utf-8")
+    (documents / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (documents / "notes.md").symlink_to(tmp_path / "secret.txt")
     (documents / "work").symlink_to(tmp_path / "private")
 
-    assert "outside your documents" in ask("read the file work/notes.txt")
+    assert "outside your documents" in ask(said)
 
 
 def test_a_link_inside_the_documents_is_read(ask, documents):
@@ -89,15 +70,6 @@ def test_a_link_inside_the_documents_is_read(ask, documents):
     assert ask("read the file today") == "Buy milk."
 
 
-@pytest.mark.parametrize("said", ["read the file ~nosuchperson/x.txt", "read ~nosuchperson/x.txt"])
-def test_a_home_of_nobody_is_explained(ask, said):
-    assert "nobody called nosuchperson" in ask(said)
-
-
-def test_a_network_path_is_refused(ask):
-    assert ask("read the file //server/share/notes.txt") == "I only read files on this computer."
-
-
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -105,34 +77,21 @@ def test_a_network_path_is_refused(ask):
         ("picture.png", b"\x89PNG", "not a text file"),
         ("binary.txt", b"a\0b", "not a text file"),
         ("long.txt", b"x" * (MAX_FILE_BYTES + 1), "too long"),
+        ("folder.txt", None, "not a file"),
+        ("{documents}/folder.txt", None, "not a file"),
+        ("nothing.txt", None, "can't find nothing.txt"),
+        ("/nowhere/nothing.txt", None, "no file nothing.txt"),
+        ("x" * 280 + ".txt", None, "could not open"),
+        ("~nosuchperson/x.txt", None, "nobody called nosuchperson"),
+        ("//server/share/notes.txt", None, "I only read files on this computer."),
     ],
 )
 def test_a_file_that_cannot_be_read_aloud_is_explained(ask, documents, name, content, words):
-    (documents / name).write_bytes(content)
-
-    assert words in ask(f"read the file {name}")
-
-
-def test_a_folder_is_not_read(ask, documents):
     (documents / "folder.txt").mkdir()
+    if content is not None:
+        (documents / name).write_bytes(content)
 
-    assert "not a file" in ask("read the file folder.txt")
-    assert "not a file" in ask(f"read the file {documents}/folder.txt")
-
-
-def test_a_missing_file_is_named(ask):
-    assert "can't find nothing.txt" in ask("read the file nothing.txt")
-    assert "no file nothing.txt" in ask("read the file /nowhere/nothing.txt")
-
-
-def test_a_name_no_file_system_takes_is_survived(ask):
-    assert "could not open" in ask("read the file " + "x" * 280 + ".txt")
-
-
-def test_text_from_an_old_editor_is_read(ask, documents):
-    (documents / "old.txt").write_bytes("Caf\u00e9".encode("cp1252"))
-
-    assert ask("read the file old.txt") == "Caf\u00e9"
+    assert words in ask(f"read the file {name.format(documents=documents)}")
 
 
 def test_a_long_text_is_read_to_its_end_in_pieces(documents):

@@ -26,31 +26,18 @@ def packed_twin(stack: Transformer, precision: Precision) -> PackedTransformer:
 
 
 @pytest.mark.parametrize(("precision", "loss"), [(Precision.INT8, 0.007), (Precision.INT4, 0.105)])
-def test_rounding_loses_no_more_of_normal_weights_than_was_measured(
+def test_rounding_loses_no_more_than_was_measured_and_a_product_is_that_of_what_is_left(
     precision: Precision, loss: float
 ) -> None:
-    weight = torch.randn(64, 4 * INT4_BLOCK, generator=torch.Generator().manual_seed(0))
-    assert relative(restore(quantise(weight, precision)), weight) < loss
-
-
-@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
-def test_rounding_what_was_rounded_changes_nothing(precision: Precision) -> None:
-    weight = torch.randn(5, 3 * INT4_BLOCK, generator=torch.Generator().manual_seed(0))
-    once = restore(quantise(weight, precision))
-    assert relative(restore(quantise(once, precision)), once) < 1e-6
-
-
-def test_a_block_of_zeros_stays_zero() -> None:
-    assert not restore(quantise(torch.zeros(2, INT4_BLOCK), Precision.INT4)).any()
-
-
-@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
-def test_a_packed_product_is_the_product_of_the_restored_weights(precision: Precision) -> None:
     generator = torch.Generator().manual_seed(0)
-    weight = torch.randn(48, 2 * INT4_BLOCK, generator=generator)
-    x = torch.randn(2, 3, 2 * INT4_BLOCK, generator=generator)
-    expected = x @ restore(quantise(weight, precision)).T
-    assert relative(PackedLinear(weight, precision)(x), expected) < ACTIVATION_LOSS
+    weight = torch.randn(64, 4 * INT4_BLOCK, generator=generator)
+    weight[:, :INT4_BLOCK] = 0
+    once = restore(quantise(weight, precision))
+    assert not once[:, :INT4_BLOCK].any()
+    assert relative(once, weight) < loss
+    assert relative(restore(quantise(once, precision)), once) < 1e-6
+    x = torch.randn(2, 3, 4 * INT4_BLOCK, generator=generator)
+    assert relative(PackedLinear(weight, precision)(x), x @ once.T) < ACTIVATION_LOSS
 
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
@@ -73,22 +60,6 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision)
         assert relative(packed(x, rotation, caches[1], mask), expected) < 2 * ACTIVATION_LOSS
         for cache in caches:
             cache.advance(length)
-
-
-def test_unused_room_in_the_cache_does_not_show() -> None:
-    stack = Transformer(CONFIG)
-    for module in stack.modules():
-        if isinstance(module, Linear):
-            module.weight.fill_(0.01)
-    packed = packed_twin(stack, Precision.INT8)
-    x = torch.randn(1, 1, CONFIG.width, generator=torch.Generator().manual_seed(0))
-    rotation = RotaryTable(CONFIG.head_width, CPU).slice(0, 1)
-    outs = []
-    for room in (0, 40):
-        cache = KvCache(CONFIG, 1, CPU, torch.float32)
-        cache.reserve(room)
-        outs.append(packed(x, rotation, cache))
-    assert torch.equal(outs[0], outs[1])
 
 
 def test_off_cuda_a_graph_is_the_plain_call() -> None:

@@ -49,9 +49,7 @@ def test_rows_follow_the_plain_ones(
         assert (found.rows - expected.rows).norm() / expected.rows.norm() < 0.03
 
 
-def test_rows_nobody_asks_for_change_none_of_the_others(
-    packed: PackedTail, embedded: Tensor
-) -> None:
+def test_rows_nobody_asks_for_change_no_others(packed: PackedTail, embedded: Tensor) -> None:
     begun = extend(PhoneRows(4, 625), embedded[:, :CUT], packed, TABLE)
     whole = extend(begun, embedded[:, CUT:], packed, TABLE)
     for first in (3, CUT - 2, CUT + 5):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.text.pronunciation.heteronyms import is_heteronym, sounds_like
+from engine.text.phonemes import Espeak
 from engine.tts.espeak.phrasing import Phrasing
+from tests.engine.text.phoned import phoned
 
 _HERE = Path(__file__).parent
 _SOUNDS = tomllib.loads((_HERE / "heteronyms.toml").read_text("utf-8"))
@@ -50,9 +50,7 @@ def espeak() -> Espeak:
 
 def phones(espeak: Espeak, words: tuple[str, ...], place: int) -> str:
     """Of one word, as they come word by word."""
-    phonemizer = WordPhonemizer(espeak)
-    ready = [phoned for word in words for phoned in phonemizer.push(word)]
-    return "".join((*ready, *phonemizer.finish())[place].phones)
+    return "".join(phoned(words, espeak)[place].phones)
 
 
 def missed(espeak: Espeak, name: str) -> list[str]:
@@ -65,12 +63,9 @@ def missed(espeak: Espeak, name: str) -> list[str]:
     ]
 
 
-def test_there_are_two_hundred_sentences_half_of_each_kind() -> None:
-    assert [len(sentences(name)) for name in ("first", "second")] == [100, 100]
-
-
 def test_the_sentences_written_before_the_rules_are_said_right(espeak: Espeak) -> None:
     """99 of 100, as found; espeak alone has 77."""
+    assert len(sentences("first")) == len(sentences("second")) == 100
     assert missed(espeak, "first") == ["I read every night before bed."]
 
 
@@ -82,31 +77,19 @@ def test_the_sentences_written_after_the_rules_are_mostly_said_right(espeak: Esp
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        ("Use the slider.", 0, "jˈuːz"),
-        ("Record your voice.", 0, "ɹᵻkˈɔːɹd"),
-        ("Close the door.", 0, "klˈoʊz"),
-        ("I read it yesterday.", 1, "ɹˈɛd"),
-        ("Well, CLOSE the door.", 1, "klˈoʊz"),
-        ("She uses it daily.", 1, "jˈuːzᵻz"),
-        ("It has many uses.", 3, "jˈuːsᵻz"),
-        ("The records are lost.", 1, "ɹˈɛkɚdz"),
-        ("Our lives changed.", 1, "lˈaɪvz"),
-        ("My brother lives in Rome.", 2, "lˈɪvz"),
-        ("Then the boy dove into it.", 3, "dˈoʊv"),
-        ("The dove flew off.", 1, "dˈʌv"),
-        ("She sent her resume today.", 3, "ɹˈɛzuːmˌeɪ"),
-        ("Please resume the game.", 1, "ɹᵻzˈuːm"),
-        ("We usually read it at noon.", 2, "ɹˈiːd"),
-        ("You are excused.", 2, "ɛkskjˈuːzd"),
-        ("Conduct a survey.", 0, "kəndˈʌkt"),
-        ("Upgrade it.", 0, "ʌpɡɹˈeɪd"),
-        ("It needs an upgrade.", 3, "ˈʌpɡɹeɪd"),
-        ("An attribute of God.", 1, "ˈætɹɪbjˌuːt"),
+        ("Use the slider.", 0, "jˈuːz"), ("Record your voice.", 0, "ɹᵻkˈɔːɹd"),
+        ("Close the door.", 0, "klˈoʊz"), ("I read it yesterday.", 1, "ɹˈɛd"),
+        ("Well, CLOSE the door.", 1, "klˈoʊz"), ("She uses it daily.", 1, "jˈuːzᵻz"),
+        ("It has many uses.", 3, "jˈuːsᵻz"), ("The records are lost.", 1, "ɹˈɛkɚdz"),
+        ("Our lives changed.", 1, "lˈaɪvz"), ("My brother lives in Rome.", 2, "lˈɪvz"),
+        ("Then the boy dove into it.", 3, "dˈoʊv"), ("The dove flew off.", 1, "dˈʌv"),
+        ("She sent her resume today.", 3, "ɹˈɛzuːmˌeɪ"), ("Please resume the game.", 1, "ɹᵻzˈuːm"),
+        ("We usually read it at noon.", 2, "ɹˈiːd"), ("You are excused.", 2, "ɛkskjˈuːzd"),
+        ("Conduct a survey.", 0, "kəndˈʌkt"), ("Upgrade it.", 0, "ʌpɡɹˈeɪd"),
+        ("It needs an upgrade.", 3, "ˈʌpɡɹeɪd"), ("An attribute of God.", 1, "ˈætɹɪbjˌuːt"),
     ],
-)
-def test_a_word_has_the_sound_of_its_sense(
-    espeak: Espeak, text: str, place: int, said: str
-) -> None:
+)  # fmt: skip
+def test_a_word_sounds_as_its_sense(espeak: Espeak, text: str, place: int, said: str) -> None:
     assert phones(espeak, tuple(text.split()), place) == said
 
 
@@ -114,20 +97,6 @@ def test_british_voices_tell_verbs_from_nouns_as_well() -> None:
     british = Espeak("en-gb")
     assert phones(british, ("Record", "it."), 0) == "ɹɪkˈɔːd"
     assert phones(british, ("The", "record", "is", "old."), 1) == "ɹˈɛkɔːd"
-
-
-def test_a_word_with_one_sound_is_left_to_espeak() -> None:
-    assert not is_heteronym("table")
-    assert sounds_like(("the",), "table", "is") == ""
-
-
-def test_every_sound_is_asked_for_by_a_word_of_that_sense(espeak: Espeak) -> None:
-    """What espeak is given has the sound; nothing in the table is misspelt."""
-    for word, senses in _SOUNDS.items():
-        for sentence in (*sentences("first"), *sentences("second")):
-            if sentence.word.lower() == word:
-                said = phones(espeak, sentence.words, sentence.place)
-                assert said in senses.values(), (word, said)
 
 
 def test_the_formant_voice_gets_the_same_sense() -> None:

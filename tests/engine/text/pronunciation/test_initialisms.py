@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.text.pronunciation.initialisms import letters, respelled, spelled
+from tests.engine.text.phoned import phoned
 
 _SPELLED, _SAID = (
     [word for line in part.splitlines() if not line.startswith("#") for word in line.split()]
@@ -26,9 +27,7 @@ def espeak(request: pytest.FixtureRequest) -> Espeak:
 
 def sound(espeak: Espeak, text: str, place: int) -> tuple[str, ...]:
     """The phones of the word at a place of a text."""
-    phonemizer = WordPhonemizer(espeak)
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    return (*words, *phonemizer.finish())[place].phones
+    return phoned(text.split(), espeak)[place].phones
 
 
 def bare(phones: tuple[str, ...]) -> str:
@@ -45,16 +44,13 @@ def differing(espeak: Espeak, words: list[str]) -> list[str]:
     ]
 
 
-def test_there_are_as_many_abbreviations_as_were_tried() -> None:
+def test_an_abbreviation_sounds_the_same_everywhere(espeak: Espeak) -> None:
+    """Whether it is spelled or said as a word."""
     assert len(_SPELLED) >= 150
-
-
-def test_a_spelled_abbreviation_sounds_the_same_everywhere(espeak: Espeak) -> None:
-    assert differing(espeak, _SPELLED) == []
-
-
-def test_one_that_is_said_as_a_word_sounds_the_same_everywhere(espeak: Espeak) -> None:
-    assert differing(espeak, _SAID) == []
+    assert differing(espeak, [*_SPELLED, *_SAID]) == []
+    assert [word for word in _SAID if spelled(word)] == []
+    stressed = [phone for phone in sound(espeak, "GPU.", 0) if "ˈ" in phone]
+    assert stressed == ["ˈuː"]  # of the last letter
 
 
 def test_spelled_means_letter_by_letter(espeak: Espeak) -> None:
@@ -69,33 +65,16 @@ def test_spelled_means_letter_by_letter(espeak: Espeak) -> None:
     assert wrong == []
 
 
-def test_no_word_is_spelled(espeak: Espeak) -> None:
-    assert [word for word in _SAID if spelled(word)] == []
-
-
-def test_only_the_last_letter_has_the_full_stress(espeak: Espeak) -> None:
-    phones = sound(espeak, "GPU.", 0)
-    assert [phone for phone in phones if "ˈ" in phone] == ["ˈuː"]
-
-
 @pytest.mark.parametrize(
     ("text", "place", "ends"),
     [
-        ("It has GPUs, and", 2, "uːz"),
-        ("Two PDFs.", 1, "ɛfs"),
-        ("The FBI's plan", 1, "aɪz"),
-        ("NASA's plan", 0, "ɐz"),
-        ("Many NGOs left", 1, "z"),
-        ("The LEDs.", 1, "iːz"),
-        ("His PhDs", 1, "iːz"),
-        ("The IRA’s men", 1, "eɪz"),
-        ("The FBI'S PLAN", 1, "aɪz"),
+        ("It has GPUs, and", 2, "uːz"), ("Two PDFs.", 1, "ɛfs"), ("The FBI's plan", 1, "aɪz"),
+        ("NASA's plan", 0, "ɐz"), ("Many NGOs left", 1, "z"), ("The LEDs.", 1, "iːz"),
+        ("His PhDs", 1, "iːz"), ("The IRA’s men", 1, "eɪz"), ("The FBI'S PLAN", 1, "aɪz"),
         ("Two RAMs and", 1, "mz"),
     ],
-)
-def test_the_s_of_a_plural_and_of_a_possessive_is_heard(
-    espeak: Espeak, text: str, place: int, ends: str
-) -> None:
+)  # fmt: skip
+def test_the_s_of_a_plural_is_heard(espeak: Espeak, text: str, place: int, ends: str) -> None:
     assert bare(sound(espeak, text, place)).endswith(ends)
 
 

@@ -3,18 +3,10 @@
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from engine.text.stream.pace_tags import OFFER, PACES, PaceTags
 
 TAG = re.compile(r"</?pace(?:[ \t/][^<>\n]{0,40})?>", re.IGNORECASE)
-SCRAPS = (
-    *("<pace slow>", "<pace fast>", "</pace>", "<pace", " slow", ">", "<", "</", "pa", "ce"),
-    *("<PACE Slow>", "<pace nonsense>", "<pace/>", "<pacemaker>", '<pace rate="fast">', "<b>"),
-    *("word ", "\n", "\n\n", "a < b"),
-)
-REPLIES = st.lists(st.sampled_from(SCRAPS) | st.text(max_size=3), max_size=25).map("".join)
 
 
 def read(*deltas: str) -> list[tuple[str, float]]:
@@ -58,22 +50,6 @@ def paced(text: str) -> str:
 def test_a_tag_is_obeyed_and_gone(text: str, left: str, paces: str) -> None:
     assert text_of(text) == left
     assert paced(text) == paces
-
-
-@settings(max_examples=100, deadline=None)
-@given(text=REPLIES, size=st.integers(1, 9))
-def test_however_it_is_cut_the_same_is_left_with_the_same_paces(text: str, size: int) -> None:
-    deltas = [text[begin : begin + size] for begin in range(0, len(text), size)]
-    assert read(*deltas) == read(text)
-
-
-@settings(max_examples=200, deadline=None)
-@given(text=REPLIES)
-def test_no_tag_is_left_and_nothing_else_is_lost(text: str) -> None:
-    left = text_of(text)
-    assert not TAG.search(left)
-    if "<" not in text:
-        assert left == text
 
 
 def test_text_without_a_tag_is_not_held_back() -> None:

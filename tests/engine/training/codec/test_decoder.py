@@ -36,8 +36,3 @@ def test_of_some_frames_nothing_is_told_and_a_pause_may_hold_the_last_phone() ->
         assert torch.equal(
             each[:, :speech][:, known[:speech]], phones[:, :speech][:, known[:speech]]
         )
-
-
-def test_what_is_not_known_stays_nothing() -> None:
-    nothing = torch.full((2, 5), NOTHING)
-    assert all(torch.equal(told(nothing, random.Random(n)), nothing) for n in range(20))

@@ -1,22 +1,19 @@
 """Codes the voice draws given the true past: those a session's model would draw there."""
 
 import random
-from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
 from engine.nn.cache import KvCache
 from engine.training import encoded as shards_of
 from engine.training.codec import draw
-from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import read_shards
-from engine.training.encoded import read, shard_file
+from engine.training.encoded import shard_file
 from engine.training.recipe import Recipe
 from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
 from engine.training.voice.stage import collated
-from engine.training.voice.utterances import Encoded, one_utterance
+from engine.training.voice.utterances import one_utterance
 from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import rotary_tables
@@ -54,30 +51,6 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(model: VoxtreamModel) -> N
             if column > PROMPT:
                 codes = model.acoustic_codes(row + speaker, semantic, table, cache)
                 assert drawn[number, 1:, column - 1].tolist() == codes[0].tolist()
-
-
-def test_prompt_and_last_acoustic_codes_stay_true(model: VoxtreamModel) -> None:
-    made = encoded(WALK, 4, seed=1)
-    lesson = one_utterance(made, [made], random.Random(5), PROMPT)
-    batch = collated([lesson], model.config)
-    drawn = draw.drawn_codes(model, batch, 3, replace(PLAIN, top_codes=5))
-    assert torch.equal(drawn[..., :PROMPT], batch.codes[..., :PROMPT])
-    assert torch.equal(drawn[:, 1:, -1], batch.codes[:, 1:, -1])
-    assert not torch.equal(drawn, batch.codes)
-
-
-@pytest.mark.slow
-def test_every_encoded_utterance_is_drawn_and_keeps_its_last_acoustic_codes(whole: Whole) -> None:
-    found, count = draw.read_draws(whole.run), 0
-    for shard in first_shards(whole.run, whole.run.recipe.decoder.hours):
-        for made in read(shard_file(whole.run.stage("encode"), shard), Encoded):
-            entry = shard.entries[made.place]
-            assert entry.speaker == made.speaker
-            assert -(-entry.length // 1920) == made.frames
-            assert found[entry].shape == made.codes.shape
-            assert np.array_equal(found[entry][1:, -1], made.codes[1:, -1])
-            count += 1
-    assert count == len(found) > 0
 
 
 @pytest.mark.slow

@@ -27,12 +27,9 @@ pytest.importorskip("parselmouth")
 
 
 def utterance(number: int) -> Spoken:
-    length = LENGTHS[number]
-    hum = np.sin(np.arange(length) * 2 * np.pi * (110 + 60 * number) / 24_000)
-    noise = np.random.default_rng(number).normal(0, 0.05, length)
-    pcm = (8000 * (hum + noise)).astype(np.int16)
-    entry = Entry(number, "", ("m", "ə"), (), (0, length // 2), length, 1, 0, length)
-    return Spoken(entry, pcm)
+    hum = np.sin(np.arange(LENGTHS[number]) * 2 * np.pi * (110 + 60 * number) / 24_000)
+    noise = np.random.default_rng(number).normal(0, 0.05, LENGTHS[number])
+    return spoken(0.4 * (hum + noise), number)
 
 
 @pytest.fixture(scope="module")
@@ -48,20 +45,15 @@ def windows(side: tuple[Spoken, ...]) -> Windows:
 def places(side: tuple[Spoken, ...], speaker: int, pcm: torch.Tensor) -> list[int]:
     """The slots of an utterance at which a window with its lead begins."""
     whole = side[speaker]
-    return [
-        slot
-        for slot in range(-(-len(whole.pcm) // SLOT))
-        if torch.equal(
-            torch.cat(
-                [
-                    whole.samples(max(0, (slot - n) * SLOT), SLOT) * (slot >= n)
-                    for n in range(LEAD, 0, -1)
-                ]
-                + [whole.samples(slot * SLOT, FRAMES * FRAME_SAMPLES)]
-            ),
-            pcm,
-        )
-    ]
+
+    def cut(slot: int) -> torch.Tensor:
+        lead = [
+            whole.samples(max(0, before * SLOT), SLOT) * (before >= 0)
+            for before in range(slot - LEAD, slot)
+        ]
+        return torch.cat([*lead, whole.samples(slot * SLOT, FRAMES * FRAME_SAMPLES)])
+
+    return [slot for slot in range(-(-len(whole.pcm) // SLOT)) if torch.equal(cut(slot), pcm)]
 
 
 def test_a_window_is_a_piece_of_its_speaker_s_utterance(
@@ -78,14 +70,9 @@ def test_a_window_is_a_piece_of_its_speaker_s_utterance(
         assert torch.equal(cut.track.log_hz[row], track[columns.clamp(max=len(track) - 1)])
 
 
-def test_the_same_draw_cuts_the_same_windows(windows: Windows) -> None:
-    one, other = (windows.cut(random.Random(2), 5).pcm for _ in range(2))
-    assert torch.equal(one, other)
-
-
-def spoken(pcm: np.ndarray) -> Spoken:
-    entry = Entry(speaker=0, text="", phones=(), starts=(), end=0, marks=(), offset=0,
-                  length=len(pcm), syllables=0)  # fmt: skip
+def spoken(pcm: np.ndarray, speaker: int = 0) -> Spoken:
+    """Of two phones; the first half is the first one's."""
+    entry = Entry(speaker, "", ("m", "ə"), (), (0, len(pcm) // 2), len(pcm), 1, 0, len(pcm))
     return Spoken(entry, (pcm * 20_000).astype(np.int16))
 
 
@@ -102,12 +89,6 @@ def test_a_pitch_is_found_and_drawn_through_silence() -> None:
     assert 120 < float(track.log_hz[150].exp()) < 150
     assert float(track.weight[150]) == pytest.approx(UNVOICED_WEIGHT)
     assert float(track.weight[50]) == 1.0
-
-
-def test_what_has_no_voice_has_a_pitch_that_weighs_little() -> None:
-    track = pitch_track(spoken(np.zeros(24_000)))
-    assert bool(torch.isfinite(track.log_hz).all())
-    assert float(track.weight.max()) == pytest.approx(UNVOICED_WEIGHT)
 
 
 def test_a_window_is_one_column_ahead_and_goes_on_behind_the_end() -> None:

@@ -61,12 +61,6 @@ def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -
     assert names.issuperset(name for claim in CLAIMS for name in claim.systems)
 
 
-def test_every_row_names_the_part_that_measures_it() -> None:
-    shipped = next(system for system in SYSTEMS if system.name == BUILT_IN)
-    parts = [task.name.partition("/")[2].split()[0] for task in parts_of(shipped, SIZE).tasks]
-    assert {row.part for row in rows()} == set(parts)
-
-
 def test_a_system_without_a_rate_is_asked_for_none_and_one_without_a_pack_for_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,21 +82,27 @@ def test_the_sentences_are_always_the_same_and_never_trained_on() -> None:
     assert set(grammar.templates("test")).isdisjoint(grammar.templates("train"))
 
 
-def test_systems_have_names_of_their_own() -> None:
+def test_names_are_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [system.name for system in SYSTEMS]
     assert len(set(names)) == len(names)
     assert not any("," in name for name in names)  # `--only` is a list
+    shipped = parts_of(next(system for system in SYSTEMS if system.name == BUILT_IN), SIZE)
+    parts = {task.name.partition("/")[2].split()[0] for task in shipped.tasks}
+    assert {row.part for row in rows()} == parts
+    with pytest.raises(InvalidInput, match="No part begins with nobody"):
+        compare(tmp_path, only=("nobody",))
+    assert main(["voice"]) == 1
+    assert "Which recipe?" in capsys.readouterr().err
 
 
-def test_of_a_voice_that_is_fetched_some_voices_speak_once_it_is_here(
+def test_of_what_is_fetched_some_voices_speak_once_it_is_here(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kokoro = next(system for system in SYSTEMS if system.name == "Kokoro")
     for here in (False, True):
         monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda here=here: here)
         assert kokoro.present is here
-    assert len(kokoro.voices()) == MOST_VOICES
-    assert {voice.source for voice in kokoro.voices()} == {"kokoro"}
+    assert [voice.source for voice in kokoro.voices()] == ["kokoro"] * MOST_VOICES
 
 
 def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
@@ -116,7 +116,7 @@ def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
 
 
 @pytest.mark.slow
-def test_one_part_of_one_system_is_measured_once_and_kept(
+def test_a_part_is_measured_once_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     espeak = next(system for system in SYSTEMS if system.name == "espeak")
@@ -129,13 +129,3 @@ def test_one_part_of_one_system_is_measured_once_and_kept(
     compare(tmp_path, only=("espeak/delays",), quick=True)
     assert delays.file(tmp_path).stat().st_mtime_ns == before
     assert "--quick" in (tmp_path / "page" / "comparison.md").read_text(encoding="utf-8")
-
-
-def test_a_part_that_nobody_has_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="No part begins with nobody"):
-        compare(tmp_path, only=("nobody",))
-
-
-def test_the_other_stages_ask_for_a_recipe(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["voice"]) == 1
-    assert "Which recipe?" in capsys.readouterr().err

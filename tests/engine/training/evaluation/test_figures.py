@@ -22,54 +22,51 @@ def figure(name: str) -> Figure:
     return next(each for each in FIGURES if each.name == name)
 
 
-def test_errors_are_counted_for_each_voice_and_the_worst_one_decides() -> None:
-    wrong = judged(voice="Bruno", heard="good evening")
-    heard = Results(sentences=(judged(), judged(voice="Clara"), wrong))
-    words = figure("words wrong, bigram")
-    assert words.cell(heard) == "0.0% / 50.0%"
-    assert words.outcome(heard) == "miss"
-    assert words.outcome(Results(sentences=(judged(),))) == "pass"
+TWO_RATES = Results(rates={2.0: (judged(rate=2.2),), 5.0: (judged(rate=4.5),)})
+SLIDER = Results(rates={UP[0]: (judged(heard="good"),), 4.0: (judged(heard=""),)})
+LOST = Results((judged(), judged(gap=LOST_SOUNDS), judged(voice="Bo", gap=None)))
+PLACED = judged(onsets=(0.1, 0.5), starts=(0.12, 0.53))
 
 
-def test_what_nobody_measured_is_neither_passed_nor_missed() -> None:
-    words = figure("words wrong, Whisper, all")
-    silent = Results(sentences=(judged(wrong=None),))
-    assert words.cell(silent) == UNMEASURED
-    assert words.outcome(silent) == ""
+WORST = Results((judged(), judged(voice="C"), judged(voice="B", heard="good evening")))
+TURNED = Results(rates={2.0: (judged(rate=4.0),), 5.0: (judged(rate=3.0),)})
+ONSETS = Results((PLACED, judged(onsets=(0.1, 0.9)), judged(starts=(0.9,))))
+MINUTES = Results(minutes=(0.02, 0.5, 0.03))
+RATED = Results((judged(naturalness=Naturalness(3.45, 2.5)),))
+
+
+@pytest.mark.parametrize(
+    ("name", "heard", "cell", "outcome"),
+    [
+        ("words wrong, bigram", WORST, "0.0% / 50.0%", "miss"),  # of each voice; the worst decides
+        ("words wrong, bigram", Results((judged(),)), "0.0% / 0.0%", "pass"),
+        ("words wrong, Whisper, all", Results((judged(wrong=None),)), UNMEASURED, ""),
+        ("speaking rate, error", TWO_RATES, "10.0% / 10.0%", None),
+        ("a higher rate is always faster", TWO_RATES, None, "pass"),
+        ("a higher rate is always faster", TURNED, None, "miss"),
+        ("words wrong at 2 SPS, bigram", SLIDER, "50.0% / 50.0%", None),
+        ("words wrong at 6 SPS, bigram", SLIDER, UNMEASURED, None),
+        ("nothing skipped or repeated", LOST, "50.0% / 50.0%", "miss"),
+        ("nothing skipped or repeated", Results((judged(gap=LOST_SOUNDS - 1),)), None, "pass"),
+        # where both sides have every word
+        ("word onsets, distance from an aligner's", ONSETS, "25 ms / 25 ms", None),
+        ("DNSMOS P.808", RATED, None, "pass"),
+        ("DNSMOS overall", RATED, None, "miss"),
+        ("words wrong, last minute of a long text minus its first", MINUTES, None, "pass"),
+    ],
+)
+def test_a_figure_is_a_cell_and_an_outcome(
+    name: str, heard: Results, cell: str | None, outcome: str | None
+) -> None:
+    assert cell in (None, figure(name).cell(heard))
+    assert outcome in (None, figure(name).outcome(heard))
+
+
+def test_details_say_what_a_figure_does_not() -> None:
     assert table(Results()).count(UNMEASURED) == len(FIGURES)
-
-
-def test_the_rate_is_judged_by_its_mean_error() -> None:
-    heard = Results(rates={2.0: (judged(rate=2.2),), 5.0: (judged(rate=4.5),)})
-    assert figure("speaking rate, error").cell(heard) == "10.0% / 10.0%"
-    assert figure("a higher rate is always faster").outcome(heard) == "pass"
-    assert "2 -> 2.20, 5 -> 4.50" in details(heard)
+    assert "2 -> 2.20, 5 -> 4.50" in details(TWO_RATES)
     assert "asked" not in details(Results(rates={4.0: ()}))
-
-
-def test_a_rate_that_turns_back_is_a_miss() -> None:
-    heard = Results(rates={2.0: (judged(rate=4.0),), 5.0: (judged(rate=3.0),)})
-    assert figure("a higher rate is always faster").outcome(heard) == "miss"
-
-
-def test_errors_at_the_ends_of_the_slider_come_from_its_rates() -> None:
-    heard = Results(rates={UP[0]: (judged(heard="good"),), 4.0: (judged(heard=""),)})
-    assert figure("words wrong at 2 SPS, bigram").cell(heard) == "50.0% / 50.0%"
-    assert figure("words wrong at 6 SPS, bigram").cell(heard) == UNMEASURED
-
-
-def test_a_voice_that_skips_or_repeats_a_word_now_and_then_is_a_miss() -> None:
-    heard = Results(sentences=(judged(), judged(gap=LOST_SOUNDS), judged(voice="Bo", gap=None)))
-    whole = figure("nothing skipped or repeated")
-    assert whole.cell(heard) == "50.0% / 50.0%"
-    assert whole.outcome(heard) == "miss"
-    assert whole.outcome(Results(sentences=(judged(gap=LOST_SOUNDS - 1),))) == "pass"
-
-
-def test_onsets_are_compared_where_both_sides_have_every_word() -> None:
-    both = judged(onsets=(0.1, 0.5), starts=(0.12, 0.53))
-    heard = Results(sentences=(both, judged(onsets=(0.1, 0.9)), judged(starts=(0.9,))))
-    assert figure("word onsets, distance from an aligner's").cell(heard) == "25 ms / 25 ms"
+    assert "2.0% 50.0% 3.0%" in details(MINUTES)
 
 
 def test_a_change_of_the_slider_is_timed_and_one_that_is_not_heard_never_ends() -> None:
@@ -86,28 +83,13 @@ def test_a_change_of_the_slider_is_timed_and_one_that_is_not_heard_never_ends() 
     assert figure("slider 6 -> 2, time to 90 % of the change").cell(turning(6.0)) == UNMEASURED
 
 
-def test_naturalness_is_asked_for_at_least() -> None:
-    ours = Results(sentences=(judged(naturalness=Naturalness(3.45, 2.5)),))
-    assert figure("DNSMOS P.808").outcome(ours) == "pass"
-    assert figure("DNSMOS overall").outcome(ours) == "miss"
-
-
-def test_a_long_text_is_judged_by_what_its_last_minute_loses() -> None:
-    heard = Results(minutes=(0.02, 0.5, 0.03))
-    drift = figure("words wrong, last minute of a long text minus its first")
-    assert drift.outcome(heard) == "pass"
-    assert "2.0% 50.0% 3.0%" in details(heard)
-
-
 def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice() -> None:
     own = {"clone": [1.0, 0.1], "other": [1.0, 0.0]}
     lost = {"clone": [0.6, 0.8], "other": [0.0, 1.0]}
     named = {"vector": [0.6, 0.8]}
     found = likeness([own, {}, lost, named])
-    assert found is not None
-    assert found.best == 0.5
+    assert (found.best, found.equal_error) == (0.5, 0.0)
     assert found.of_named == pytest.approx((0.6, 0.8))
-    assert found.equal_error == 0.0
     assert figure("likeness of a clone to its speaker").cell(Results(likeness=found)) != UNMEASURED
     assert likeness([own, named]) is None
 

@@ -8,10 +8,9 @@ from engine.errors import InvalidInput
 from engine.resources import resource
 from engine.training.evaluation.parts import judge_long
 from engine.training.evaluation.performance import say, syllables_of
-from engine.training.evaluation.results import Judges, judge, read_results, settling
 from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices_of
 from engine.tts.delays import LONGEST, SLACK_SECONDS
-from tests.fakes_tts import FakeTts, LostTts
+from tests.fakes_tts import LostTts
 
 ALAN = LiveVoice(FORMANT, "Alan")
 TEXT = "The train to the old town is at the station now and leaves in ten minutes."
@@ -29,22 +28,10 @@ def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
     assert spoken.ended
     assert len(spoken.onsets) == len(TEXT.split())
     assert spoken.rate == pytest.approx(4.0, rel=0.2)
-
-
-def test_a_change_of_rate_is_heard_in_the_second_half() -> None:
-    (spoken,) = ALAN.speak([TEXT], (2.0, 6.0))
-    middle = spoken.onsets[len(spoken.onsets) // 2]
-    assert middle - spoken.onsets[0] > 1.5 * (spoken.onsets[-1] - middle)
-    assert spoken.switched == pytest.approx(middle, abs=0.5)
-
-
-def test_a_change_of_rate_is_timed_from_where_it_was_asked_for() -> None:
-    judges = Judges((TEXT,), whisper=False)
-    found = judge((ALAN,), (" ".join([TEXT] * 3),), (2.0, 6.0), judges)
-    settled = settling(read_results(found))
-    assert settled is not None
-    assert settled.before < 3 < 4.5 < settled.after
-    assert settled.seconds < 3
+    (changed,) = ALAN.speak([TEXT], (2.0, 6.0))
+    middle = changed.onsets[len(changed.onsets) // 2]
+    assert middle - changed.onsets[0] > 1.5 * (changed.onsets[-1] - middle)
+    assert changed.switched == pytest.approx(middle, abs=0.5)
 
 
 def test_a_session_that_lost_its_way_is_left() -> None:
@@ -53,13 +40,6 @@ def test_a_session_that_lost_its_way_is_left() -> None:
     assert not spoken.ended
     longest = LONGEST * syllables_of(TEXT) / 2.0 + SLACK_SECONDS
     assert len(spoken.pcm) / spoken.sample_rate == pytest.approx(longest, abs=0.2)
-
-
-def test_words_are_pushed_only_when_the_session_asks_for_them() -> None:
-    model = FakeTts()
-    spoken = say(model, model.voices()[0], "One two three.", (4.0,))
-    assert model.spoken == ["One", "two", "three."]
-    assert spoken.ended
 
 
 def test_a_long_text_is_judged_minute_by_minute() -> None:

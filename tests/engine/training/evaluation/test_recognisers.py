@@ -10,7 +10,7 @@ import pytest
 from engine.assets.catalogue import find
 from engine.assets.packages import PackedFile
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import at_pauses, speech_seconds
+from engine.training.evaluation.performance import at_pauses
 from engine.training.evaluation.recognisers import (
     Recogniser,
     WhisperJudge,
@@ -19,53 +19,35 @@ from engine.training.evaluation.recognisers import (
     words_wrong,
 )
 from engine.training.teachers import synthesisers
-from engine.training.teachers.synthesisers import Request
+from engine.training.teachers.synthesisers import Request, Take
 from tests.packaged import packaged
 
 needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 SENTENCES = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
 
 
-def beeps(count: int, seconds: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Tones of 100 ms every `seconds`, at 16 kHz."""
-    one = np.zeros(int(16_000 * seconds), np.float32)
-    time = np.arange(1600) / 16_000
-    one[:1600] = np.sin(2 * np.pi * 700 * time) * np.hanning(1600)
-    return np.concatenate([np.zeros(3200, np.float32), np.tile(one, count)])
-
-
-@pytest.fixture(scope="module")
-def judge() -> Recogniser:
-    """Of the sentences."""
-    return Recogniser(SENTENCES)
+def said(*texts: str, stretch: float = 1.0) -> list[Take]:
+    """By flite."""
+    requests = [Request(text, "rms", stretch, 100.0) for text in texts]
+    return [take for take in synthesisers.speak_all("flite", requests) if take]
 
 
 @needs_flite
-def test_a_recogniser_that_knows_the_sentences_hears_them(judge: Recogniser) -> None:
-    takes = synthesisers.speak_all(
-        "flite", [Request(text, "rms", 1.0, 100.0) for text in SENTENCES]
-    )
-    heard = [judge.hear(take.pcm, take.sample_rate) for take in takes if take]
+def test_a_recogniser_that_knows_the_sentences_hears_them() -> None:
+    judge, takes = Recogniser(SENTENCES), said(*SENTENCES)
+    heard = [judge.hear(take.pcm, take.sample_rate) for take in takes]
     assert word_error_rate(SENTENCES, heard) < 0.1
+    silence = judge.hear(np.zeros(16_000, np.float32), 16_000)
+    assert word_error_rate(SENTENCES[:1], [silence]) > 0.8
     assert judge.knows(SENTENCES[0])
     assert not judge.knows("Xyzzyq!")
     assert not judge.knows("The elephant.")  # whose whole dictionary would load for ten seconds
-
-
-def test_silence_is_heard_as_errors(judge: Recogniser) -> None:
-    heard = [judge.hear(np.zeros(16_000, np.float32), 16_000)]
-    assert word_error_rate(SENTENCES[:1], heard) > 0.8
 
 
 def test_every_word_of_the_bigram_has_a_chance_that_sums_to_one() -> None:
     lines = bigram(SENTENCES).split("\\1-grams:\n")[1].split("\n\n")[0].splitlines()
     chances = [10 ** float(line.split()[0]) for line in lines]
     assert math.isclose(sum(chances), 1.0, abs_tol=1e-3)
-
-
-def test_speech_lasts_from_the_first_sound_to_the_last() -> None:
-    assert abs(speech_seconds(beeps(4, 0.5), 16_000) - 1.6) < 0.06
-    assert speech_seconds(beeps(1, 0.1), 16_000) < 0.12
 
 
 def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
@@ -119,13 +101,9 @@ def whisper() -> WhisperJudge:
 
 @pytest.mark.slow
 @needs_flite
-def test_it_writes_numbers_in_words_and_hears_what_flite_says(
-    espeak: Espeak, whisper: WhisperJudge
-) -> None:
+def test_it_writes_numbers_and_hears_what_flite_says(espeak: Espeak, whisper: WhisperJudge) -> None:
     texts = ("It takes twenty three minutes and forty seconds.", "The garden is behind the house.")
-    takes = synthesisers.speak_all("flite", [Request(text, "rms", 1.0, 100.0) for text in texts])
-    for text, take in zip(texts, takes, strict=True):
-        assert take is not None
+    for text, take in zip(texts, said(*texts), strict=True):
         heard = whisper.hear(take.pcm, take.sample_rate)
         assert not any(letter.isdigit() for letter in heard)
         assert words_wrong(text, heard, espeak) == 0
@@ -141,7 +119,6 @@ def test_half_a_minute_is_heard_to_its_end(espeak: Espeak, whisper: WhisperJudge
             ("street", "cow"), ("school", "dog"), ("church", "fox"), ("station", "mouse"),
         )
     )  # fmt: skip
-    (take,) = synthesisers.speak_all("flite", [Request(text, "rms", 1.2, 100.0)])
-    assert take is not None
+    (take,) = said(text, stretch=1.2)
     assert len(take.pcm) > 25 * take.sample_rate
     assert words_wrong(text, whisper.hear(take.pcm, take.sample_rate), espeak) <= 4

@@ -16,10 +16,10 @@ from engine.nn.transformer import RotaryTable
 from engine.training.llmvox.encode import Encoded, read_encoded, spliced
 from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
 from engine.training.llmvox.tokens import FILE, Tokeniser, load_tokeniser
-from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
 from engine.training.run import Run
 from engine.tts.llmvox import synthesiser
+from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
@@ -112,29 +112,20 @@ def test_the_vectors_of_the_pack_are_those_of_the_tokeniser(whole: Run) -> None:
 
 
 @pytest.mark.long
-def test_one_lesson_is_learnt_by_heart(whole: Run) -> None:
+@pytest.mark.parametrize("guided", [0.0, 1.0])
+def test_one_lesson_is_learnt_by_heart_and_where_the_units_are(whole: Run, guided: float) -> None:
     torch.manual_seed(1)
     sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
-    learner = LlmVoxLearner(whole.recipe, sides, vectors, CPU)
-    for group in learner.optimisers["voice"].param_groups:
-        group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
-    assert np.mean([each["tokens"] for each in losses[-5:]]) < 0.7 * losses[0]["tokens"]
-    assert np.mean([each["onsets"] for each in losses[-5:]]) < 0.8 * losses[0]["onsets"]
-
-
-@pytest.mark.long
-def test_a_guided_head_learns_where_the_units_are(whole: Run) -> None:
-    torch.manual_seed(1)
-    sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
-    guided = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=1.0))
-    learner = LlmVoxLearner(guided, sides, vectors, CPU)
-    before = learner.validate()["on units"]
-    for group in learner.optimisers["voice"].param_groups:
-        group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
-    assert losses[-1]["guide"] < 0.7 * losses[0]["guide"]
-    assert learner.validate()["on units"] > before
+    recipe = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=guided))
+    learner = LlmVoxLearner(recipe, sides, vectors, CPU)
+    before = learner.validate()["on units"] if guided else 0.0
+    losses = by_heart(learner, "voice")
+    if guided:
+        assert last(losses, "guide") < 0.7
+        assert learner.validate()["on units"] > before
+    else:
+        assert last(losses, "tokens") < 0.7
+        assert last(losses, "onsets") < 0.8
 
 
 # ---------------------------------------------------------------------- splices
@@ -155,24 +146,17 @@ def numbered(number: int) -> Encoded:
 PERSON = tuple(map(numbered, range(1, 6)))
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_every_token_of_a_splice_says_its_unit(seed: int) -> None:
-    made = spliced(PERSON, random.Random(seed))
-    first = int(made.onsets[0])
-    assert (made.said[:first] == -1).all()
-    assert np.array_equal(made.units[made.said[first:]], made.tokens[first:])
-    assert len(made.onsets) == (made.units == WORD).sum()
-    starts = np.flatnonzero(np.r_[True, made.units[:-1] == WORD])
-    assert np.array_equal(made.said[made.onsets], starts)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_splice_begins_and_ends_as_its_sentences_do(seed: int) -> None:
-    made = spliced(PERSON, random.Random(seed))
-    assert made.units[0] % 10 == 0
-    assert made.units[-2] % 10 == 5
-
-
-def test_splices_mix_sentences() -> None:
-    made = [spliced(PERSON, random.Random(seed)) for seed in range(10)]
-    assert any(len({unit // 10 for unit in each.units if unit != WORD}) > 1 for each in made)
+def test_every_token_of_a_splice_says_its_unit() -> None:
+    """It begins and ends as its sentences do, and mixes them."""
+    mixed = set()
+    for seed in range(20):
+        made = spliced(PERSON, random.Random(seed))
+        first = int(made.onsets[0])
+        assert (made.said[:first] == -1).all()
+        assert np.array_equal(made.units[made.said[first:]], made.tokens[first:])
+        assert len(made.onsets) == (made.units == WORD).sum()
+        starts = np.flatnonzero(np.r_[True, made.units[:-1] == WORD])
+        assert np.array_equal(made.said[made.onsets], starts)
+        assert (made.units[0] % 10, made.units[-2] % 10) == (0, 5)
+        mixed.add(len({unit // 10 for unit in made.units if unit != WORD}))
+    assert max(mixed) > 1

@@ -11,17 +11,18 @@ from safetensors.torch import load_file
 
 from engine.codec.semantic import load_semantic
 from engine.errors import ModelError
+from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import pack_folder
 from engine.training.run import Run
 from engine.training.smlle.export import FASTEST, SLOWEST, sentences
 from engine.training.smlle.utterances import own_rate, read_tokens
 from engine.training.voice.rate_table import enough
-from engine.tts.base import AudioFrame
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import read_pack_config
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from tests.engine.tts import laws
+from tests.engine.tts.utterances import speak
 
 pytestmark = pytest.mark.long
 
@@ -36,13 +37,19 @@ def loaded(run: Run) -> SmlleSynthesiser:
     return synthesiser.load(pack_folder(run))
 
 
-def test_the_exported_pack_speaks(loaded: SmlleSynthesiser) -> None:
+def test_the_exported_pack_speaks(loaded: SmlleSynthesiser, run: Run) -> None:
     assert [voice.name for voice in loaded.voices()] == ["Ada", "Bruno"]
     pcm = laws.say(loaded, [("Good", "morning.")], seed=1).pcm
     tail = 50 * loaded.info.sample_rate // 1000  # in which it dies away
     assert (len(pcm) - tail) % 960 == 0
     assert np.isfinite(pcm).all()
     assert np.abs(pcm).max() > 0
+    folder = pack_folder(run)
+    assert read_pack_config(folder / "config.json").system == "smlle"
+    assert "transducer.safetensors" in (folder / "CARD.md").read_text(encoding="utf-8")
+    kept = load_file(run.stage("semantic") / "semantic.safetensors")
+    shipped = load_semantic(folder / synthesiser.SEMANTIC_FILE).state_dict()
+    assert all(torch.equal(kept[key], shipped[key]) for key in kept)
 
 
 def test_its_own_rate_is_how_fast_it_speaks(loaded: SmlleSynthesiser, run: Run) -> None:
@@ -55,21 +62,12 @@ def test_its_own_rate_is_how_fast_it_speaks(loaded: SmlleSynthesiser, run: Run) 
 
 
 def test_a_clip_becomes_a_voice_of_the_pack(loaded: SmlleSynthesiser, run: Run) -> None:
-    from engine.training.codec.speech import read_speech
-
     spoken = max(read_speech(run, 1.0).training, key=lambda each: len(each.pcm))
     made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
     assert made.model == loaded.info.voice_model
     assert set(made.tensors["phones"].tolist()) == {loaded.parts.spectrum.shape.masked}
     with loaded.open(made, seed=1) as session:
-        session.push_word("Yes.")
-        session.end_input()
-        assert isinstance(session.step(), AudioFrame)
-
-
-def test_a_pack_says_of_which_system_it_is(run: Run) -> None:
-    assert read_pack_config(pack_folder(run) / "config.json").system == "smlle"
-    assert "transducer.safetensors" in (pack_folder(run) / "CARD.md").read_text(encoding="utf-8")
+        assert speak(session, ["Yes."])
 
 
 def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run: Run) -> None:
@@ -81,12 +79,6 @@ def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run: Run) -
         assert each.spoken_by[0] == 0  # silence before speech
         assert each.spoken_by[-1] == len(each.phones) + 1  # and behind it
         assert len(each.marks) == len(each.phones)
-
-
-def test_tokens_are_those_of_the_tokeniser_that_is_exported(run: Run) -> None:
-    kept = load_file(run.stage("semantic") / "semantic.safetensors")
-    shipped = load_semantic(pack_folder(run) / synthesiser.SEMANTIC_FILE).state_dict()
-    assert all(torch.equal(kept[key], shipped[key]) for key in kept)
 
 
 def test_a_pack_with_a_file_of_another_network_is_refused(run: Run, tmp_path: Path) -> None:

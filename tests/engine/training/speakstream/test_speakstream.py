@@ -2,7 +2,6 @@
 what is learnt is what a session does.
 """
 
-import random
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +12,6 @@ from safetensors.torch import load_file
 from engine.codec.mel import BANDS, Levels
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
 from engine.training.run import Run
 from engine.training.speakstream.encode import (
@@ -25,13 +23,10 @@ from engine.training.speakstream.encode import (
     read_encoded,
     read_scale,
 )
-from engine.training.speakstream.stage import (
-    SpeakStreamLearner,
-    fresh_model,
-    hidden,
-)
+from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden
 from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
+from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import SHAPE
 
@@ -55,7 +50,10 @@ def spoken(seed: int = 0, rounds: int = 1) -> Encoded:
 
 
 def test_a_lesson_is_what_the_paper_prints() -> None:
-    made = lesson(spoken(), size=2, hop=1)
+    """Without the pause before it."""
+    utterance = spoken()
+    made = lesson(utterance, size=2, hop=1)
+    assert np.array_equal(made.mel.reshape(-1, BANDS), utterance.mel[2 * COLUMNS :])
     speech = NOTHING
     assert made.ids.tolist() == [
         *[SPEAKER, 0, WORD, 0, 1, WORD, BEGIN, *[speech] * 3],
@@ -66,12 +64,6 @@ def test_a_lesson_is_what_the_paper_prints() -> None:
     heard = [place for place in made.inputs.tolist() if place != NOTHING]
     assert said == heard == list(range(10))
     assert [end for end in made.end.tolist() if end != NOTHING] == [0, 0, 1, 1, 0, 0, 0, 0, 0, 1]
-
-
-def test_a_lesson_is_without_the_pause_before_it() -> None:
-    utterance = spoken()
-    made = lesson(utterance, size=2, hop=1)
-    assert np.array_equal(made.mel.reshape(-1, BANDS), utterance.mel[2 * COLUMNS :])
 
 
 def test_whole_lessons_and_single_steps_predict_the_same() -> None:
@@ -132,12 +124,8 @@ def test_the_exported_pack_speaks(whole: Run) -> None:
     card = (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
     assert "SpeakStream" in card
     assert "Four steps of training" in card
-
-
-@pytest.mark.long
-def test_the_exported_voice_is_the_trained_one(whole: Run) -> None:
     trained = load_file(whole.stage("voice") / "voice.safetensors")
-    kept = synthesiser.load(pack_folder(whole)).parts.model.state_dict()
+    kept = model.parts.model.state_dict()
     assert set(kept) == set(trained)
     assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
@@ -167,8 +155,6 @@ def test_encoded_words_are_those_that_were_spoken(whole: Run) -> None:
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole: Run) -> None:
     torch.manual_seed(1)
     learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), CPU)
-    for group in learner.optimisers["voice"].param_groups:
-        group["lr"] = 5e-3
-    losses = [learner.learn(StepContext(0, 0.0, random.Random(1))) for _ in range(60)]
-    assert np.mean([each["levels"] for each in losses[-5:]]) < 0.8 * losses[0]["levels"]
-    assert np.mean([each["end"] for each in losses[-5:]]) < 0.6 * losses[0]["end"]
+    losses = by_heart(learner, "voice")
+    assert last(losses, "levels") < 0.8
+    assert last(losses, "end") < 0.6

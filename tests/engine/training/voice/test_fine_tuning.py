@@ -9,7 +9,6 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import InvalidInput
-from engine.training.__main__ import main
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
 from engine.training.packing import begun_with, pack_folder
@@ -20,7 +19,7 @@ from engine.training.voice import stage as voice
 from engine.tts.phones import MARKS
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
-from tests.engine.training.conftest import STAGES, TINY, Whole
+from tests.engine.training.conftest import STAGES, TINY, Whole, finish
 
 pytestmark = pytest.mark.slow
 CPU = Target(torch.device("cpu"), torch.float32, threads=1)
@@ -45,45 +44,20 @@ def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
     return run
 
 
-def test_codec_and_speaker_encoder_stay_as_they_are(
+def test_a_voice_without_steps_is_the_packs_and_phones_keep_their_numbers(
     further: Recipe, whole: Whole, tmp_path: Path
 ) -> None:
-    run = begun(further, whole, tmp_path)
-    shipped = pack_folder(whole.run)
-    for stage in ("codec", "speaker"):
-        there, here = fine_tuning.TAKEN[stage]
-        assert run.is_done(stage)
-        assert (run.stage(stage) / here).read_bytes() == (shipped / there).read_bytes()
-
-
-def test_phones_keep_the_numbers_the_pack_gave_them(
-    further: Recipe, whole: Whole, tmp_path: Path
-) -> None:
-    run = begun(further, whole, tmp_path)
+    still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
+    recipe = replace(further, voice=still)
+    run = begun(recipe, whole, tmp_path)
     encode.encode_corpus(run)
     there = read_json(pack_folder(whole.run) / pack.PHONES_FILE)
     assert {**read_json(run.stage("encode") / "phones.json"), **MARKS} == there
-
-
-def test_a_voice_without_steps_is_the_packs(further: Recipe, whole: Whole, tmp_path: Path) -> None:
-    recipe = replace(
-        further, voice=replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
-    )
-    run = begun(recipe, whole, tmp_path)
-    encode.encode_corpus(run)
     voice.train_voice(run)
     kept = load_file(run.stage("voice") / "voice.safetensors")
     taken = fine_tuning.weights(recipe, kept)
     assert set(kept) == set(taken)
     assert all(torch.equal(value, taken[key]) for key, value in kept.items())
-
-
-def test_the_voice_begins_with_the_packs_weights(further: Recipe, whole: Whole) -> None:
-    trained = load_file(whole.run.stage("voice") / "voice.safetensors")
-    taken = fine_tuning.weights(further, trained)
-    assert set(taken) == set(trained)
-    for key, value in trained.items():
-        assert torch.allclose(taken[key], value, atol=2e-3), key  # the pack has half precision
 
 
 def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
@@ -107,21 +81,20 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
         assert torch.allclose(after[key], before[key].float(), atol=1e-3), key
 
 
-def test_what_the_packs_decoder_is_told_is_not_asked_of_a_recipe(further: Recipe) -> None:
-    untold = replace(further, decoder=replace(further.decoder, phones=False))
-    assert fine_tuning.fitting(untold) == fine_tuning.fitting(further)
-
-
-@pytest.mark.parametrize("part", ["codec", "speaker"])
-def test_what_a_pack_brings_along_does_not_learn(whole: Whole, tmp_path: Path, part: str) -> None:
+def without_schedules(whole: Whole, file: Path, *parts: str) -> None:
+    """The tiny recipe that begins with the whole run's pack, without schedules of these parts."""
     text = TINY.read_text(encoding="utf-8")
-    other = {"codec": "speaker", "speaker": "codec"}[part]
-    before, _, after = text.partition(f"[{other}.schedule]")
-    file = tmp_path / "learns.toml"
-    begin = f'begin_with = "{pack_folder(whole.run)}"\n'
-    file.write_text(begin + before + after[after.index("[") :], encoding="utf-8")
+    for part in parts:
+        before, _, after = text.partition(f"[{part}.schedule]")
+        text = before + after[after.index("[") :]
+    file.write_text(f'begin_with = "{pack_folder(whole.run)}"\n{text}', encoding="utf-8")
+
+
+@pytest.mark.parametrize("other", ["codec", "speaker"])
+def test_what_a_pack_brings_along_does_not_learn(whole: Whole, tmp_path: Path, other: str) -> None:
+    without_schedules(whole, tmp_path / "learns.toml", other)
     with pytest.raises(InvalidInput, match="brings along"):
-        read_recipe(file)
+        read_recipe(tmp_path / "learns.toml")
 
 
 def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
@@ -135,28 +108,23 @@ def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
 
 def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     """With no schedule for what is taken, and a voice that hardly moves from where it was."""
-    text = TINY.read_text(encoding="utf-8").replace("learning_rate = 1e-3", "learning_rate = 1e-9")
-    for part in ("codec", "decoder", "speaker"):
-        before, _, after = text.partition(f"[{part}.schedule]")
-        text = before + after[after.index("[") :]
-    file = tmp_path / "further.toml"
-    begin = f'begin_with = "{pack_folder(whole.run)}"\n'
-    file.write_text(begin + text, encoding="utf-8")
+    file, folder = tmp_path / "further.toml", tmp_path / "run"
+    without_schedules(whole, file, "codec", "decoder", "speaker")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("learning_rate = 1e-3", "learning_rate = 1e-9"), encoding="utf-8")
     assert read_recipe(file).codec.schedule == UNTRAINED
-    folder = tmp_path / "run"
-    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
-    for stage in STAGES[1 : STAGES.index("export") + 1]:
-        assert main([stage, str(file), "--work", str(folder), "--workers", "1"]) == 0
-    assert "earlier pack" in (folder / "export" / "pack" / "CARD.md").read_text(encoding="utf-8")
-    before_, after_ = (
-        load_file(place / "export" / "pack" / pack.VOICE_FILE)
-        for place in (whole.run.folder, folder)
-    )
-    for key, value in before_.items():
-        assert torch.allclose(after_[key].float(), value.float(), atol=2e-3), key
-    assert (folder / "export" / "pack" / pack.CODEC_FILE).read_bytes() == (
-        pack_folder(whole.run) / pack.CODEC_FILE
-    ).read_bytes()
+    finish(file, STAGES[1 : STAGES.index("export") + 1], whole.run.folder / "corpus", folder)
+    there, here = (place / "export" / "pack" for place in (whole.run.folder, folder))
+    assert "earlier pack" in (here / "CARD.md").read_text(encoding="utf-8")
+    before, after = (load_file(place / pack.VOICE_FILE) for place in (there, here))
+    for key, value in before.items():
+        assert torch.allclose(after[key].float(), value.float(), atol=2e-3), key
+    kept = [
+        pack.CODEC_FILE,
+        pack.SPEAKER_FILE,
+        *(f"voices/{each.name}" for each in (there / "voices").iterdir()),
+    ]
+    assert all((here / name).read_bytes() == (there / name).read_bytes() for name in kept)
 
 
 def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
@@ -167,26 +135,6 @@ def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
         assert torch.equal(joined["weight"], torch.full((3,), kept))
         assert joined["count"] == 4
         assert torch.equal(joined["new"], learnt["new"])
-
-
-def test_the_packs_voices_keep_their_names_and_sounds(
-    further: Recipe, whole: Whole, tmp_path: Path
-) -> None:
-    (tmp_path / pack.VOICES_FOLDER).mkdir()
-    named = fine_tuning.named_voices(Run(further, tmp_path), tmp_path)
-    assert named == ["Ada", "Bruno"]
-    there = pack_folder(whole.run) / pack.VOICES_FOLDER
-    for file in there.iterdir():
-        assert (tmp_path / pack.VOICES_FOLDER / file.name).read_bytes() == file.read_bytes()
-
-
-def test_a_share_of_a_pack_needs_a_pack(tmp_path: Path) -> None:
-    file = tmp_path / "kept.toml"
-    text = TINY.read_text(encoding="utf-8")
-    text = text.replace("[decoder]\n", "[decoder]\nkept = 0.5\n")
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidInput, match="kept must be 0 to 1"):
-        read_recipe(file)
 
 
 def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_path: Path) -> None:
@@ -200,8 +148,3 @@ def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_p
         with pytest.raises(InvalidInput, match=named):
             fine_tuning.has_taken(run, "codec")
         assert not run.is_done("codec")
-
-
-def test_a_pack_that_is_not_there_is_named(further: Recipe, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="nowhere"):
-        fine_tuning.phones(replace(further, begin_with=str(tmp_path / "nowhere")))

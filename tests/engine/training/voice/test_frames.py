@@ -1,6 +1,7 @@
 """Duration tokens: a walk the alignment cursor can repeat."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ def starts_of(lengths: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> None:
     frames = -(-sum(lengths) // FRAME_SAMPLES)
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
-    assert found is not None
     cursor = AlignmentCursor(-1, DURATION_TOKENS, GENERATION)
     for token, first, last in zip(found, *spans(found).T, strict=True):
         span = cursor.advance(int(token), len(lengths), closed=False)
@@ -27,18 +27,15 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> No
     assert cursor.last == len(lengths) - 1
 
 
-def test_each_frame_speaks_the_phones_that_sound_in_it() -> None:
-    found = walk(starts_of([1920, 3840, 1920]), 4, DURATION_TOKENS)
-    assert found is not None
-    assert spans(found)[:, 0].tolist() == [0, 1, 1, 2]
-    assert spans(found)[:, 1].tolist() == [0, 1, 1, 2]
-
-
-def test_two_phones_in_a_frame_are_spoken_together() -> None:
-    found = walk(starts_of([960] * 4), 2, DURATION_TOKENS)
-    assert found is not None
-    assert spans(found)[:, 0].tolist() == [0, 2]
-    assert spans(found)[:, 1].tolist() == [1, 3]
+@pytest.mark.parametrize(
+    ("lengths", "frames", "spoken"),
+    [([1920, 3840, 1920], 4, [[0, 0], [1, 1], [1, 1], [2, 2]]), ([960] * 4, 2, [[0, 1], [2, 3]])],
+)
+def test_each_frame_speaks_the_phones_that_sound_in_it(
+    lengths: list[int], frames: int, spoken: list[list[int]]
+) -> None:
+    found = walk(starts_of(lengths), frames, DURATION_TOKENS)
+    assert spans(found).tolist() == spoken
 
 
 def test_more_phones_than_frames_can_speak_have_no_walk() -> None:

@@ -1,6 +1,7 @@
 """What VoXtream's voice is trained on is what a session of the product feeds its model."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from engine.tts.voxtream.network.phones import extend
 from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.voxtream1.prompt import Prompt, prepare
 from engine.tts.voxtream.voxtream1.synthesiser import checked_prompt
+from tests.engine.training.voice.test_voice_model import encoded as of_eight
 
 WALK = [2, 0, 3, 2, 2, 3, 2]  # (1,1) (0,1) (1,2) (1,1) (1,1) (1,2) (1,1): nine phones
 PROMPT = 8  # frames
@@ -32,28 +34,21 @@ def model(tiny: Recipe) -> VoxtreamModel:
 
 
 def encoded(seed: int) -> Encoded:
+    """Nine phones."""
+    made = of_eight(WALK, 3, seed)
     dice = np.random.default_rng(seed)
-    codes = dice.integers(0, 32, (4, len(WALK) + 3)).astype(np.int16)
-    return Encoded(
-        place=0,
-        speaker=1,
-        codes=codes,
-        prompt=codes,
-        vector=dice.standard_normal(192).astype(np.float32),
-        tokens=np.asarray(WALK, np.int8),
+    return replace(
+        made,
         phones=dice.integers(0, 60, 9).astype(np.int16),
-        nuclei=np.asarray([0, 1, 0, 1, 0, 1, 0, 0, 1], np.int8),
-        marks=np.asarray([(4, 118)], np.int16),
+        nuclei=np.append(made.nuclei, np.int8(1)),
+        marks=made.marks[:1],
     )
 
 
 def closed_lesson() -> Lesson:
     """A lesson whose text ends."""
-    for seed in range(200):
-        made = stretch([encoded(1), encoded(2)], random.Random(seed), 36)
-        if int(made.text[-1]) == EOS:
-            return made
-    raise AssertionError("no lesson ended")
+    lessons = (stretch([encoded(1), encoded(2)], random.Random(n), 36) for n in range(200))
+    return next(made for made in lessons if int(made.text[-1]) == EOS)
 
 
 def test_a_stretch_is_learnt_whole_and_has_no_marks() -> None:

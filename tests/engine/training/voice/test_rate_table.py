@@ -41,27 +41,20 @@ def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones() -> None
     assert table[6.0].counts[3] > 0.9 * ROW
 
 
-def test_a_rate_nobody_spoke_borrows_from_the_nearest() -> None:
-    table = measured_rates(measured_counts([spoken(3, 4)] * 20), Export())
+def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row() -> None:
+    table = measured_rates(measured_counts([spoken(3, 4)] * 20), Export(guidance=1.7, weight=3.0))
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
-
-
-def test_weight_and_guidance_come_from_the_recipe_and_are_those_of_every_row() -> None:
-    table = measured_rates(measured_counts([spoken(3, 4)] * 20), Export(guidance=1.7, weight=3.0))
     assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}
 
 
-def test_a_rate_gets_the_histogram_that_was_spoken_at_it() -> None:
+def test_a_rate_gets_the_histogram_that_was_spoken_at_it_or_one_between() -> None:
     half = inverted(TABLE, COUNTS, {rate: 1.5 + rate / 2 for rate in ASKED})  # compressed
-    assert half[4.0].counts == COUNTS[5.0]
-    assert half[3.0].counts == COUNTS[3.0]
-    assert half[2.0].counts == COUNTS[1.0]
-    assert half[7.0].counts == COUNTS[8.0]  # as near as it gets
+    wanted = {4.0: 5.0, 3.0: 3.0, 2.0: 1.0, 7.0: 8.0}  # the last as near as it gets
+    assert {rate: half[rate].counts for rate in wanted} == {
+        rate: COUNTS[spoken] for rate, spoken in wanted.items()
+    }
     assert {(row.weight, row.guidance) for row in half.values()} == {(8.0, 1.5)}
-
-
-def test_between_two_histograms_there_is_one() -> None:
     shifted = inverted(TABLE, COUNTS, {rate: rate + 0.5 for rate in ASKED})
     assert COUNTS[3.0][1] < shifted[4.0].counts[1] < COUNTS[4.0][1]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from engine.nn.cache import KvCache
 from engine.text.phonemes import PhonedWord
 from engine.training.recipe import Recipe
 from engine.training.voice.model import (
-    Batch,
     depth_logits,
     fresh_model,
     model_config,
@@ -20,7 +20,7 @@ from engine.training.voice.stage import collated, corrupted, dropped
 from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids, own_table
 from engine.tts.voxtream.alignment import Span
-from engine.tts.voxtream.config import DURATION_TOKENS, Generation
+from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import prepare, rotary_tables
 from engine.tts.voxtream.script import Script
@@ -59,17 +59,11 @@ WALK = [2, 0, 3, 2, 2, 3, 2]  # (1,1) (0,1) (1,2) (1,1) (1,1) (1,2) (1,1): all e
 
 def closed_lesson() -> Lesson:
     """A lesson whose text ends."""
-    for seed in range(200):
-        made = sequence([encoded(WALK, 4)], random.Random(seed), PROMPT + 13, PROMPT)
-        if int(made.text[-1]) == EOS:
-            return made
-    raise AssertionError("no lesson ended")
-
-
-def test_a_walk_of_tokens_gives_the_phones_of_each_frame() -> None:
-    spans = encoded(WALK, 4).spans()
-    assert spans[:, 0].tolist() == [0, 0, 1, 3, 4, 5, 7]
-    assert spans[:, 1].tolist() == [0, 0, 2, 3, 4, 6, 7]
+    lessons = (
+        sequence([encoded(WALK, 4)], random.Random(seed), PROMPT + 13, PROMPT)
+        for seed in range(200)
+    )
+    return next(made for made in lessons if int(made.text[-1]) == EOS)
 
 
 def test_a_lesson_that_ends_closes_with_silence_and_the_end_mark() -> None:
@@ -81,58 +75,30 @@ def test_a_lesson_that_ends_closes_with_silence_and_the_end_mark() -> None:
     assert len(lesson.rows) == len(lesson.tokens) == lesson.codes.shape[1]
 
 
-def test_a_lesson_that_goes_on_knows_a_few_phones_more() -> None:
-    made = encoded(WALK, 4)
-    for seed in range(50):
-        lesson = sequence([made], random.Random(seed), PROMPT + 9, PROMPT)
-        assert lesson.codes.shape[1] <= PROMPT + 9
-        assert lesson.rows.max() < len(lesson.text)
-
-
 @torch.no_grad()
 def test_hidden_states_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) -> None:
-    lesson = closed_lesson()
-    batch = collated([lesson], model.config)
-    script, prompt = spoken_script(model, lesson)
-    rows = script.rows()
-    found = temporal_hidden(model, batch, phone_rows(model, batch, rows.look_ahead), 0.0)
-    opened = prompt.open(rows)
-    assert torch.allclose(opened.hidden[0], found[0, PROMPT], atol=1e-4)
-    hidden = stepped(model, script, opened.cache, lesson)
-    assert torch.allclose(torch.stack(hidden), found[0, PROMPT + 1 :], atol=1e-4)
-
-
-def spoken_script(model: VoxtreamModel, lesson: Lesson) -> tuple[Script, object]:
-    """The session's script after the lesson's text was pushed and ended."""
-    tables = rotary_tables(model)
-    codes = torch.from_numpy(lesson.codes[:, :PROMPT])
-    prompt = prepare(model, tables, codes, torch.from_numpy(lesson.speaker))
-    script = Script(prompt, own_table())
+    lesson, tables = closed_lesson(), rotary_tables(model)
+    codes = torch.from_numpy(lesson.codes)
+    prompt = prepare(model, tables, codes[:, :PROMPT], torch.from_numpy(lesson.speaker))
+    script = Script(prompt, own_table())  # after the lesson's text was pushed and ended
     script.add(PhonedWord(PHONES[:4], ","))
     script.add(PhonedWord(PHONES[4:], "."))
     script.close()
-    return script, prompt
-
-
-def stepped(
-    model: VoxtreamModel, script: Script, cache: object, lesson: Lesson
-) -> list[torch.Tensor]:
-    """Hidden states of the columns behind the prompt, one by one, as a session computes them."""
-    table = rotary_tables(model).temporal
-    hidden = []
-    for column in range(PROMPT + 1, lesson.codes.shape[1]):
-        span = spans_of(lesson)[column - PROMPT - 1]
-        heard = torch.from_numpy(
-            np.concatenate((lesson.codes[:1, column - 1], lesson.codes[1:, column - 2]))
-        )
-        x = model.columns(script.vector(span)[:, None], heard[None, :, None].expand(2, -1, -1))
-        rotation = table.slice(cache.length, cache.length + 1)
-        hidden.append(model.advance(x, rotation, cache, None)[0])
+    rows, batch = script.rows(), collated([lesson], model.config)
+    found = temporal_hidden(model, batch, phone_rows(model, batch, rows.look_ahead), 0.0)[0]
+    opened = prompt.open(rows)
+    assert torch.allclose(opened.hidden[0], found[PROMPT], atol=1e-4)
+    cache = opened.cache
+    for column, span in zip(range(PROMPT + 1, codes.shape[1]), spans_of_speech(), strict=False):
+        heard = torch.cat((codes[:1, column - 1], codes[1:, column - 2]))[None, :, None]
+        x = model.columns(script.vector(span)[:, None], heard.expand(2, -1, -1))
+        rotation = tables.temporal.slice(cache.length, cache.length + 1)
+        hidden = model.advance(x, rotation, cache, None)[0]
         cache.advance(1)
-    return hidden
+        assert torch.allclose(hidden, found[column], atol=1e-4)
 
 
-def spans_of(lesson: Lesson) -> list[Span]:
+def spans_of_speech() -> list[Span]:
     """Phones of each frame as the session counts them: marks are not phones."""
     start = PROMPT + 1
     found = [Span(start + a, start + b) for a, b in encoded(WALK, 4).spans().tolist()]
@@ -140,19 +106,15 @@ def spans_of(lesson: Lesson) -> list[Span]:
 
 
 @torch.no_grad()
-def test_acoustic_logits_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) -> None:
-    from engine.nn.cache import KvCache
-
+def test_acoustic_logits_are_those_of_a_session(
+    model: VoxtreamModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hidden = torch.randn(1, 64, generator=torch.Generator().manual_seed(5))
-    semantic = torch.tensor([[7]])
-    config, generation = model.config.depth, model.generation
-    cache = KvCache(config, 2, model.device, model.dtype)
-    plain = Generation(acoustic_guidance=1.0)
-    model.generation = plain
-    codes = model.acoustic_codes(hidden.expand(2, -1), semantic, rotary_tables(model).depth, cache)
-    model.generation = generation
-    whole = torch.cat((semantic, codes), dim=1)
-    logits = depth_logits(model, hidden, whole)
+    semantic, table = torch.tensor([[7]]), rotary_tables(model).depth
+    cache = KvCache(model.config.depth, 2, model.device, model.dtype)
+    monkeypatch.setattr(model, "generation", Generation(acoustic_guidance=1.0))
+    codes = model.acoustic_codes(hidden.expand(2, -1), semantic, table, cache)
+    logits = depth_logits(model, hidden, torch.cat((semantic, codes), dim=1))
     assert torch.equal(logits[0, :, :32].argmax(-1), codes[0])
 
 
@@ -165,13 +127,9 @@ def test_what_the_padding_holds_does_not_matter(model: VoxtreamModel) -> None:
     assert torch.allclose(one, other, atol=1e-5)
 
 
-def a_batch(tiny: Recipe, model: VoxtreamModel, count: int = 400) -> Batch:
-    return collated([closed_lesson()] * count, model.config)
-
-
 def test_conditions_are_dropped_as_guidance_will(tiny: Recipe, model: VoxtreamModel) -> None:
     torch.manual_seed(1)
-    batch = a_batch(tiny, model)
+    batch = collated([closed_lesson()] * 400, model.config)
     made = dropped(batch, model.config, tiny.voice)
     no_text = (made.text[:, 1:] == UNKNOWN).all(1)
     no_speaker = (made.speakers == 0).all(1)
@@ -185,7 +143,7 @@ def test_conditions_are_dropped_as_guidance_will(tiny: Recipe, model: VoxtreamMo
 
 def test_only_what_the_model_hears_is_corrupted(tiny: Recipe, model: VoxtreamModel) -> None:
     torch.manual_seed(1)
-    batch = a_batch(tiny, model)
+    batch = collated([closed_lesson()] * 400, model.config)
     made = corrupted(batch, model.config, tiny.voice)
     assert torch.equal(made.codes, batch.codes)
     assert torch.equal(made.tokens, batch.tokens)
@@ -193,8 +151,3 @@ def test_only_what_the_model_hears_is_corrupted(tiny: Recipe, model: VoxtreamMod
     assert 0.05 < float(changed) < 0.25
     pads = batch.inputs == model.config.codes + 1
     assert (made.inputs[pads] == model.config.codes + 1).all()
-
-
-def test_duration_tokens_are_the_published_ones() -> None:
-    token = DURATION_TOKENS[GO_ON]
-    assert (token.shift, token.phones) == (1, 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.tts.base import Pcm
-from engine.tts.espeak.joining import FADE, Joiner, Span, stretch
+from engine.tts.espeak.joining import Joiner, Span, stretch
 from engine.tts.espeak.library import SAMPLE_RATE
 
 
@@ -17,34 +17,12 @@ def largest_step(pcm: Pcm) -> float:
     return float(np.abs(np.diff(pcm)).max())
 
 
-def test_the_first_piece_is_passed_on_as_it_is() -> None:
-    pcm = tone(150, 4000)
-    assert np.array_equal(Joiner().append(Span(pcm, 500, 2500)), pcm[500:2500])
-
-
 @pytest.mark.parametrize("phase", [0.0, 1.0, 2.5, 4.0, 5.5])
 def test_pieces_of_any_phase_join_without_a_step(phase: float) -> None:
     joiner = Joiner()
     first = joiner.append(Span(tone(150, 4000), 0, 2000))
     second = joiner.append(Span(tone(150, 4000, phase), 1000, 3000))
     assert largest_step(np.concatenate([first, second])) < 1.05 * largest_step(tone(150, 4000))
-
-
-def test_a_pause_fades_the_last_piece_out() -> None:
-    joiner = Joiner()
-    first = joiner.append(Span(tone(150, 4000), 0, 2040))
-    silence = joiner.pause(1000)
-    assert len(silence) == 1000
-    assert not silence[FADE:].any()
-    assert largest_step(np.concatenate([first, silence])) < 1.2 * largest_step(tone(150, 4000))
-
-
-def test_after_a_pause_a_piece_starts_afresh() -> None:
-    joiner = Joiner()
-    joiner.append(Span(tone(150, 4000), 0, 2000))
-    joiner.pause(100)
-    pcm = tone(210, 4000, 1.0)
-    assert np.array_equal(joiner.append(Span(pcm, 700, 900)), pcm[700:900])
 
 
 def test_very_short_pieces_and_pauses_do_no_harm() -> None:
@@ -55,15 +33,12 @@ def test_very_short_pieces_and_pauses_do_no_harm() -> None:
     assert all(0 < length < 300 for length in lengths)
 
 
-@pytest.mark.parametrize("factor", [1.1, 1.37, 1.6, 2.0])
+@pytest.mark.parametrize("factor", [1.0, 1.1, 1.37, 1.6, 2.0])
 def test_stretching_makes_it_longer_by_that_factor(factor: float) -> None:
-    assert stretch(Span(tone(120, 9000), 1000, 7000), factor).end == round(6000 * factor)
-
-
-def test_a_factor_of_one_changes_nothing() -> None:
     pcm = tone(120, 9000)
-    unchanged = stretch(Span(pcm, 1000, 7000), 1.0)
-    assert np.array_equal(unchanged.pcm[: unchanged.end], pcm[1000:7000])
+    made = stretch(Span(pcm, 1000, 7000), factor)
+    assert made.end == round(6000 * factor)
+    assert factor > 1 or np.array_equal(made.pcm[: made.end], pcm[1000:7000])
 
 
 @pytest.mark.parametrize("frequency", [70.0, 120.0, 233.0])

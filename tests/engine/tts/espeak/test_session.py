@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from engine.errors import InvalidInput
-from engine.tts.base import AudioFrame, Finished, Starved
+from engine.tts.base import Starved
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.utterance import PIECE_MS
 from tests.engine.tts.espeak.calibrate import TEXTS, measure
-from tests.engine.tts.laws import drain, say
+from tests.engine.tts.utterances import drain, say, speak
 
 
 @pytest.fixture
@@ -27,20 +26,17 @@ def test_the_rate_is_met_within_a_tenth(model: EspeakModel, text: str, rate: flo
     assert measure(model, TEXTS[text], rate=rate) == pytest.approx(rate, rel=0.1)
 
 
-def test_the_first_word_is_audible_before_the_second_is_known(model: EspeakModel) -> None:
+def test_the_first_word_does_not_wait_and_a_reply_ends_without_a_pause(model: EspeakModel) -> None:
     with model.open(model.voices()[0], seed=1) as session:
         session.push_word("Tomorrow")
-        first = session.step()
-    assert isinstance(first, AudioFrame)
-    assert np.abs(first.pcm).max() > 0.01
+        assert np.abs(session.step().pcm).max() > 0.01
+    pcm = say(model, [["It", "is", "late."]]).pcm
+    assert len(pcm) - np.flatnonzero(np.abs(pcm) > 0.002)[-1] < SAMPLE_RATE // 10
 
 
 def test_frames_have_eighty_milliseconds_and_the_last_what_is_left(model: EspeakModel) -> None:
     with model.open(model.voices()[0], seed=1) as session:
-        for word in TEXTS["short"].split():
-            session.push_word(word)
-        session.end_input()
-        lengths = [len(frame.pcm) for frame in drain(session)]
+        lengths = [len(frame.pcm) for frame in speak(session, TEXTS["short"].split())]
     assert set(lengths[:-1]) == {SAMPLE_RATE * PIECE_MS // 1000}
     assert 0 < lengths[-1] <= SAMPLE_RATE * PIECE_MS // 1000
 
@@ -72,11 +68,6 @@ def test_sentences_and_clauses_are_set_apart_and_words_are_not(model: EspeakMode
     assert none < SAMPLE_RATE // 50
 
 
-def test_a_reply_ends_without_a_pause(model: EspeakModel) -> None:
-    pcm = say(model, [["It", "is", "late."]]).pcm
-    assert len(pcm) - np.flatnonzero(np.abs(pcm) > 0.002)[-1] < SAMPLE_RATE // 10
-
-
 def test_a_question_ends_higher_than_a_statement(model: EspeakModel) -> None:
     def last_pitch(text: str) -> float:
         pcm = say(model, [text.split()]).pcm.astype(np.float64)
@@ -104,46 +95,3 @@ def test_joins_do_not_click(model: EspeakModel) -> None:
     for sample in joins:
         near[max(0, sample - 130) : sample + 130] = True
     assert steepness[near].max() <= steepness[~near].max()
-
-
-def test_a_rate_set_between_words_is_heard_from_the_next_word(model: EspeakModel) -> None:
-    words = ("seven boats sail over the wide water " * 2).split()
-    with model.open(model.voices()[0], seed=1) as session:
-        session.rate = 7.0
-        frames = []
-        for word in words[:7]:
-            session.push_word(word)
-            frames += drain(session)
-        session.rate = 2.0
-        for word in words[7:]:
-            session.push_word(word)
-        session.end_input()
-        frames += drain(session)
-    onsets = [onset.sample for frame in frames for onset in frame.onsets]
-    assert onsets[6] - onsets[0] < 0.5 * (onsets[13] - onsets[7])
-
-
-def test_a_rate_that_is_not_a_number_is_refused(model: EspeakModel) -> None:
-    with model.open(model.voices()[0], seed=1) as session, pytest.raises(InvalidInput):
-        session.rate = float("nan")
-
-
-def test_a_closed_session_is_finished_and_takes_no_words(model: EspeakModel) -> None:
-    session = model.open(model.voices()[0], seed=1)
-    session.push_word("Hello")
-    session.close()
-    assert session.step() == Finished()
-    with pytest.raises(InvalidInput):
-        session.push_word("again")
-
-
-@pytest.mark.parametrize("name", ["Alan", "Belinda", "Arthur", "Clara", "Victor", "Ruby"])
-def test_every_voice_says_every_word(model: EspeakModel, name: str) -> None:
-    voice = next(voice for voice in model.voices() if voice.name == name)
-    with model.open(voice, seed=1) as session:
-        for word in ("Good", "evening,", "everyone."):
-            session.push_word(word)
-        session.end_input()
-        frames = drain(session)
-    assert [onset.word for frame in frames for onset in frame.onsets] == [0, 1, 2]
-    assert 0.1 < max(np.abs(frame.pcm).max() for frame in frames) < 0.95

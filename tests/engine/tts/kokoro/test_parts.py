@@ -107,15 +107,12 @@ def test_a_truncated_part_is_refused_by_name(file: Path) -> None:
     load_parts(file)
 
 
-def test_a_full_disk_is_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_and_a_missing_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(source: Path, into: Path) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(cutting, "cut", full)
     with pytest.raises(ModelError, match="No space left"):
         load_parts(file)
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be made ready"):
-        load_parts(tmp_path / "nothing.onnx")
+        load_parts(file.with_name("nothing.onnx"))

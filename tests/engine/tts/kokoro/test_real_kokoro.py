@@ -1,8 +1,6 @@
 """Kokoro with its real weights, out of its packages: the laws, and what a listener understands."""
 
-import random
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -125,17 +123,6 @@ def plan(parts: Parts, style: npt.NDArray[np.float32], learnt: Statistics) -> Pl
 @pytest.fixture(scope="module")
 def whole(parts: Parts, learnt: Statistics, plan: Plan) -> npt.NDArray[np.float32]:
     return render(parts, learnt.given, plan, 0, len(plan.features))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_any_windows_join_to_the_same_samples(
-    parts: Parts, learnt: Statistics, plan: Plan, whole: npt.NDArray[np.float32], seed: int
-) -> None:
-    total = len(plan.features)
-    draw = random.Random(seed)
-    ends = sorted({0, 1, total - 1, total, *(draw.randrange(total) for _ in range(5))})
-    made = [render(parts, learnt.given, plan, first, last) for first, last in pairwise(ends)]
-    assert np.array_equal(np.concatenate(made), whole)
 
 
 def test_it_sounds_like_the_published_graph(

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from engine.audio.clips.clip import Clip
 from engine.errors import UnreadableClip
 from engine.resources import resource
-from engine.tts.base import AudioFrame, Pcm, Voice
-from engine.tts.espeak.model import EspeakModel
+from engine.tts.base import Voice
 from engine.tts.kokoro import resemblance
 from engine.tts.kokoro.voices import MAKING, NAME, STYLE, style_of
 
 WEIGHTS = (1.0, 0.3, 0.1, 0.1, 0.1)
-TEXT = "The boat left the harbour in the morning and came back at night."
 
 
 @pytest.fixture(scope="module")
@@ -32,20 +31,6 @@ def measures() -> resemblance.Numbers:
     speakers /= np.linalg.norm(speakers, axis=1, keepdims=True)
     others = [draw.uniform(4.5, 5.5, 8), draw.uniform(0.2, 0.6, 8), draw.uniform(3, 5, 8)]
     return np.hstack([speakers, np.stack(others, 1), draw.normal(size=(8, 14))])
-
-
-@pytest.fixture(scope="module")
-def speech() -> tuple[Pcm, int]:
-    model = EspeakModel()
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in TEXT.split():
-            session.push_word(word)
-        session.end_input()
-        frames = []
-        while isinstance(step := session.step(), AudioFrame):
-            frames.append(step.pcm)
-    model.close()  # the library belongs to one thread at a time
-    return np.concatenate(frames), model.info.sample_rate
 
 
 def test_the_shares_of_a_blend_are_found_again(measures: resemblance.Numbers) -> None:
@@ -78,14 +63,12 @@ def test_noise_and_silence_have_no_pitch() -> None:
 def test_a_recording_becomes_a_voice_that_says_how_it_was_made(
     stock: tuple[Voice, ...],
     measures: resemblance.Numbers,
-    speech: tuple[Pcm, int],
+    speech: Clip,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(resemblance, "measures_of", lambda voices: measures)
-    made = resemblance.resembling(stock, *speech)
-    again = resemblance.resembling(stock, *speech)
-    assert made.model == NAME
-    assert made.metadata["making"] == MAKING
+    made, again = (resemblance.resembling(stock, speech.pcm, speech.sample_rate) for _ in range(2))
+    assert (made.model, made.metadata["making"]) == (NAME, MAKING)
     assert made.metadata["language"] in ("en-us", "en-gb")
     assert style_of(made).shape == (1, 256)
     assert np.array_equal(style_of(made), style_of(again))

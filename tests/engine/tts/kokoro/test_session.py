@@ -8,25 +8,21 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.utterance import PIECE_MS
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small
-from tests.engine.tts.kokoro.words import phoned
+from tests.engine.tts.utterances import push
 
 FEW = ("Of", "the", "many", "people,", "one", "was", "right:", "it", "is", "late.")
 
 
-@cache
-def model():
-    return small()
+kokoro = cache(small)
 
 
 def said(words: Sequence[str], rate: float | None = None) -> laws.Utterance:
-    return laws.say(model(), [words], rate=rate)
+    return laws.say(kokoro(), [words], rate=rate)
 
 
 # ------------------------------------------------------------------ replies of any kind
@@ -44,106 +40,60 @@ def test_a_short_reply_is_said_and_fades_to_silence(reply: str) -> None:
     assert [onset.word for onset in utterance.onsets] == list(range(len(reply.split())))
 
 
-def test_what_has_no_sound_is_a_moment_of_silence() -> None:
-    utterance = said(["...", "?", "—"])
-    assert len(utterance.pcm) == SAMPLE_RATE * PIECE_MS // 1000
-    assert not utterance.pcm.any()
-    assert [onset.word for onset in utterance.onsets] == [0, 1, 2]
-
-
 def test_a_reply_without_a_last_mark_is_said_as_with_a_full_stop() -> None:
     laws.assert_same(said(["It", "is", "late"]), said(["It", "is", "late."]))
 
 
-def test_silent_words_around_a_sentence_have_their_places() -> None:
-    utterance = said(["—", "It", "...", "is", "late.", "—", "?"])
-    assert [onset.word for onset in utterance.onsets] == list(range(7))
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["—", "It", "...", "is", "late.", "—", "?"],
+        ["interesting"] * 60,  # nine hundred symbols: said in parts
+    ],
+)
+def test_silent_words_and_very_many_have_their_places(words: list[str]) -> None:
+    utterance = said(words, rate=7.0)
+    assert [onset.word for onset in utterance.onsets] == list(range(len(words)))
     samples = [onset.sample for onset in utterance.onsets]
     assert samples == sorted(samples)
     assert samples[-1] < len(utterance.pcm)
 
 
-def test_a_sentence_that_is_too_long_is_said_in_parts() -> None:
-    words = ["interesting"] * 60  # nine hundred symbols
-    utterance = said(words, rate=7.0)
-    assert [onset.word for onset in utterance.onsets] == list(range(60))
-
-
 def test_a_long_reply_takes_no_more_memory_than_a_short_one() -> None:
     """Plans and windows that are too old to be taken back are forgotten."""
-    sentence, counts, oldest = ["It", "is", "late,", "and", "we", "go", "home", "now."], [], []
-    kokoro = model()
+    sentence = ["It", "is", "late,", "and", "we", "go", "home", "now."]
+    counts, position = [], 0
+    kokoro()
     gc.collect()
     gc.freeze()  # the millions of objects of other tests: going through them takes many seconds
-    with laws.open_session(kokoro, rate=7.0) as session:
-        position = 0
+    with laws.open_session(kokoro(), rate=7.0) as session:
         for _ in range(12):
-            for word in sentence:
-                session.push_word(word)
+            push(session, sentence, ended=False)
             position += sum(len(frame.pcm) for frame in laws.drain(session))
             gc.collect()
             counts.append(sum(type(each) is Plan for each in gc.get_objects()))
         end = session.rewind(0)
-        assert end is not None
-        oldest.append(position - end)
     gc.unfreeze()
     assert max(counts[6:]) <= max(counts[:6])
-    assert oldest[0] < 6 * SAMPLE_RATE < position
+    assert position - end < 6 * SAMPLE_RATE < position
 
 
-# ------------------------------------------------------------------ the rate
-
-
-def test_a_rate_that_is_not_a_number_is_refused() -> None:
-    with laws.open_session(model()) as session:
-        with pytest.raises(InvalidInput):
-            session.rate = float("nan")
-        assert session.rate is None
-
-
-@pytest.mark.parametrize("rate", [2.0, 3.5, 5.0])
-def test_speech_takes_as_long_as_its_rate_says(rate: float) -> None:
-    """From the first word's onset to the last one's, word by word, over two sentences."""
-    words = [*FEW, *FEW]
-    utterance = said(words, rate=rate)
-    onsets = utterance.onsets
-    syllables = sum(word.syllables for word in phoned(" ".join(words))[:-1])
-    seconds = (onsets[-1].sample - onsets[0].sample) / SAMPLE_RATE
-    assert seconds == pytest.approx(syllables / rate, rel=0.2)
-
-
-def test_a_new_rate_is_heard_at_once() -> None:
-    """What was made at the old one and is not given out yet is made again."""
-    words = [*FEW, *FEW]
-    lengths = {}
-    for changed in (False, True):
-        with laws.open_session(model(), rate=2.0) as session:
-            for word in words:
-                session.push_word(word)
-            session.end_input()
-            for _ in range(20):
-                session.step()
-            if changed:
-                session.rate = 6.0
-            lengths[changed] = sum(len(frame.pcm) for frame in laws.drain(session))
-    assert lengths[True] < 0.45 * lengths[False]
-
-
-def test_of_what_was_made_at_the_old_rate_a_rewind_leaves_what_comes_before_it() -> None:
-    """Also of what is not given out yet: the host says from where on the new rate is heard."""
+def test_a_new_rate_is_heard_at_once_or_from_where_the_host_says() -> None:
+    """What was made at the old one and is not given out yet is made again; of that a rewind leaves
+    what comes before its place.
+    """
     steady = said(FEW, 2.0)
-    with laws.open_session(model(), rate=2.0) as session:
-        for word in FEW:
-            session.push_word(word)
-        session.end_input()
-        given = sum(len(session.step().pcm) for _ in range(10))
-        session.rate = 6.0
-        end = session.rewind(given + SAMPLE_RATE // 4)
-        assert end is not None
-        assert given < end
-        rest = np.concatenate([frame.pcm for frame in laws.drain(session)])
-    assert np.array_equal(rest[: end - given], steady.pcm[given:end])
-    assert len(rest) < 0.8 * (len(steady.pcm) - given)
+    for back, shorter in ((False, 0.5), (True, 0.8)):
+        with laws.open_session(kokoro(), rate=2.0) as session:
+            push(session, FEW)
+            given = end = sum(len(session.step().pcm) for _ in range(10))
+            session.rate = 6.0
+            if back:
+                end = session.rewind(given + SAMPLE_RATE // 4)
+                assert given < end
+            rest = np.concatenate([frame.pcm for frame in laws.drain(session)])
+        assert np.array_equal(rest[: end - given], steady.pcm[given:end])
+        assert len(rest) < shorter * (len(steady.pcm) - given)
 
 
 # ------------------------------------------------------------------ back
@@ -182,7 +132,7 @@ def test_words_stay_in_order_however_often_it_is_taken_back(seed: int) -> None:
     """Words, steps, rates and rewinds in any order."""
     draw = random.Random(seed)
     waiting = list(FEW)
-    with laws.open_session(model()) as session:
+    with laws.open_session(kokoro()) as session:
         listener = Listener(session)
         for _ in range(60):
             match draw.randrange(5):
@@ -194,9 +144,7 @@ def test_words_stay_in_order_however_often_it_is_taken_back(seed: int) -> None:
                     session.push_word(waiting.pop(0))
                 case _:
                     listener.step()
-        for word in waiting:
-            session.push_word(word)
-        session.end_input()
+        push(session, waiting)
         while listener.step():
             pass
         assert session.step() == Finished()
@@ -212,10 +160,8 @@ def test_taken_back_anywhere_it_goes_on_as_before(rate: float | None) -> None:
     """Also in the pauses of slow speech, at its start, in its last sound, and twice."""
     steady = said(FEW, rate)
     draw = random.Random(3)
-    with laws.open_session(model(), rate=rate) as session:
-        for word in FEW:
-            session.push_word(word)
-        session.end_input()
+    with laws.open_session(kokoro(), rate=rate) as session:
+        push(session, FEW)
         listener = Listener(session)
         while listener.step():
             if draw.random() < 0.2:  # by a quarter of what it goes on, on average

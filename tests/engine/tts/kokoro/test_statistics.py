@@ -24,15 +24,12 @@ def assert_same(one: Statistics, other: Statistics) -> None:
         assert np.array_equal(values, other.given[name])
 
 
-def test_they_are_learnt_once_for_a_style(tmp_path: Path) -> None:
+def test_they_are_learnt_once_for_a_style_and_another_has_others(tmp_path: Path) -> None:
     first = learn(tmp_path)
     assert_same(learn(tmp_path, text=""), first)  # without a sentence nothing could be learnt
     assert len(list(tmp_path.iterdir())) == 1
     assert first.own_rate == pytest.approx(OWN_RATE, abs=0.3)
-
-
-def test_another_style_has_others(tmp_path: Path) -> None:
-    first, second = learn(tmp_path), learn(tmp_path, seed=1)
+    second = learn(tmp_path, seed=1)
     assert any(not np.array_equal(first.given[name], second.given[name]) for name in first.given)
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -50,7 +47,7 @@ def test_a_damaged_file_is_learnt_again(tmp_path: Path, caplog: pytest.LogCaptur
         caplog.clear()
 
 
-def test_a_folder_that_cannot_be_written_is_no_obstacle(
+def test_a_folder_without_room_is_no_obstacle(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     blocked = tmp_path / "file"

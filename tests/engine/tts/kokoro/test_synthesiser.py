@@ -3,29 +3,10 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from engine.errors import InvalidInput, ModelError
-from engine.settings import SpeechSettings
-from engine.tts import registry
-from engine.tts.base import Voice
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import scratch, small, small_parts, small_voice
-
-
-def test_without_its_files_it_says_how_to_fetch_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    with pytest.raises(ModelError, match="not on this machine") as refusal:
-        registry.load(SpeechSettings(engine="kokoro"), lambda text, fraction: None)
-    assert "models get kokoro" in (refusal.value.hint or "")
-
-
-def test_a_voice_of_another_model_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="Stranger"):
-        small().open(Voice("Stranger", "another", {}, {}), seed=0)
 
 
 def test_warming_learns_the_voice_once(tmp_path: Path) -> None:

@@ -1,35 +1,26 @@
-"""Kokoro's voices: read whole or refused by name, and mixed."""
+"""Kokoro's voices: read whole or refused by name."""
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
 
+from engine.assets.catalogue import find
 from engine.errors import InvalidInput, ModelError
 from engine.tts.base import Voice
-from engine.tts.kokoro.voices import NAME, NAMES, STYLE, blend, is_british, read_voices, style_of
+from engine.tts.kokoro.voices import NAME, NAMES, STYLE, is_british, read_voices, style_of
 
 ROWS, WIDTH = 510, 256
-FILES = {
-    "a": "f alloy aoede bella heart jessica kore nicole nova river sarah sky "
-    "m adam echo eric fenrir liam michael onyx puck santa",
-    "b": "f alice emma isabella lily m daniel fable george lewis",
-}
+ENGLISH = [PurePosixPath(file.path) for file in find("kokoro-voices").files]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Files like the published ones, each with its number in every style, and its row in one."""
-    number = 0
-    for country, people in FILES.items():
-        for name in people.split():
-            if len(name) == 1:
-                sex = name
-                continue
-            styles = np.full((ROWS, WIDTH), number / 100, "<f4")
-            styles[:, 0] = np.arange(ROWS) / 100
-            styles.tofile(tmp_path / f"{country}{sex}_{name}.bin")
-            number += 1
+    for number, file in enumerate(ENGLISH):
+        styles = np.full((ROWS, WIDTH), number / 100, "<f4")
+        styles[:, 0] = np.arange(ROWS) / 100
+        styles.tofile(tmp_path / file.name)
     return tmp_path
 
 
@@ -63,17 +54,6 @@ def test_a_damaged_file_is_refused_by_name(folder: Path, damage: str) -> None:
     with pytest.raises(ModelError, match=r"bf_emma\.bin") as refusal:
         read_voices(folder)
     assert "models get kokoro" in (refusal.value.hint or "")
-
-
-def test_a_blend_is_between_its_voices(folder: Path) -> None:
-    one, two = (next(v for v in read_voices(folder) if v.name == n) for n in ("Heart", "Emma"))
-    mixed = blend("Ours", ((one, 1.0), (two, 3.0)), description="a mixture")
-    assert (mixed.name, mixed.model, mixed.metadata["description"]) == ("Ours", NAME, "a mixture")
-    expected = 0.25 * style_of(one) + 0.75 * style_of(two)
-    assert np.allclose(style_of(mixed), expected, atol=1e-6)
-    assert is_british(mixed)
-    assert not is_british(blend("Ours", ((one, 3.0), (two, 1.0))))
-    assert np.array_equal(style_of(blend("Ours", ((one, 2.0),))), style_of(one))
 
 
 @pytest.mark.parametrize(

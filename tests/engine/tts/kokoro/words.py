@@ -5,10 +5,11 @@ from functools import cache
 
 import numpy as np
 
-from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus.grammar import test_sentence as draw_sentence
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
 from engine.tts.kokoro.statistics import Statistics, statistics
+from tests.engine.text.phoned import phoned as phoned_words
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
 
 TEXT = "We will meet the others at seven, by the old river."
@@ -23,9 +24,7 @@ def espeak(language: str = "en-us") -> Espeak:
 
 @cache
 def phoned(text: str = TEXT, language: str = "en-us") -> tuple[PhonedWord, ...]:
-    phonemizer = WordPhonemizer(espeak(language))
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    return (*words, *phonemizer.finish())
+    return tuple(phoned_words(text.split(), espeak(language)))
 
 
 def sentences(count: int, seed: int = 0) -> list[str]:

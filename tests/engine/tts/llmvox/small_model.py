@@ -1,11 +1,9 @@
 """An LLMVoX small enough to run a whole utterance in a second, with every part real."""
 
 import numpy as np
-import torch
-from torch import nn
 
 from engine.codec.vocoder import Vocoder, VocoderConfig, Waves, fresh_decoder
-from engine.nn.transformer import Embedding, Linear, RotaryTable, TransformerConfig
+from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.llmvox.config import ENTRY, NAME, Generation, Shape, Units
@@ -14,6 +12,7 @@ from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, ModelParts
 from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.system.synthesiser import VectorVoices
+from tests.engine.nn.stacks import CPU, lively, seeded
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
 GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
@@ -22,17 +21,11 @@ VOCODER = VocoderConfig(ENTRY + SPEAKER_WIDTH, width=16, blocks=1)
 
 
 def random_network(units: Units = Units.PHONES, seed: int = 1) -> LlmVoxModel:
-    """Weights that end a sentence now and then, and for which earlier tokens matter."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = LlmVoxModel(Shape(STACK, units, tokens=24, prenet=24))
-        for module in model.modules():
-            if isinstance(module, Embedding):
-                nn.init.normal_(module.weight, std=0.5)
-            elif isinstance(module, Linear):
-                nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+    """Weights that end a sentence now and then."""
+    with seeded(seed):
+        model = lively(LlmVoxModel(Shape(STACK, units, tokens=24, prenet=24)))
     model.codebook.weight[model.no_token] = 0
-    return model.eval().requires_grad_(requires_grad=False)
+    return model
 
 
 def small(
@@ -41,8 +34,7 @@ def small(
     seed: int = 1,
     vocoder: Waves | None = None,
 ) -> LlmVoxSynthesiser:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
         speaker = SmallSpeaker(SmallSpeakerConfig(24, 16, SPEAKER_WIDTH)).eval()
     parts = ModelParts(
@@ -51,13 +43,12 @@ def small(
         vocoder or Vocoder(decoder),
         own_table(),
         Espeak(),
-        RotaryTable(STACK.head_width, torch.device("cpu")),
+        RotaryTable(STACK.head_width, CPU),
     )
     own = (random_voice("Ada"), random_voice("Bruno"))
     return LlmVoxSynthesiser(parts, VectorVoices(own, speaker, SPEAKER_WIDTH))
 
 
-def random_voice(name: str) -> Voice:
-    draw = np.random.default_rng(len(name))
-    vector = draw.standard_normal(SPEAKER_WIDTH).astype(np.float32)
-    return Voice(name, NAME, {"speaker": vector / np.linalg.norm(vector)})
+def random_voice(name: str, model: str = NAME) -> Voice:
+    vector = np.random.default_rng(len(name)).standard_normal(SPEAKER_WIDTH).astype(np.float32)
+    return Voice(name, model, {"speaker": vector / np.linalg.norm(vector)})

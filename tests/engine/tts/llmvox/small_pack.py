@@ -14,12 +14,7 @@ from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, VOICE_FILE, config_
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
-from tests.engine.tts.llmvox.small_model import (
-    GENERATION,
-    VOCODER,
-    random_network,
-    random_voice,
-)
+from tests.engine.tts.llmvox.small_model import GENERATION, VOCODER, random_network, random_voice
 
 SPEAKER = SmallSpeakerConfig(bands=24, channels=16, width=192)
 

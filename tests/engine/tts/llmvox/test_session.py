@@ -1,6 +1,6 @@
 """What only LLMVoX does: a session equals a slow loop, sentences start afresh, chunks grow."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,31 +8,19 @@ from torch import Tensor
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Starved
+from engine.tts.base import Starved
 from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
 from tests.engine.nn.prenets import kept, passed
+from tests.engine.text.phoned import phoned
 from tests.engine.tts.llmvox.small_model import GENERATION, STACK, small
+from tests.engine.tts.recorder import Recorder
+from tests.engine.tts.utterances import drain, push, say
 
 FIRST = ["The", "old", "boat", "left", "at", "seven."]
 SECOND = ["Did", "nobody", "see", "it?"]
 WORD, TEXT_END, NOTHING = 256, 257, 258
-
-
-@dataclass
-class Heard:
-    """A vocoder that records its input and makes silence."""
-
-    pieces: list[Tensor] = field(default_factory=list)
-
-    def open(self) -> "Heard":
-        return self
-
-    def decode(self, columns: Tensor) -> Tensor:
-        self.pieces.append(columns)
-        return torch.zeros(480 * len(columns))
 
 
 def said(
@@ -42,15 +30,9 @@ def said(
     generation: Generation = GENERATION,
 ) -> Tensor:
     """The vectors [T, ENTRY] of all tokens a session says."""
-    ears = Heard()
+    ears = Recorder()
     model = small(generation, units, seed, ears)
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in words:
-            session.push_word(word)
-        session.end_input()
-        while isinstance(session.step(), AudioFrame):
-            pass
-        assert session.step() == Finished()
+    say(model, [words], seed=0)
     columns = torch.cat(ears.pieces)
     who = torch.from_numpy(model.voices()[0].tensors["speaker"])
     assert torch.equal(columns[:, ENTRY:], who.expand(len(columns), -1))
@@ -61,12 +43,10 @@ def units_of(words: list[str], units: Units) -> list[int]:
     """The units of words, without the engine's reader."""
     if units is Units.BYTES:
         return [number for word in words for number in (*word.encode(), WORD)]
-    phonemizer = WordPhonemizer(Espeak())
-    phoned = [each for word in words for each in phonemizer.push(word)] + phonemizer.finish()
     ids = own_ids()
     return [
         number
-        for word in phoned
+        for word in phoned(words)
         for number in (*(ids[p] for p in word.phones), *(MARKS[m] for m in word.mark), WORD)
     ]
 
@@ -139,28 +119,17 @@ def test_a_session_says_what_the_slow_loop_says(
     assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), torch.cat(slowly))
 
 
-@pytest.mark.parametrize("units", Units)
-def test_two_sentences_are_each_said_as_if_alone(units: Units) -> None:
-    alone = [said(words, units) for words in (FIRST, SECOND)]
-    assert torch.equal(said([*FIRST, *SECOND], units), torch.cat(alone))
-
-
-def test_a_unit_never_changes_a_token_before_it() -> None:
-    one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
-    known = len(units_of(["Seven", "boats"], Units.PHONES))
-    assert torch.equal(one[:known], other[:known])
-
-
-def test_an_open_sentence_has_a_token_for_every_unit_and_no_more() -> None:
-    ears = Heard()
+def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes() -> None:
+    ears = Recorder()
     model = small(replace(GENERATION, first_chunk=1), vocoder=ears)
+    known = len(units_of(["Seven", "boats"], Units.PHONES))
     with model.open(model.voices()[0], seed=0) as session:
-        for word in ("Seven", "boats"):
-            session.push_word(word)
-        while isinstance(session.step(), AudioFrame):
-            pass
+        push(session, ("Seven", "boats"), ended=False)
+        drain(session)
         assert session.step() == Starved()
-    assert len(torch.cat(ears.pieces)) == len(units_of(["Seven", "boats"], Units.PHONES))
+    assert len(torch.cat(ears.pieces)) == known
+    one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
+    assert torch.equal(one[:known], other[:known])
 
 
 @pytest.mark.parametrize(
@@ -170,12 +139,8 @@ def test_an_open_sentence_has_a_token_for_every_unit_and_no_more() -> None:
 def test_chunks_grow_as_the_algorithm_and_its_server_have_it(
     growth: int, largest: int, sizes: list[int]
 ) -> None:
-    ears = Heard()
+    ears = Recorder()
     generation = replace(GENERATION, growth=growth, largest_chunk=largest)
-    model = small(generation, vocoder=ears)
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in ("One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"):
-            session.push_word(word)
-        while isinstance(session.step(), AudioFrame):
-            pass
+    words = ["One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"]
+    say(small(generation, vocoder=ears), [words])
     assert [len(piece) for piece in ears.pieces][: len(sizes)] == sizes

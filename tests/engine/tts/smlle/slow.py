@@ -8,10 +8,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.nn.transformer import Stored, Transformer
-from engine.text.phonemes import WordPhonemizer
 from engine.tts.base import Voice
 from engine.tts.smlle.config import MARKS
 from engine.tts.smlle.session import ModelParts
+from tests.engine.text.phoned import phoned
 
 
 class Everything:
@@ -29,10 +29,9 @@ def whole(stack: Transformer, rows: Tensor, parts: ModelParts) -> Tensor:
 
 def units(parts: ModelParts, words: list[str]) -> tuple[Tensor, Tensor]:
     """Phones and marks of the whole text, [1, U]."""
-    shape, phonemizer = parts.transducer.shape, WordPhonemizer(parts.espeak)
-    spoken = [ready for word in words for ready in phonemizer.push(word)] + phonemizer.finish()
+    shape = parts.transducer.shape
     phones, marks = [shape.begin], [0]
-    for word in spoken:
+    for word in phoned(words, parts.espeak):
         numbers = [number for phone in word.phones for number in parts.table.ids(phone)]
         phones += numbers
         marks += [0] * (len(numbers) - 1) + [MARKS[word.mark]] if numbers else []

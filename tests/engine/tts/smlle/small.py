@@ -4,9 +4,9 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from engine.nn.transformer import Embedding, Linear, RotaryTable, TransformerConfig
+from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import own_ids, own_table
@@ -15,20 +15,13 @@ from engine.tts.smlle.session import ModelParts
 from engine.tts.smlle.spectrum import Spectrum
 from engine.tts.smlle.synthesiser import PromptVoices, SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
+from tests.engine.nn.stacks import CPU, lively, seeded
 
 _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
 SHAPE = Shape(
-    _STACK,
-    _STACK,
-    phones=len(own_ids()),
-    tokens=12,
-    predictor_layers=2,
-    joint=32,
-    bands=10,
-    prenet=16,
-    latent=16,
-    speaker_width=8,
-)
+    _STACK, _STACK, phones=len(own_ids()), tokens=12, predictor_layers=2, joint=32, bands=10,
+    prenet=16, latent=16, speaker_width=8,
+)  # fmt: skip
 GENERATION = Generation()
 
 
@@ -53,25 +46,13 @@ class SummingStream:
 
 def small_parts(generation: Generation = GENERATION, seed: int = 1) -> ModelParts:
     """Random weights that wait as often as they speak."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         transducer, spectrum = Transducer(SHAPE), Spectrum(SHAPE)
-        for module in (*transducer.modules(), *spectrum.modules()):
-            if isinstance(module, Embedding):
-                nn.init.normal_(module.weight)
-            elif isinstance(module, Linear):
-                nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+        for network in (transducer, spectrum):
+            lively(network, embeddings=1.0)
     transducer.bias.data[transducer.blank] = 2.2
-    return ModelParts(
-        generation,
-        transducer.requires_grad_(requires_grad=False),
-        spectrum.requires_grad_(requires_grad=False),
-        Summing(),
-        own_table(),
-        Espeak(),
-        RotaryTable(SHAPE.encoder.head_width, torch.device("cpu")),
-        RotaryTable(SHAPE.spectrum.head_width, torch.device("cpu")),
-    )
+    tables = (RotaryTable(of.head_width, CPU) for of in (SHAPE.encoder, SHAPE.spectrum))
+    return ModelParts(generation, transducer, spectrum, Summing(), own_table(), Espeak(), *tables)
 
 
 def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:

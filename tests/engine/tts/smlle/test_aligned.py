@@ -1,36 +1,8 @@
-"""The aligned text, and what the mechanism makes of it."""
+"""The aligned text: a step is known as soon as it can be."""
 
-import pytest
-
-from engine.tts.smlle.aligned import Aligned, delete_bos
+from engine.tts.smlle.aligned import Aligned
 
 B, E = 100, 101  # begin and end
-
-
-def test_the_mechanism_takes_the_silence_before_and_puts_as_much_behind() -> None:
-    assert delete_bos([B, B, 1, 1, 2, E], B, E) == [1, 1, 2, E, E, E]
-
-
-def test_without_silence_before_speech_nothing_changes() -> None:
-    assert delete_bos([1, 2, 2, E], B, E) == [1, 2, 2, E]
-
-
-def test_silence_alone_becomes_the_end() -> None:
-    assert delete_bos([B, B], B, E) == [E, E]
-
-
-@pytest.mark.parametrize("phones", [[B, B, 1, 1, 2, E], [1, 2, 2], [B, B, B], [B, 1], []])
-@pytest.mark.parametrize("mechanism", [True, False])
-def test_step_by_step_is_the_whole(phones: list[int], mechanism: bool) -> None:
-    aligned, heard = Aligned(B, E, mechanism), []
-    for number, phone in enumerate(phones):
-        aligned.add(number, phone)
-        while aligned.has(len(heard)):
-            heard.append(aligned.phone(len(heard)))
-    aligned.closed = True
-    while aligned.has(len(heard)):
-        heard.append(aligned.phone(len(heard)))
-    assert heard == (delete_bos(phones, B, E) if mechanism else phones)
 
 
 def test_a_step_is_known_as_soon_as_the_phone_it_hears_has_spoken() -> None:

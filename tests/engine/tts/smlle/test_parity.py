@@ -1,45 +1,24 @@
 """The session against a slow loop without caches, on tiny random weights."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 import torch
-from torch import Tensor
 
-from engine.tts.base import AudioFrame, Finished
+from tests.engine.tts.recorder import Recorder
 from tests.engine.tts.smlle import slow
 from tests.engine.tts.smlle.small import GENERATION, small_parts, small_voice, speaking
+from tests.engine.tts.utterances import say
 
 WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
 
 
-@dataclass
-class Kept:
-    """A vocoder that keeps the spectrum."""
-
-    columns: list[Tensor]
-
-    def open(self) -> "Kept":
-        return self
-
-    def decode(self, columns: Tensor) -> Tensor:
-        self.columns.append(columns)
-        return torch.zeros(480 * len(columns))
-
-
 @pytest.mark.parametrize("seed", [1, 5])
 def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
-    kept, voice = Kept([]), small_voice(3)
+    kept, voice = Recorder(), small_voice(3)
     unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
     parts = replace(small_parts(unguarded), vocoder=kept)
-    model = speaking(parts, voice)
-    with model.open(voice, seed=seed) as session:
-        for word in WORDS:
-            session.push_word(word)
-        session.end_input()
-        while isinstance(step := session.step(), AudioFrame):
-            pass
-    assert isinstance(step, Finished)
+    say(speaking(parts, voice), [WORDS], seed=seed)
     expected = slow.log_mel(parts, voice, WORDS, seed)
     assert len(expected) > 15
-    assert torch.allclose(torch.cat(kept.columns), expected, atol=1e-4)
+    assert torch.allclose(torch.cat(kept.pieces), expected, atol=1e-4)

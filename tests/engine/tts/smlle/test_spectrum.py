@@ -1,9 +1,9 @@
-"""The second network: its scale, its randomness, and many steps at once."""
+"""The second network: its scale, and many steps at once."""
 
 import torch
 
 from engine.nn.cache import KvCache
-from engine.tts.smlle.spectrum import Inputs, before, prepared
+from engine.tts.smlle.spectrum import Inputs, before
 from tests.engine.tts.smlle.small import SHAPE, small_parts
 
 STEPS = 9
@@ -31,16 +31,6 @@ def test_steps_at_once_are_those_one_by_one() -> None:
         assert torch.allclose(row[:, 0], whole[:, step], atol=1e-5)
 
 
-def test_without_noise_the_columns_are_those_of_the_mean() -> None:
-    net = small_parts().spectrum
-    hidden = torch.randn(3, SHAPE.spectrum.width)
-    plain, drawn = net.drawn(hidden, None), net.drawn(hidden, torch.zeros(3, SHAPE.values))
-    assert torch.equal(plain.columns, drawn.columns)
-    other = net.drawn(hidden, torch.ones(3, SHAPE.values))
-    assert torch.equal(plain.mean, other.mean)
-    assert not torch.allclose(plain.columns, other.columns)
-
-
 def test_restored_is_what_was_normalised() -> None:
     net = small_parts().spectrum
     net.get_buffer("centre").fill_(-3.0)
@@ -48,16 +38,3 @@ def test_restored_is_what_was_normalised() -> None:
     mel = torch.randn(5, SHAPE.bands)
     assert torch.allclose(net.restored(net.normalised(mel)), mel, atol=1e-6)
     assert net.normalised(torch.full((1, SHAPE.bands), -1.0)).eq(1.0).all()
-
-
-def test_without_a_prompt_nothing_came_before() -> None:
-    parts = small_parts()
-    empty = Inputs(
-        torch.zeros(1, 0, dtype=torch.int64),
-        torch.zeros(1, 0, dtype=torch.int64),
-        torch.zeros(1, 0, SHAPE.values),
-        torch.zeros(1, SHAPE.speaker_width),
-    )
-    prompt = prepared(parts.spectrum, parts.spectrum_rotation, empty, empty.before, 0.5)
-    assert prompt.cache.length == 0
-    assert not prompt.last.any()

@@ -1,16 +1,9 @@
 """A SpeakStream small enough to run a whole utterance in a second, with every part real."""
 
-from dataclasses import replace
-
-import numpy as np
-import torch
-from torch import nn
-
 from engine.codec.mel import BANDS, Levels
 from engine.codec.vocoder import Vocoder, VocoderConfig, fresh_decoder
-from engine.nn.transformer import Embedding, Linear, RotaryTable, TransformerConfig
+from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
-from engine.tts.base import Voice
 from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.speakstream.config import NAME, Generation, Shape
@@ -18,6 +11,8 @@ from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import ModelParts
 from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
 from engine.tts.system.synthesiser import VectorVoices
+from tests.engine.nn.stacks import CPU, lively, seeded
+from tests.engine.tts.llmvox.small_model import random_voice
 
 SHAPE = Shape(
     TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4, prenet=24
@@ -27,25 +22,17 @@ VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
 
 
 def random_network(shape: Shape = SHAPE, seed: int = 1) -> SpeakStreamModel:
-    """Weights that end a segment now and then, and for which earlier columns matter."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = SpeakStreamModel(shape)
-        for module in model.modules():
-            if isinstance(module, Embedding):
-                nn.init.normal_(module.weight, std=0.5)
-            elif isinstance(module, Linear):
-                nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
+    """Weights that end a segment now and then."""
+    with seeded(seed):
+        model = lively(SpeakStreamModel(shape))
         model.end.weight *= 4  # sure of itself, or every other position would be an end
-    return model.eval().requires_grad_(requires_grad=False)
+    return model
 
 
 def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynthesiser:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
         speaker = SmallSpeaker(SmallSpeakerConfig(bands=24, channels=16, width=192)).eval()
-    rotary = RotaryTable(SHAPE.stack.head_width, torch.device("cpu"))
     parts = ModelParts(
         generation,
         random_network(seed=seed),
@@ -53,13 +40,7 @@ def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynt
         Vocoder(decoder),
         own_table(),
         Espeak(),
-        rotary,
+        RotaryTable(SHAPE.stack.head_width, CPU),
     )
-    own = (random_voice("Ada"), random_voice("Bruno"))
+    own = (random_voice("Ada", NAME), random_voice("Bruno", NAME))
     return SpeakStreamSynthesiser(parts, VectorVoices(own, speaker, 192))
-
-
-def random_voice(name: str) -> Voice:
-    draw = np.random.default_rng(len(name))
-    vector = draw.standard_normal(192).astype(np.float32)
-    return replace(Voice(name, NAME), tensors={"speaker": vector / np.linalg.norm(vector)})

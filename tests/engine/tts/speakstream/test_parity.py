@@ -12,10 +12,10 @@ from torch.nn import functional
 
 from engine.codec.mel import BANDS, LEVELS
 from engine.nn.transformer import rope_frequencies
-from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speakstream.model import SpeakStreamModel
 from tests.engine.nn.prenets import kept, passed
+from tests.engine.text.phoned import phoned
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import GENERATION, SHAPE, small
 
@@ -60,11 +60,10 @@ def hidden_of(model: SpeakStreamModel, rows: list[Tensor]) -> Tensor:
 
 def texts_of(words: Iterable[str]) -> list[list[int]]:
     """Phones and marks of every word."""
-    ids, phonemizer = own_ids(), WordPhonemizer(Espeak())
-    phoned = [word for text in words for word in phonemizer.push(text)] + phonemizer.finish()
+    ids = own_ids()
     return [
         [ids[phone] for phone in word.phones] + [MARKS[mark] for mark in word.mark]
-        for word in phoned
+        for word in phoned(words)
     ]
 
 

@@ -1,15 +1,15 @@
 """A VoXtream2 small enough to run a whole utterance in a second, with every part real."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from engine.codec.mimi import Mimi, random_mimi
 from engine.nn.transformer import TransformerConfig
-from engine.tts.base import AudioFrame, Finished, Starved
 from engine.tts.voxtream.config import FULL, ModelConfig, Profile
+from engine.tts.voxtream.edition import TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
-from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, load_random
 
 CPU = torch.device("cpu")
@@ -49,47 +49,20 @@ def small_mimi(codebooks: int = 4) -> Mimi:
     return random_mimi(codebooks, 0, **narrow_sections())
 
 
-def small(profile: Profile = FULL, config: ModelConfig = SMALL) -> VoxtreamSynthesiser:
-    return load_random(1, config=config, profile=profile, target=TARGET, mimi=small_mimi())
-
-
-def in_place(config: ModelConfig = SMALL) -> VoxtreamSynthesiser:
-    """The same with frames as on CUDA, from buffers that stay in place."""
-    plain = small(config=config)
-    return VoxtreamSynthesiser(
-        plain._parts, plain._speaker, plain.voices(), plain.info.name, graphs=True
-    )
-
-
-def speak(session: VoxtreamSession, words: list[str]) -> list[AudioFrame]:
-    """Everything said when all words are pushed first."""
-    for word in words:
-        session.push_word(word)
-    session.end_input()
-    return rest(session)
-
-
-def speak_by_word(session: VoxtreamSession, words: list[str]) -> list[AudioFrame]:
-    """Everything said when each word is pushed only once nothing more can be said."""
-    frames = []
-    for word in words:
-        session.push_word(word)
-        frames += until_starved(session)
-    session.end_input()
-    return frames + rest(session)
-
-
-def until_starved(session: VoxtreamSession) -> list[AudioFrame]:
-    frames = []
-    while isinstance(step := session.step(), AudioFrame):
-        frames.append(step)
-    assert isinstance(step, Starved)
-    return frames
-
-
-def rest(session: VoxtreamSession) -> list[AudioFrame]:
-    frames = []
-    while isinstance(step := session.step(), AudioFrame):
-        frames.append(step)
-    assert isinstance(step, Finished)
-    return frames
+def small(
+    profile: Profile = FULL,
+    config: ModelConfig = SMALL,
+    edition: Edition = TIMELESS,
+    *,
+    threads: int = 1,
+    graphs: bool = False,
+    **generation: Any,
+) -> VoxtreamSynthesiser:
+    """`generation`: what differs from the edition's. With `graphs` frames are made as on CUDA, from
+    buffers that stay in place.
+    """
+    edition = replace(edition, generation=replace(edition.generation, **generation))
+    target, mimi = replace(TARGET, threads=threads), small_mimi()
+    made = load_random(1, config=config, edition=edition, profile=profile, target=target, mimi=mimi)
+    made._graphs = graphs
+    return made

@@ -3,7 +3,7 @@ samples.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -13,7 +13,8 @@ from engine.tts.voxtream.batch import SlotBatch
 from engine.tts.voxtream.config import FULL, INT8
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
-from tests.engine.tts.voxtream.small_model import SMALL, rest, small, speak
+from tests.engine.tts.utterances import drain, push, speak
+from tests.engine.tts.voxtream.small_model import SMALL, small
 
 WORDS = ["Many", "share", "a", "step."]
 PROMPTS = (20, 88, 30, 14)  # frames; behind the longest the window of 96 columns turns over
@@ -41,9 +42,7 @@ class Speaker:
 
     def feed(self, session: VoxtreamSession, step: int) -> None:
         if not self.words_every and step == 0:
-            for word in WORDS:
-                session.push_word(word)
-            session.end_input()
+            push(session, WORDS)
         elif self.words_every and step % self.words_every == 0:
             word = step // self.words_every
             if word < len(WORDS):
@@ -62,7 +61,7 @@ def alone(model: VoxtreamSynthesiser, speaker: Speaker) -> Pcm:
         if speaker.words_every:
             for step in range(1, speaker.words_every * len(WORDS) + 1):
                 speaker.feed(session, step)
-        return np.concatenate([frame.pcm for frame in rest(session)])
+        return np.concatenate([frame.pcm for frame in drain(session)])
 
 
 def together(batch: SlotBatch, speakers: Sequence[Speaker]) -> None:
@@ -77,11 +76,9 @@ def together(batch: SlotBatch, speakers: Sequence[Speaker]) -> None:
             speaking.append(speaker)
         sessions = []
         for speaker in speaking:
-            assert speaker.session is not None
             speaker.feed(speaker.session, step - speaker.joins)
             sessions.append(speaker.session)
         for speaker, made in zip(list(speaking), batch.step(sessions), strict=True):
-            assert speaker.session is not None
             if isinstance(made, AudioFrame):
                 speaker.heard.append(made)
             if isinstance(made, Finished) or step - speaker.joins >= speaker.leaves:
@@ -95,9 +92,7 @@ def model(request: pytest.FixtureRequest) -> VoxtreamSynthesiser:
     return small(request.param)
 
 
-def test_who_joins_leaves_or_waits_beside_it_changes_nothing_of_a_session(
-    model: VoxtreamSynthesiser,
-) -> None:
+def test_who_joins_leaves_or_waits_changes_no_other_session(model: VoxtreamSynthesiser) -> None:
     speakers = [
         Speaker(0),
         Speaker(1, joins=2),
@@ -115,38 +110,19 @@ def test_who_joins_leaves_or_waits_beside_it_changes_nothing_of_a_session(
         assert np.array_equal(speaker.pcm, expected), f"speaker {speaker.number}"
 
 
-def test_a_session_of_a_batch_can_be_stepped_alone(model: VoxtreamSynthesiser) -> None:
-    batch, speaker = model.batch(2), Speaker(0)
-    with speaker.open(batch.open), speaker.open(batch.open) as session:
-        speaker.feed(session, 0)
-        pcm = np.concatenate([frame.pcm for frame in rest(session)])
-    assert np.array_equal(pcm, alone(model, speaker))
-
-
 def test_randomness_is_the_sessions_own() -> None:
     batch = small().batch(3)
     sessions = [batch.open(voice_of(0), seed=seed) for seed in (5, 5, 6)]
     for session in sessions:
-        session.push_word("Nobody")
-        session.end_input()
-    steps = [batch.step(sessions) for _ in range(3)]
-    first, second, third = zip(*steps, strict=True)
-    for one, two in zip(first, second, strict=True):
-        assert isinstance(one, AudioFrame)
-        assert isinstance(two, AudioFrame)
-        assert np.array_equal(one.pcm, two.pcm)
-    assert any(
-        not np.array_equal(one.pcm, other.pcm)
-        for one, other in zip(first, third, strict=True)
-        if isinstance(one, AudioFrame) and isinstance(other, AudioFrame)
-    )
+        push(session, ["Nobody"])
+    rows = zip(*(batch.step(sessions) for _ in range(3)), strict=True)
+    first, second, third = (np.concatenate([made.pcm for made in row]) for row in rows)
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, third)
 
 
 def test_a_session_keeps_its_slot_from_passage_to_passage_and_gives_it_back_once() -> None:
-    made = small()
-    generation = replace(made._parts.generation, passage_frames=2)
-    parts = replace(made._parts, generation=generation)
-    model = VoxtreamSynthesiser(parts, made._speaker, made.voices(), made.info.name)
+    model = small(passage_frames=2)
     batch = model.batch(1)
     words = ["One.", "Two.", "Three."]
     session = batch.open(voice_of(0), seed=1)

@@ -1,6 +1,6 @@
 """What the codec is told of each frame: the phones that the frame says."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from itertools import groupby
 
 import pytest
@@ -8,13 +8,12 @@ import torch
 from torch import Tensor
 
 from engine.codec.mimi import NOTHING, Mimi, MimiStream
-from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import Voice
 from engine.tts.phones import EOS, SILENCE, own_table
-from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.voxtream import small_model
-from tests.engine.tts.voxtream.small_model import speak, speak_by_word
+from tests.engine.text.phoned import phoned
+from tests.engine.tts.utterances import drain, push
+from tests.engine.tts.voxtream.small_model import small
 
 WORDS = ["Seven", "boats", "crossed", "icy", "rivers."]
 Told = list[tuple[int, int]]
@@ -24,7 +23,7 @@ def told(
     model: VoxtreamSynthesiser,
     voice: Voice,
     monkeypatch: pytest.MonkeyPatch,
-    say: Callable[[VoxtreamSession, list[str]], object],
+    chunks: Iterable[list[str]],
 ) -> tuple[Told, Told]:
     """Phones of every frame as the session asks for it, and as the codec decodes it."""
     asked, heard = Told(), Told()
@@ -45,23 +44,21 @@ def told(
 
         monkeypatch.setattr(session.frames, "begin", note)
         monkeypatch.setattr(Mimi, "decode_frame", keep)
-        say(session, WORDS)
+        for chunk in chunks:
+            push(session, chunk, ended=False)
+            drain(session)
+        session.end_input()
+        drain(session)
         monkeypatch.undo()
     return asked, heard
 
 
-@pytest.mark.parametrize("say", [speak, speak_by_word])
-@pytest.mark.parametrize("in_place", [False, True])
-def test_the_codec_is_told_the_phones_of_the_frame_it_decodes(
-    synthesiser: VoxtreamSynthesiser,
-    voice: Voice,
-    monkeypatch: pytest.MonkeyPatch,
-    say: Callable[[VoxtreamSession, list[str]], object],
-    *,
-    in_place: bool,
+@pytest.mark.parametrize("chunks", [[WORDS], [[word] for word in WORDS]])
+@pytest.mark.parametrize("graphs", [False, True])
+def test_the_codec_is_told_each_frame_s_phones(
+    voice: Voice, monkeypatch: pytest.MonkeyPatch, chunks: list[list[str]], graphs: bool
 ) -> None:
-    model = small_model.in_place() if in_place else synthesiser
-    asked, heard = told(model, voice, monkeypatch, say)
+    asked, heard = told(small(graphs=graphs), voice, monkeypatch, chunks)
     assert heard == asked[: len(heard)]
     assert len(heard) > len(WORDS)
 
@@ -70,10 +67,9 @@ def test_the_codec_is_told_the_phones_of_the_frame_it_decodes(
 def test_the_phones_are_those_of_the_text_in_order(
     synthesiser: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, heard = told(synthesiser, voice, monkeypatch, speak)
-    phonemizer, table = WordPhonemizer(Espeak()), own_table()
-    words = [ready for word in WORDS for ready in phonemizer.push(word)] + phonemizer.finish()
-    text = [number for word in words for phone in word.phones for number in table.ids(phone)]
+    _, heard = told(synthesiser, voice, monkeypatch, [WORDS])
+    said, table = [phone for word in phoned(WORDS) for phone in word.phones], own_table()
+    text = [number for phone in said for number in table.ids(phone)]
     left = iter([*text, SILENCE, EOS])
     phones = [
         phone for phone, _ in groupby(phone for frame in heard for phone in dict.fromkeys(frame))

@@ -40,6 +40,10 @@ def test_the_alarm_of_a_day_is_cancelled() -> None:
     assert told.actions == (CancelTimers((ALARM.number,)),)
 
 
+def test_which_timer_is_answered_only_where_it_was_asked() -> None:
+    assert asked("cancel the timer", "pasta") is ELSEWHERE
+
+
 def test_the_newest_alarm_gives_way_to_the_other_time() -> None:
     here = with_timers(OTHER, ALARM)
     moved = asked("wake me up at 7", "actually make it 7:30", here=here)

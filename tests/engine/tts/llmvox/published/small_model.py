@@ -9,11 +9,7 @@ from engine.nn.transformer import TransformerConfig
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.model import Shape
 from engine.tts.llmvox.published.session import ModelParts
-from engine.tts.llmvox.published.synthesiser import (
-    GENERATION,
-    PublishedSynthesiser,
-    load_random,
-)
+from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, load_random
 
 SHAPE = Shape(
     TransformerConfig(layers=1, width=32, heads=2, kv_heads=2, hidden=64),

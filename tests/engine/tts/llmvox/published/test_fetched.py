@@ -2,24 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from app.__main__ import main
 from engine.assets import catalogue
 from engine.assets.catalogue import AssetFile
-from engine.assets.store import PINS, Store
-from engine.bench.machine import MEASURED_WHOLE, bench_synthesisers
-from engine.errors import AssetError
+from engine.assets.store import PINS
 from engine.models import listing
 from engine.settings import Settings, SpeechSettings, change
-from engine.tts.base import AudioFrame
 from engine.tts.llmvox.published import place
 from engine.tts.registry import load
 from engine.tts.voice_catalogue import of_model, of_settings
 from tests.engine.assets.hub import COMMIT, Hub, serving
 from tests.engine.tts.llmvox.published.checkpoints import pickles, saved
+from tests.engine.tts.utterances import say
 
 SETTINGS = SpeechSettings(engine=place.NAME, device="cpu", profile="full")
 
@@ -51,18 +48,11 @@ def fetched(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[pyte
 
 @pytest.mark.usefixtures("fetched")
 def test_it_speaks_with_what_was_fetched() -> None:
+    """The commit that was the newest is pinned."""
     model = load(SETTINGS, lambda text, fraction: None)
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in ("Nobody", "saw", "it", "go."):
-            session.push_word(word)
-        session.end_input()
-        assert isinstance(session.step(), AudioFrame)
+    assert say(model, [["Nobody", "saw", "it", "go."]]).pcm.any()
     assert of_settings(SETTINGS) == of_model(model)
     assert "107 ms" in model.info.note
-
-
-@pytest.mark.usefixtures("fetched")
-def test_the_commit_that_was_the_newest_is_pinned() -> None:
     for asset in place.PICKLES:
         assert COMMIT in (place.models_folder() / asset / PINS).read_text(encoding="utf-8")
 
@@ -73,21 +63,3 @@ def test_it_is_listed_with_its_licence_and_can_be_chosen() -> None:
     entry = listing.entry(place.NAME, settings)
     assert (entry.state.value, entry.kind, entry.in_use) == ("complete", "voice", True)
     assert "NC" in entry.licence
-
-
-def test_it_is_among_what_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert place.NAME in MEASURED_WHOLE
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    (row,) = bench_synthesisers(Settings(speech=SETTINGS), (place.NAME,))
-    assert row.note == "not measured: LLMVoX is not on this machine."
-
-
-def test_what_is_not_there_is_a_clear_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    with serving(Hub()) as empty:
-        monkeypatch.setenv("RUBATO_HUB", empty.endpoint)
-        store = Store(tmp_path, endpoint=empty.endpoint, pause=lambda seconds: None)
-        with pytest.raises(AssetError, match=r"has no file ckpt_english_tiny\.pt"):
-            store.fetch(catalogue.find(place.NAME), lambda shown: None, lambda: False)

@@ -1,64 +1,51 @@
 """What only the published LLMVoX does: its sentences go to two replicas, and end with one entry."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import torch
-from torch import Tensor
 
-from engine.nn.packed.modules import PackedGpt
-from engine.nn.packed.quantise import Precision
-from engine.nn.transformer import TransformerConfig
 from engine.tts.base import AudioFrame, Starved
 from engine.tts.llmvox.config import WORD, Generation
 from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedReplica
-from engine.tts.llmvox.published.session import PublishedSession, SentenceBytes
-from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, load_random
+from engine.tts.llmvox.published.session import SentenceBytes
+from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser
 from tests.engine.tts import laws
-from tests.engine.tts.llmvox.published.small_model import CODEC, SHAPE, SHORT, small
+from tests.engine.tts.llmvox.published.small_model import SHORT, small
+from tests.engine.tts.recorder import Recorder
+from tests.engine.tts.utterances import push
 
 FIRST, SECOND, THIRD = ["The", "old", "boat", "left."], ["Did", "it?"], ["Nobody", "saw!"]
 
 
-@dataclass
-class Heard:
-    """A codec that records its input, and makes silence at once."""
-
-    pieces: list[Tensor] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)  # pieces before each
-
-    def open(self) -> "Heard":
-        return self
-
-    def decode(self, columns: Tensor) -> Tensor:
-        self.pieces.append(columns)
-        return torch.zeros(320 * len(columns))
-
-    def end(self) -> Tensor:
-        self.ends.append(len(self.pieces))
-        return torch.zeros(1)
-
-
-def said(words: list[str], generation: Generation = SHORT) -> Heard:
-    ears = Heard()
+def said(words: list[str], generation: Generation = SHORT) -> Recorder:
+    ears = Recorder(320)
     laws.say(small(generation, ears), (words,))  # type: ignore[arg-type]
     return ears
 
 
-def endless(generation: Generation, ears: Heard) -> PublishedSynthesiser:
+def endless(generation: Generation, ears: Recorder) -> PublishedSynthesiser:
     """Only the limit on tokens ends its sentences."""
     model = small(generation, ears)  # type: ignore[arg-type]
     model.parts.model.leave.weight.data[-1] = 0
     return model
 
 
-def test_sentences_are_each_said_as_if_alone() -> None:
+def test_sentences_are_each_said_as_if_alone_and_an_open_one_as_far_as_it_is_known() -> None:
     alone = [torch.cat(said(words).pieces) for words in (FIRST, SECOND, THIRD)]
     assert torch.equal(torch.cat(said([*FIRST, *SECOND, *THIRD]).pieces), torch.cat(alone))
+    assert all((each.abs().sum(1) > 0).all() for each in alone)  # nothing of the end itself
+    ears = Recorder(320)
+    model = small(replace(SHORT, first_chunk=1, growth=1), ears)  # type: ignore[arg-type]
+    with model.open(model.voices()[0], seed=0) as session:
+        push(session, ("Seven", "boats"), ended=False)
+        laws.drain(session)
+        assert session.step() == Starved()
+    assert len(torch.cat(ears.pieces)) == len("Seven") + len("boats") + 2
 
 
 def test_each_replica_has_chunks_of_its_own_that_double() -> None:
     generation = replace(SHORT, first_chunk=2, longest_unit=3, largest_chunk=8)
-    ears = Heard()
+    ears = Recorder(320)
     laws.say(endless(generation, ears), ([*FIRST, *SECOND, *THIRD, *SECOND],))
     begins = [0, *ears.ends[:-1]]
     sizes = [
@@ -72,10 +59,9 @@ def test_each_replica_has_chunks_of_its_own_that_double() -> None:
 
 
 def test_the_replica_behind_works_while_the_first_is_heard() -> None:
-    model = endless(replace(SHORT, first_chunk=4, longest_unit=8), Heard())
+    model = endless(replace(SHORT, first_chunk=4, longest_unit=8), Recorder(320))
     with model.open(model.voices()[0], seed=0) as session:
-        for word in [*FIRST, *SECOND]:
-            session.push_word(word)
+        push(session, [*FIRST, *SECOND], ended=False)
         front, behind = session._lanes
         assert isinstance(session.step(), AudioFrame)
         assert not behind.tokens  # the first sound does not wait for it
@@ -85,25 +71,6 @@ def test_the_replica_behind_works_while_the_first_is_heard() -> None:
         assert not front.ended
         session.step()
         assert len(behind.tokens) == behind.chunk  # its first chunk and no more
-
-
-def test_an_open_sentence_has_a_token_for_every_byte_and_no_more() -> None:
-    ears = Heard()
-    model = small(replace(SHORT, first_chunk=1, growth=1), ears)  # type: ignore[arg-type]
-    with model.open(model.voices()[0], seed=0) as session:
-        for word in ("Seven", "boats"):
-            session.push_word(word)
-        while isinstance(session.step(), AudioFrame):
-            pass
-        assert session.step() == Starved()
-    assert len(torch.cat(ears.pieces)) == len("Seven") + len("boats") + 2
-
-
-def test_nothing_is_said_of_the_end_itself() -> None:
-    model = small()
-    entries = model.parts.model.codebook.weight
-    assert not entries[-1].any()
-    assert all((piece.abs().sum(1) > 0).all() for piece in said(FIRST).pieces)
 
 
 def test_words_begin_where_their_bytes_let_expect_it() -> None:
@@ -129,23 +96,10 @@ def test_a_text_without_a_full_stop_is_said_whole() -> None:
 
 
 def test_a_sentence_never_has_more_positions_than_the_weights() -> None:
-    model = endless(replace(GENERATION, longest_unit=1000), Heard())
+    model = endless(replace(GENERATION, longest_unit=1000), Recorder(320))
     with model.open(model.voices()[0], seed=0) as session:
-        assert isinstance(session, PublishedSession)
-        for word in FIRST:
-            session.push_word(word)
-        session.end_input()
+        push(session, FIRST)
         lengths = []
         while isinstance(session.step(), AudioFrame):
             lengths.append(session._lanes[0].replica.length)
     assert max(lengths) < model.parts.model.shape.positions
-
-
-def test_low_bit_products_obey_it_too() -> None:
-    stack = TransformerConfig(layers=1, width=64, heads=2, kv_heads=2, hidden=128)
-    shape = replace(SHAPE, stack=stack, text=32, entry=32)
-    codec = replace(CODEC, entry=32)
-    made = load_random(1, shape=shape, codec=codec, precision=Precision.INT8).parts
-    assert isinstance(made.model.stack, PackedGpt)
-    model = PublishedSynthesiser(replace(made, generation=SHORT))
-    laws.assert_same(laws.say(model, [[word] for word in FIRST]), laws.say(model, (FIRST,)))

@@ -19,10 +19,7 @@ from engine.training.voice.model import fresh_model
 from engine.tts import voices
 from engine.tts.pack_files import config_json
 from engine.tts.phones import MARKS, own_ids
-from engine.tts.speaker.small import (
-    SmallSpeaker,
-    SmallSpeakerConfig,
-)
+from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.rate import RATE_TABLE

@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.errors import ModelError
 from engine.nn.stored_weights import in_int8
 from engine.tts.phones import own_table, read_table
-from engine.tts.voxtream.config import FULL, GENERATION, STACKS, VOXTREAM2_SHAPE, read_config
+from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.files.checkpoint import (
     PublishedFile,
     RandomWeights,
@@ -24,21 +24,12 @@ from engine.tts.voxtream.files.checkpoint import (
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET
 
 PUBLISHED = {
-    "phone_former": "phone_former",
-    "temp_former": "temp_former",
-    "dep_former": "dep_former_csm",
-    "phone_vocab_size": 125,
-    "audio_vocab_size": 2050,
-    "audio_pad_size": 0,
-    "embedding_dim": 1024,
-    "spk_embedding_dim": 192,
-    "num_codebooks": 16,
-    "num_phone_states": 6,
-    "amortization_divisor": 16,
-    "max_look_ahead": 5,
-    "audio_window_size": 625,
+    "phone_former": "phone_former", "temp_former": "temp_former", "dep_former": "dep_former_csm",
+    "phone_vocab_size": 125, "audio_vocab_size": 2050, "audio_pad_size": 0, "embedding_dim": 1024,
+    "spk_embedding_dim": 192, "num_codebooks": 16, "num_phone_states": 6,
+    "amortization_divisor": 16, "max_look_ahead": 5, "audio_window_size": 625,
     "phone_window_size": 625,
-}
+}  # fmt: skip
 
 
 def written(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> Path:
@@ -60,22 +51,16 @@ def test_the_full_size_model_has_the_published_number_of_parameters() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_any_float_on_disk_is_computed_in_the_target_s_type(
-    tmp_path: Path, dtype: torch.dtype
-) -> None:
-    def cast(tensors: dict[str, Tensor]) -> None:
-        tensors.update({key: value.to(dtype) for key, value in tensors.items()})
-
-    model = loaded(written(tmp_path, cast))
+def test_any_float_on_disk_is_cast_to_the_target_s(tmp_path: Path, dtype: torch.dtype) -> None:
+    file = written(
+        tmp_path, lambda tensors: tensors.update({k: v.to(dtype) for k, v in tensors.items()})
+    )
     expected = RandomWeights(SMALL, 0).take("sem_head.weight").to(dtype).float()
-    assert torch.equal(model.semantic_head.weight, expected)
+    assert torch.equal(loaded(file).semantic_head.weight, expected)
 
 
 def test_int8_with_its_scales_is_read_as_what_it_stands_for(tmp_path: Path) -> None:
-    def shrink(tensors: dict[str, Tensor]) -> None:
-        tensors.update(in_int8(dict(tensors)))
-
-    file = written(tmp_path, shrink)
+    file = written(tmp_path, lambda tensors: tensors.update(in_int8(dict(tensors))))
     expected = RandomWeights(SMALL, 0).take("sem_head.weight")
     found = loaded(file).semantic_head.weight
     assert not torch.equal(found, expected)  # it was rounded
@@ -106,17 +91,15 @@ def test_what_is_not_the_published_file_is_refused_by_key(tmp_path: Path, messag
         loaded(written(tmp_path, WRONG[message]))
 
 
-@pytest.mark.parametrize("size", [0, 7, 4000])
-def test_a_truncated_file_is_refused_by_name(tmp_path: Path, size: int) -> None:
+@pytest.mark.parametrize("size", [None, 0, 7, 4000])
+def test_a_missing_or_truncated_file_is_refused_by_name(tmp_path: Path, size: int | None) -> None:
     file = written(tmp_path, lambda tensors: None)
-    file.write_bytes(file.read_bytes()[:size])
+    content = file.read_bytes()
+    file.unlink()
+    if size is not None:
+        file.write_bytes(content[:size])
     with pytest.raises(ModelError, match=r"model\.safetensors"):
         loaded(file)
-
-
-def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="are not there"):
-        PublishedFile(tmp_path / "model.safetensors", SMALL)
 
 
 def config_file(folder: Path, **changes: Any) -> Path:
@@ -127,11 +110,8 @@ def config_file(folder: Path, **changes: Any) -> Path:
 
 
 def test_the_published_configuration_gives_the_published_shape(tmp_path: Path) -> None:
-    assert read_config(config_file(tmp_path)) == VOXTREAM2_SHAPE
-
-
-def test_keys_of_training_are_ignored(tmp_path: Path) -> None:
-    assert read_config(config_file(tmp_path, learning_rate=0.1)).temporal == STACKS["temp_former"]
+    """Keys of training are ignored."""
+    assert read_config(config_file(tmp_path, learning_rate=0.1)) == VOXTREAM2_SHAPE
 
 
 @pytest.mark.parametrize(
@@ -148,7 +128,7 @@ def test_keys_of_training_are_ignored(tmp_path: Path) -> None:
         ({"audio_window_size": 10**9}, "'audio_window' is 1000000000"),
     ],
 )
-def test_a_broken_configuration_is_refused_with_its_key(
+def test_a_broken_configuration_names_its_key(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ModelError, match=message):
@@ -188,19 +168,14 @@ def table_file(folder: Path, **changes: Any) -> Path:
 
 def test_phones_become_the_published_ids_and_never_the_unknown_one(tmp_path: Path) -> None:
     table = read_table(table_file(tmp_path), 125)
-    assert table.ids("b") == (0,)
-    assert table.ids("ˌiː") == (1,)  # noqa: RUF001  another stress of the same vowel
-    assert table.ids("bq") == (0,)
-    assert table.ids("q") == ()
-    assert table.ids("unk") == (0,) * 0
+
+    # one of them with another stress of the same vowel
+    for phone, ids in (("b", (0,)), ("ˌiː", (1,)), ("bq", (0,)), ("q", ()), ("unk", ())):  # noqa: RUF001
+        assert table.ids(phone) == ids
+    assert all(number < 117 for phone in "sˈɛtʃ" for number in own_table().ids(phone))  # noqa: RUF001
 
 
 @pytest.mark.parametrize("change", [{"a": 125}, {"a": -1}, {"a": "3"}, {".": 3}])
 def test_a_table_of_another_model_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match=r"phoneme_to_token\.json"):
         read_table(table_file(tmp_path, **change), 125)
-
-
-def test_our_own_table_keeps_clear_of_the_special_ids() -> None:
-    table = own_table()
-    assert all(number < 117 for phone in "sˈɛtʃ" for number in table.ids(phone))  # noqa: RUF001

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.audio.clips.clip import Clip
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts.base import TtsModel
 from engine.tts.voxtream.config import FULL, INT4, INT8, Profile
 from engine.tts.voxtream.files import loading
 from engine.tts.voxtream.files.checkpoint import Target
-from engine.tts.voxtream.files.loading import _formant_clip, _profile, load, target
+from engine.tts.voxtream.files.loading import _profile, load, target
 from engine.tts.voxtream.files.pick import Pick, keep
 from tests.engine.tts.voxtream.small_model import small
 
@@ -27,15 +28,7 @@ def loaded(settings: SpeechSettings) -> TtsModel:
     return load(settings, lambda text, fraction: None)
 
 
-def test_without_the_files_the_person_is_told_how_to_fetch_them() -> None:
-    with pytest.raises(ModelError, match=r"model\.safetensors") as refusal:
-        loaded(SpeechSettings(engine="voxtream2"))
-    assert "rubato models get voxtream2" in refusal.value.hint
-
-
-def test_random_weights_need_the_developer_s_flag_and_say_what_they_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_random_weights_need_a_flag_and_say_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loading.RANDOM_FLAG, "1")
     monkeypatch.setattr(loading, "load_random", lambda **options: small())
     told: list[str] = []
@@ -63,25 +56,23 @@ def test_cards_before_ampere_get_no_bfloat16(
     assert target("auto") == Target(torch.device("cuda"), dtype, threads=1)
 
 
-def test_the_profile_is_eight_bits_on_the_cpu_unless_another_is_wanted() -> None:
+def test_the_profile_is_eight_bits_unless_another_is_picked_or_wanted(tmp_path: Path) -> None:
     """What four bits lose has not been measured on the published weights."""
     place = target("cpu")
     assert _profile("auto", place) is INT8
     assert _profile("int4", place) is INT4
     with pytest.raises(ModelError, match="'tiny'"):
         _profile("tiny", place)
-
-
-def test_the_benchmark_s_pick_is_taken_unless_another_is_wanted(tmp_path: Path) -> None:
-    place = target("cpu")
     keep(Pick("int4", "cpu", "It is fast."), tmp_path)
     assert _profile("auto", place) is INT4
     assert _profile("full", place) is FULL
     keep(Pick("", "cpu", "None is."), tmp_path)
     assert _profile("auto", place) is INT8
+    cuda = Target(torch.device("cuda"), torch.bfloat16, threads=1)
+    assert _profile("int4", cuda) is FULL  # there is no other
 
 
-def test_a_developer_s_variable_goes_before_setting_and_pick(
+def test_a_variable_goes_before_setting_and_pick(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep(Pick("int8", "cpu", "It is fast."), tmp_path)
@@ -92,26 +83,15 @@ def test_a_developer_s_variable_goes_before_setting_and_pick(
         _profile("auto", target("cpu"))
 
 
-def test_on_cuda_there_is_only_the_full_profile() -> None:
-    cuda = Target(torch.device("cuda"), torch.bfloat16, threads=1)
-    assert _profile("int4", cuda) is FULL
-
-
-def test_to_measure_speed_random_weights_stand_in_for_missing_files(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_to_measure_random_weights_stand_in_for_files(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Profile] = []
-
-    def random(profile: Profile, target: Target) -> TtsModel:
-        asked.append(profile)
-        return small()
-
-    monkeypatch.setattr(loading, "load_random", random)
+    monkeypatch.setattr(
+        loading, "load_random", lambda profile, target: asked.append(profile) or small()
+    )
     assert "RANDOM" in loading.load_to_measure("cpu", "int8").info.name
     assert asked == [INT8]
 
 
-def test_without_a_voice_the_formant_voice_is_the_prompt() -> None:
-    clip = _formant_clip()
-    made = small().encode_voice(clip.pcm, clip.sample_rate)
+def test_without_a_voice_the_formant_voice_is_the_prompt(speech: Clip) -> None:
+    made = small().encode_voice(speech.pcm, speech.sample_rate)
     assert 2 < float(made.metadata["seconds"]) < 20

@@ -28,9 +28,7 @@ def test_every_profile_can_be_picked_and_set() -> None:
         ({"int8": 0.8, "int4": 0.7}, "int4", "int4 keeps RTF at 0.70; int8 would need 0.80."),
     ],
 )
-def test_the_best_sound_that_keeps_up_is_picked(
-    rtfs: dict[str, float], name: str, reason: str
-) -> None:
+def test_the_best_that_keeps_up_is_picked(rtfs: dict[str, float], name: str, reason: str) -> None:
     assert judge("cpu", rtfs) == Pick(name, "cpu", reason)
 
 

@@ -13,6 +13,7 @@ from engine.tts.voxtream.config import VOXTREAM2_SHAPE
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.files.published import Published, espeak_of, read_published
+from engine.tts.voxtream.rate import RateTarget
 from tests.parity.reference import config_of
 
 NEW, OLD = EDITIONS[VOXTREAM2_1], EDITIONS[VOXTREAM2]
@@ -54,34 +55,23 @@ def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path: Path, 
 
 def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path: Path) -> None:
     generator = {
-        "temperature": 0.8,
-        "topk": 7,
-        "top_p": 0.95,
-        "cfg_gamma": 1.7,
-        "cfg_ac_gamma": 2.5,
-        "spk_proj_weight": 1.2,
-        "min_look_ahead_phones": 4,
-        "frame_repeat_counter": 30,
-        "spk_rate_window_sec": 2.0,
-        "normalize_prompt_loudness": True,
-        "prompt_loudness_lufs": -27,
+        "temperature": 0.8, "topk": 7, "top_p": 0.95, "cfg_gamma": 1.7, "cfg_ac_gamma": 2.5,
+        "spk_proj_weight": 1.2, "min_look_ahead_phones": 4, "frame_repeat_counter": 30,
+        "spk_rate_window_sec": 2.0, "normalize_prompt_loudness": True, "prompt_loudness_lufs": -27,
         "hf_token": None,
         "phoneme_index_map": {
             "0": [0, 1], "1": [0, 2], "2": [1, 1], "3": [1, 2], "4": [2, 1], "5": [2, 2]
         },
     }  # fmt: skip
-    edition = read(tmp_path, generator=generator).edition
     wanted = {
         "temperature": 0.8, "top_codes": 7, "nucleus": 0.95, "semantic_guidance": 1.7,
         "acoustic_guidance": 2.5, "speaker_weight": 1.2, "min_look_ahead": 4,
         "repeats_before_push": 30, "rate_window_frames": 25, "pull_scale": 1 / 0.8,
     }  # fmt: skip
+    edition = read(tmp_path, generator=generator).edition
     assert edition.generation == replace(NEW.generation, **wanted)
     assert edition.loudness == -27
-
-
-def test_a_prompt_is_left_as_it_is_where_the_settings_say_so(tmp_path: Path) -> None:
-    generator = {"normalize_prompt_loudness": False, "prompt_loudness_lufs": -23}
+    generator["normalize_prompt_loudness"] = False
     assert read(tmp_path, generator=generator).edition.loudness is None
 
 
@@ -92,11 +82,7 @@ def test_a_table_of_rates_is_taken_as_it_is(tmp_path: Path) -> None:
     }
     found = read(tmp_path, speaking_rate=rates).edition.rates
     assert list(found) == [2.0, 5.5]
-    assert (found[5.5].counts, found[5.5].weight, found[5.5].guidance) == (
-        (1, 2, 3, 4, 5, 6),
-        9.0,
-        2.0,
-    )
+    assert found[5.5] == RateTarget((1, 2, 3, 4, 5, 6), 9.0, 2.0)
 
 
 def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path: Path) -> None:
@@ -112,60 +98,42 @@ def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path: Path
     named = {"sil_token": 176, "unk_token": 177, "bos_token": 178, "eos_token": 179}
     table = {phone: number for phone, number in HEBREW.items() if number < 176}
     config = {"phone_vocab_size": 181}
+    with pytest.raises(ModelError, match=r"phoneme_to_token\.json does not say which id.*'sil'"):
+        read(tmp_path, table, config)
     special = read(tmp_path, table, config, generator=named).table.special
     assert (special.silence, special.eos, special.prompt_end) == (176, 179, 177)
 
 
-def test_a_table_that_leaves_special_ids_open_is_refused(tmp_path: Path) -> None:
-    table = {phone: number for phone, number in HEBREW.items() if number < 176}
-    with pytest.raises(ModelError, match=r"phoneme_to_token\.json does not say which id.*'sil'"):
-        read(tmp_path, table, {"phone_vocab_size": 181})
-
-
 @pytest.mark.parametrize(
-    ("config", "message"),
+    ("name", "entries", "message"),
     [
-        ({"num_phone_states": 8}, "'num_phone_states' is 8, expected 6"),
-        ({"audio_vocab_size": 1026}, "'audio_vocab_size' is 1026, expected 2050"),
-        ({"spk_embedding_dim": 256}, "'spk_embedding_dim' is 256, expected 192"),
-        ({"temp_former": "temp_former_2b"}, "'temp_former' is temp_former_2b"),
-    ],
-)
-def test_a_checkpoint_of_another_shape_is_refused_by_name(
-    tmp_path: Path, config: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ModelError, match=message):
-        read(tmp_path, TABLE, config)
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"generator": {"temperature": 0}}, r"generator\.json: 'temperature' is 0"),
-        ({"generator": {"topk": 2.5}}, r"generator\.json: 'topk' is 2\.5, expected int"),
-        ({"generator": {"spk_rate_window_sec": 1e300}}, r"'rate_window_frames' is"),
-        ({"generator": {"prompt_loudness_lufs": 12}}, "'prompt_loudness_lufs' is 12"),
-        ({"generator": {"audio_delay_frames": 2}}, "'acoustic_delay' is 2"),
-        ({"generator": {"phoneme_index_map": {"0": [3, 1]}}}, "'phoneme_index_map' is"),
-        ({"speaking_rate": {"fast": {}}}, r"speaking_rate\.json: "),
+        ("config", {"num_phone_states": 8}, "'num_phone_states' is 8, expected 6"),
+        ("config", {"audio_vocab_size": 1026}, "'audio_vocab_size' is 1026, expected 2050"),
+        ("config", {"spk_embedding_dim": 256}, "'spk_embedding_dim' is 256, expected 192"),
+        ("config", {"temp_former": "temp_former_2b"}, "'temp_former' is temp_former_2b"),
+        ("generator", {"temperature": 0}, r"generator\.json: 'temperature' is 0"),
+        ("generator", {"topk": 2.5}, r"generator\.json: 'topk' is 2\.5, expected int"),
+        ("generator", {"spk_rate_window_sec": 1e300}, r"'rate_window_frames' is"),
+        ("generator", {"prompt_loudness_lufs": 12}, "'prompt_loudness_lufs' is 12"),
+        ("generator", {"audio_delay_frames": 2}, "'acoustic_delay' is 2"),
+        ("generator", {"phoneme_index_map": {"0": [3, 1]}}, "'phoneme_index_map' is"),
+        ("speaking_rate", {"fast": {}}, r"speaking_rate\.json: "),
         (
-            {"speaking_rate": {"3": {"duration_state": [1], "weight": 1, "cfg_gamma": 1}}},
+            "speaking_rate",
+            {"3": {"duration_state": [1], "weight": 1, "cfg_gamma": 1}},
             "'3' has 1 counts",
         ),
     ],
 )
-def test_settings_that_make_no_sense_are_refused_with_their_file(
-    tmp_path: Path, files: dict[str, Any], message: str
+def test_what_makes_no_sense_is_refused_with_its_file(
+    tmp_path: Path, name: str, entries: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ModelError, match=message):
-        read(tmp_path, **files)
+        read(tmp_path, **{name: entries})
 
 
-def test_a_language_that_espeak_has_is_phonemised_in_it(tmp_path: Path) -> None:
+def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path: Path) -> None:
     assert not espeak_of(tmp_path, "ru").english
     assert espeak_of(tmp_path, "ru").phones("да") != espeak_of(tmp_path, "en-us").phones("да")
-
-
-def test_a_language_that_espeak_lacks_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="of the language 'tlh'"):
         espeak_of(tmp_path, "tlh")

@@ -54,32 +54,3 @@ def test_every_code_is_the_best_given_those_before(profile: Profile) -> None:
         codes = torch.cat((torch.tensor([5]), found[0]))
         best = made.acoustic_logits(hidden(seed), codes, table, memory).argmax(-1)
         assert best.tolist() == found[0].tolist()
-
-
-def test_two_memories_on_one_model_do_not_disturb_each_other() -> None:
-    made = model(INT8)
-    table, one, other = rotary_tables(made).depth, made.acoustic_memory(), made.acoustic_memory()
-    first = made.acoustic_codes(hidden(1), torch.tensor([[5]]), table, one)
-    kept = first.clone()
-    second = made.acoustic_codes(hidden(2), torch.tensor([[6]]), table, other)
-    again = made.acoustic_codes(hidden(1), torch.tensor([[5]]), table, other)
-    assert torch.equal(first, kept)
-    assert torch.equal(first, again)
-    assert not torch.equal(first, second)
-
-
-@pytest.mark.parametrize("profile", [FULL, INT8], ids=["plain", "packed"])
-def test_frames_made_abreast_have_the_codes_that_each_has_alone(profile: Profile) -> None:
-    made = model(profile)
-    table, single, abreast = (
-        rotary_tables(made).depth,
-        made.acoustic_memory(),
-        made.acoustic_memory(3),
-    )
-    semantic = torch.tensor([[5], [6], [7]])
-    rows = torch.cat([hidden(seed) for seed in range(3)])
-    for _ in range(2):  # the second time as if new
-        found = made.acoustic_codes(rows, semantic, table, abreast)
-        for seed in range(3):
-            own = made.acoustic_codes(hidden(seed), semantic[seed, None], table, single)
-            assert found[seed].tolist() == own[0].tolist()

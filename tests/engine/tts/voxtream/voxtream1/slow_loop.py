@@ -82,11 +82,7 @@ def _label(
 
 
 def _acoustic(
-    take: Take,
-    config: ModelConfig,
-    opening: Tensor,
-    semantic: int,
-    generator: torch.Generator,
+    take: Take, config: ModelConfig, opening: Tensor, semantic: int, generator: torch.Generator
 ) -> list[int]:
     """Codes of codebooks 1.., each drawn given those before."""
     table = take("audio_embeddings.weight")

@@ -7,12 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.nn.packed.quantise import Precision
-from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.tts.base import Finished, Starved
 from engine.tts.phones import own_table
-from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files.checkpoint import RandomWeights
+from tests.engine.text.phoned import phoned
+from tests.engine.tts.utterances import say
 from tests.engine.tts.voxtream.voxtream1.slow_loop import speak
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, small
 
@@ -35,10 +33,9 @@ class CodeKeeper:
 
 
 def phones_of(words: tuple[str, ...]) -> list[list[int]]:
-    phonemizer, table = WordPhonemizer(Espeak()), own_table()
-    said = [phonemizer.push(word) for word in words]
-    assert all(len(each) == 1 for each in said)
-    return [[n for phone in each[0].phones for n in table.ids(phone)] for each in said]
+    said, table = phoned(words), own_table()
+    assert len(said) == len(words)
+    return [[n for phone in each.phones for n in table.ids(phone)] for each in said]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -46,23 +43,10 @@ def phones_of(words: tuple[str, ...]) -> list[list[int]]:
 def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
     keeper: Any = CodeKeeper()
     model = small(mimi=keeper)
-    voice = model.voices()[0]
-    with model.open(voice, seed=seed) as session:
-        waiting = list(WORDS)
-        while not isinstance(step := session.step(), Finished):
-            if isinstance(step, Starved) and waiting:
-                session.push_word(waiting.pop(0))
-            elif isinstance(step, Starved):
-                session.end_input()
+    say(model, [[word] for word in WORDS], seed=seed)
     weights = RandomWeights(SMALL, SEED)
+    voice = model.voices()[0]
     tensors = {name: torch.as_tensor(array) for name, array in voice.tensors.items()}
     wanted = speak(cache(weights.take), SMALL, tensors, phones_of(WORDS), seed)
     assert keeper.codes == wanted
     assert len(wanted) > len(WORDS)
-
-
-def test_a_profile_in_few_bits_keeps_the_plain_depth_transformer() -> None:
-    from engine.tts.voxtream.voxtream1.synthesiser import PROFILE
-
-    assert PROFILE.temporal is Precision.INT8
-    assert (PROFILE.depth, PROFILE.heads) == (FULL.depth, FULL.heads)
