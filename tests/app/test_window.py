@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, QSize, Qt, QTimer, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.keys import Act
 from app.models.page import ModelsPage
@@ -19,7 +19,6 @@ from engine.api import (
     ChangeSetting,
     Failed,
     Heard,
-    Levels,
     Loading,
     NewConversation,
     Notice,
@@ -51,9 +50,9 @@ def key(window, pressed: Qt.Key, modifiers=Qt.KeyboardModifier.NoModifier) -> No
     QApplication.processEvents()
 
 
-def drop(widget: QWidget, path: Path) -> None:
+def drop(widget: QWidget, *paths: Path) -> None:
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     copy, left, none = (
         Qt.DropAction.CopyAction,
         Qt.MouseButton.LeftButton,
@@ -66,16 +65,14 @@ def drop(widget: QWidget, path: Path) -> None:
 
 
 def test_a_typed_line_becomes_a_turn(window, posted):
+    window.composer.type("   ")
+    key(window, Qt.Key.Key_Return)
+    assert posted == []
+    window.composer.line.setText("")
     window.composer.type("  what time is it?  ")
     key(window, Qt.Key.Key_Return)
     assert posted == [SendText("what time is it?")]
     assert window.composer.line.text() == ""
-
-
-def test_an_empty_line_is_not_sent(window, posted):
-    window.composer.type("   ")
-    key(window, Qt.Key.Key_Return)
-    assert posted == []
 
 
 def test_letters_begin_a_typed_turn_wherever_the_focus_is(window):
@@ -105,18 +102,12 @@ def test_stop_can_be_pressed_only_while_there_is_a_reply(window, posted):
     assert not window.composer.stop.isEnabled()
 
 
-def test_a_fault_is_a_banner_with_message_and_hint(window):
-    tell(window, Failed("device", "No microphone was found.", "Plug one in."))
-    assert window.banner.isVisible()
-    assert window.banner.message.text() == "No microphone was found."
-    assert window.banner.hint.text() == "Plug one in."
-    window.banner.dismiss.click()
-    assert not window.banner.isVisible()
-
-
 def test_no_fault_is_lost_and_the_same_one_counts(window):
-    first, second = Failed("a", "First.", ""), Failed("b", "Second.", "")
-    tell(window, first, second, second)
+    first, second = Failed("a", "First.", "Mend it."), Failed("b", "Second.", "")
+    tell(window, first)
+    assert window.banner.isVisible()
+    assert window.banner.hint.text() == "Mend it."
+    tell(window, second, second)
     assert window.banner.count == 2
     assert window.banner.message.text() == "Second.  (2 times)"
     window.banner.earlier.click()
@@ -188,14 +179,6 @@ def test_an_empty_window_offers_what_people_come_for(window):
     assert window.welcome.own_voice.isVisible()
 
 
-def test_levels_go_only_to_what_shows_them(window):
-    window.welcome.title.setText("as it was")
-    tell(window, Levels(-30.0, -120.0))
-    assert window.welcome.title.text() == "as it was"
-    tell(window, Ready(Part.LANGUAGE_MODEL, "built-in skills"))
-    assert window.welcome.title.text() != "as it was"
-
-
 def test_its_first_size_leaves_room_on_the_screen(theme, qtbot, monkeypatch):
     laptop = SimpleNamespace(availableSize=lambda: QSize(1280, 720))
     monkeypatch.setattr(Window, "screen", lambda self: laptop)
@@ -240,14 +223,6 @@ def test_a_row_says_why_what_is_automatic_was_chosen(window):
     assert "Kokoro: it is quick." in row.toolTip()
 
 
-def test_every_part_has_a_row_that_says_what_runs(window):
-    tell(window, *READY)
-    rows = window.shelf.status.rows
-    assert rows[Part.MICROPHONE].shown == "Built-in microphone"
-    assert rows[Part.LANGUAGE_MODEL].shown == "Built-in skills"
-    assert set(rows) == set(Part)
-
-
 def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
     status = window.shelf.status
     tell(window, *READY)
@@ -265,15 +240,9 @@ def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window):
     tell(window, *READY, Failed("model", "It broke.", "", 3, Part.LANGUAGE_MODEL))
     row = window.shelf.status.rows[Part.LANGUAGE_MODEL]
     assert (row.shown, window.stage.phase.text()) == ("not working", "Needs attention")
+    assert row.accessibleDescription() == "It broke."
     tell(window, *spoken_turn(4, "a", "b"))
     assert (row.shown, window.stage.phase.text()) == ("Built-in skills", "Ready")
-
-
-def test_a_part_that_failed_says_so_in_its_row(window):
-    tell(window, *READY, Failed("device", "Unplugged.", "", None, Part.MICROPHONE))
-    row = window.shelf.status.rows[Part.MICROPHONE]
-    assert row.shown == "not working"
-    assert row.accessibleDescription() == "Unplugged."
 
 
 @pytest.mark.parametrize(
@@ -291,11 +260,10 @@ def test_the_last_turn_shows_how_long_the_answer_took(window):
     assert "sphinx, 87% sure" in window.shelf.status.last_turn.toolTip()
 
 
-@pytest.mark.parametrize("where", ["window", "voice area", "input line"])
+@pytest.mark.parametrize("where", ["window", "voice area"])
 def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, where):
-    targets = {"window": window, "voice area": window.shelf.voices, "input line": window}
     assert not window.composer.line.acceptDrops()  # so that Qt gives it to the window
-    drop(targets[where], Path("/tmp/a clip.flac"))
+    drop(window if where == "window" else window.shelf.voices, Path("/tmp/a clip.flac"))
     assert posted == [AddVoice(Path("/tmp/a clip.flac"))]
 
 
@@ -316,10 +284,12 @@ def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted):
     assert window.composer.talk.words == "Listening"
 
 
-def test_hands_free_said_by_the_engine_is_not_posted_back(window, posted):
+def test_what_the_engine_says_is_shown_and_not_posted_back(window, posted):
     tell(window, *READY, SettingChanged("audio.hands_free", True))
+    tell(window, SettingChanged("audio.volume", 0.4))
     assert window.header.hands_free.isChecked()
     assert window.composer.talk.words == "Just speak"
+    assert window.header.volume.value() == 40
     assert posted == []
 
 
@@ -332,12 +302,6 @@ def test_volume_and_mute_are_posted(window, posted):
         ChangeSetting("audio.volume", 0.0),
         ChangeSetting("audio.volume", 0.6),
     ]
-
-
-def test_volume_said_by_the_engine_is_not_posted_back(window, posted):
-    tell(window, SettingChanged("audio.volume", 0.4))
-    assert window.header.volume.value() == 40
-    assert posted == []
 
 
 @pytest.mark.parametrize("mode", ["light", "dark", "system"])
@@ -360,15 +324,6 @@ def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted):
     assert posted == [ChangeSetting("audio.microphone", "USB headset")]
 
 
-def test_a_voice_is_chosen_from_the_list(window, posted):
-    tell(window, *READY)
-    names = window.shelf.voices.names
-    assert names.currentText() == "English (Great Britain)"
-    names.setCurrentIndex(1)
-    names.activated.emit(1)
-    assert posted == [ChangeSetting("speech.voice", "English (America)")]
-
-
 def test_the_orb_tells_one_truth_at_rest(window):
     def shown() -> str:
         assert window.stage.orb.accessibleDescription() == window.stage.phase.text()
@@ -387,14 +342,6 @@ def test_the_orb_tells_one_truth_at_rest(window):
     assert shown() == "Needs attention"
     tell(window, *READY)
     assert shown() == "Ready"
-
-
-def test_the_orb_says_what_the_assistant_does(window):
-    tell(window, *READY)
-    for phase, words in ((Phase.LISTENING, "Listening"), (Phase.SPEAKING, "Speaking")):
-        tell(window, PhaseChanged(1, phase))
-        assert window.stage.orb.accessibleDescription() == words
-        assert window.stage.phase.text() == words
 
 
 def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_turn(window):
@@ -437,54 +384,6 @@ def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window):
     assert window.conversation.isVisible()
 
 
-@pytest.mark.parametrize("size", [(480, 640), (800, 640), (1100, 640), (1600, 1000)])
-def test_nothing_in_sight_is_squeezed_below_what_it_needs(window, size):
-    tell(window, *READY, *spoken_turn(1, "a", "b"))
-    window.resize(*size)
-    QApplication.processEvents()
-    for widget in window.findChildren(QWidget):
-        if widget.isVisible() and isinstance(widget, QAbstractButton | QComboBox):
-            needed = widget.minimumSizeHint()
-            assert widget.width() >= needed.width(), widget.accessibleName()
-            assert widget.height() >= needed.height(), widget.accessibleName()
-
-
-def test_everything_that_takes_the_keyboard_has_a_name(window):
-    tell(window, *READY, Failed("a", "First.", ""))
-    for widget in [window.header, *window.findChildren(QWidget)]:
-        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
-            name = widget.accessibleName() or getattr(widget, "text", str)()
-            assert name.strip(), widget
-
-
-def test_tab_reaches_every_control(window):
-    tell(window, *READY, *spoken_turn(1, "a", "b"), PhaseChanged(2, Phase.SPEAKING))
-    window.composer.type("a")
-    window.shelf.status.summary.click()
-    wanted = {
-        window.shelf.status.summary,
-        window.header.hands_free,
-        window.header.mute,
-        window.header.volume,
-        window.header.new,
-        window.header.settings,
-        window.conversation,
-        window.composer.line,
-        window.composer.send,
-        window.composer.stop,
-        window.composer.talk,
-        window.stage.rate.slider,
-        window.shelf.voices.names,
-        window.shelf.voices.choose,
-        *window.shelf.status.rows.values(),
-    }
-    seen = set()
-    for _ in range(60):
-        seen.add(QApplication.focusWidget())
-        QTest.keyClick(window.windowHandle(), Qt.Key.Key_Tab)
-    assert wanted <= seen
-
-
 class Greedy(QObject):
     """A field that keeps every key to itself, as some do on some systems."""
 
@@ -502,24 +401,8 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
     window.composer.line.installEventFilter(greedy)
     window.composer.type("a")
     for act in Act:
-        combination = act.keys.split("+")
-        names = {
-            "Up": Qt.Key.Key_Up,
-            "Down": Qt.Key.Key_Down,
-            ",": Qt.Key.Key_Comma,
-            "Esc": Qt.Key.Key_Escape,
-            "F1": Qt.Key.Key_F1,
-        }
-        last = combination[-1]
-        pressed = names.get(last) or getattr(Qt.Key, f"Key_{last}")
-        modifiers = Qt.KeyboardModifier.NoModifier
-        if "Ctrl" in combination:
-            modifiers = CTRL
-        if "Alt" in combination:
-            modifiers = ALT
-        if "Shift" in combination:
-            modifiers = Qt.KeyboardModifier.ShiftModifier
-        key(window, pressed, modifiers)
+        pressed = QKeySequence(act.keys)[0]
+        key(window, pressed.key(), pressed.keyboardModifiers())
     assert done == list(Act)
 
 
@@ -530,12 +413,6 @@ def test_the_talk_button_is_held_with_the_mouse(window, posted):
     assert window.composer.talk.words == "Release to send"
     QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
     assert window.composer.talk.words == "Hold to talk"
-
-
-def test_with_reduced_motion_the_orb_stands_still_and_still_changes(window):
-    tell(window, SettingChanged("window.motion", "reduced"), PhaseChanged(1, Phase.SPEAKING))
-    assert not window.stage.orb.is_animating
-    assert window.stage.orb.accessibleDescription() == "Speaking"
 
 
 def test_the_line_keeps_its_room_beside_the_conversations(window, qtbot):

@@ -58,11 +58,3 @@ def test_quick_measures_and_picks_no_profile(tmp_path, capsys):
         "synthesiser": None,
     }
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_interruption_ends_it_with_the_shell_s_status(monkeypatch):
-    def interrupted(settings: Any, **options: Any) -> tuple[Row, ...]:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(api, "bench", interrupted)
-    assert main(["bench"]) == 130

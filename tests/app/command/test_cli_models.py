@@ -13,8 +13,7 @@ from engine import api, settings_file
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.bench.machine import Row
-from engine.errors import ModelError
-from engine.models import library, listing
+from engine.models import library
 from engine.models.servers import Served
 from engine.settings_file import data_folder
 from engine.tts import pick as speech
@@ -89,13 +88,6 @@ def test_the_list_names_every_model_with_size_licence_and_need(told):
     assert found["recommended"]["text"].endswith(".")
 
 
-def test_the_list_for_a_person_says_what_is_in_use_and_recommended(told):
-    _, out = told("list")
-    assert "in use" in out
-    assert "about 3.1 GB of memory while it runs" in out
-    assert out.splitlines()[-1].startswith("Recommended for this machine: ")
-
-
 def test_the_terms_of_all_that_will_be_fetched_are_told_before(told, monkeypatch, capsys):
     told_before: list[str] = []
 
@@ -166,20 +158,6 @@ def test_servers_are_not_looked_for_unless_asked(told, monkeypatch):
 
     monkeypatch.setattr(library, "find_served", looked)
     assert told("list")[0] == 0
-
-
-def test_what_cannot_be_used_says_why(monkeypatch, told, capsys):
-    def missing() -> None:
-        raise ModelError("llama-cpp-python is not installed.")
-
-    told("get", "qwen3-4b")
-    monkeypatch.setattr(listing, "check_library", missing)
-    assert main(["models", "use", "qwen3-4b"]) == 1
-    assert "make llm" in capsys.readouterr().err
-
-
-def test_removing_what_is_not_there_says_so(told):
-    assert told("remove", "mimi") == (0, "Nothing of mimi is here.\n")
 
 
 def test_a_file_that_changed_is_told_and_is_a_failure(told, data):

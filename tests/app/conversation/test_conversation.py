@@ -63,11 +63,6 @@ def marked(conversation: Conversation) -> str:
     return cursor.selectedText()
 
 
-def test_a_turn_is_one_bubble_for_each_side(conversation):
-    tell(conversation, *spoken_turn(1, "What time is it?", "It is ten."))
-    assert blocks(conversation) == [(Kind.SAID, "What time is it?"), (Kind.REPLY, "It is ten.")]
-
-
 def test_a_partial_transcript_is_faint_until_it_is_final(conversation):
     tell(conversation, PartialTranscript(1, "what ti"), PartialTranscript(1, "what time"))
     assert blocks(conversation) == [(Kind.PARTIAL, "what time")]
@@ -129,16 +124,11 @@ def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(con
 
 
 def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation):
-    reply = "It is ten o'clock."
+    reply = "Sure \U0001f600\U0001f680!\nIt is ten o'clock."
     tell(conversation, *speaking_turn(1, "a", reply, word="is"))
     assert marked(conversation) == "is"
-    tell(conversation, WordHeard(1, 6, 9))
-    assert marked(conversation) == "ten"
-
-
-def test_the_mark_is_right_after_emoji_and_line_ends(conversation):
-    reply = "Sure \U0001f600\U0001f680!\nIt is ten."
-    tell(conversation, *speaking_turn(1, "a", reply, word="ten"))
+    ten = reply.index("ten")
+    tell(conversation, WordHeard(1, ten, ten + 3))
     assert marked(conversation) == "ten"
 
 
@@ -167,17 +157,13 @@ def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversatio
     assert conversation.toPlainText() == shown
 
 
-def test_the_mark_goes_when_the_turn_ends(conversation):
-    tell(conversation, *speaking_turn(1, "a", "It is ten.", word="ten"))
-    tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."))
-    assert conversation.word_rects() == []
-    assert conversation.extraSelections() == []
-
-
-def test_what_is_still_to_be_heard_stands_back_while_speaking(conversation):
+def test_what_is_still_to_be_heard_stands_back_until_the_turn_ends(conversation):
     tell(conversation, *speaking_turn(1, "a", "It is ten.", word="is"))
     selections = conversation.extraSelections()
     assert [each.cursor.selectedText() for each in selections] == [" ten."]
+    tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."))
+    assert conversation.word_rects() == []
+    assert conversation.extraSelections() == []
 
 
 def test_the_unheard_rest_of_an_interrupted_reply_stays_grey(conversation, theme):
@@ -228,27 +214,17 @@ def fill(conversation: Conversation, turns: int, *, first: int = 1) -> None:
         tell(conversation, *spoken_turn(turn, f"question {turn}", f"answer {turn}"))
 
 
-def test_it_follows_the_conversation(conversation):
+def test_it_follows_the_conversation_but_does_not_move_under_someone_who_reads(conversation):
     fill(conversation, 12)
     bar = conversation.verticalScrollBar()
     assert bar.maximum() > 0
     assert bar.value() == bar.maximum()
-
-
-def test_it_does_not_move_under_someone_who_reads(conversation):
-    fill(conversation, 12)
-    conversation.verticalScrollBar().setValue(50)
-    fill(conversation, 3, first=13)
-    assert conversation.verticalScrollBar().value() == 50
-    assert not conversation.is_following
-
-
-def test_it_follows_again_once_the_person_is_back_at_the_end(conversation):
-    fill(conversation, 12)
-    bar = conversation.verticalScrollBar()
     bar.setValue(50)
-    bar.setValue(bar.maximum())
     fill(conversation, 3, first=13)
+    assert bar.value() == 50
+    assert not conversation.is_following
+    bar.setValue(bar.maximum())
+    fill(conversation, 3, first=16)
     assert bar.value() == bar.maximum()
 
 

@@ -2,14 +2,12 @@
 
 import pytest
 
-from app.conversation.transcript import Span, Transcript
+from app.conversation.transcript import Transcript
 from engine.api import (
     Ending,
     Heard,
-    Levels,
     PartialTranscript,
     ReplyDelta,
-    ReplyRetracted,
     Thought,
     TurnEnded,
     WordHeard,
@@ -27,22 +25,9 @@ def told(*events) -> Transcript:
     return transcript
 
 
-def test_a_partial_transcript_is_replaced_and_then_made_final():
-    transcript = told(PartialTranscript(1, "wat"), PartialTranscript(1, "what time"))
-    assert (transcript.exchanges[0].said, transcript.exchanges[0].is_partial) == ("what time", True)
-    transcript.on_event(Heard(1, "What time is it?", 0.9, "sphinx"))
-    assert transcript.exchanges[0].said == "What time is it?"
-    assert not transcript.exchanges[0].is_partial
-
-
 def test_a_partial_that_comes_late_does_not_undo_the_final_text():
     transcript = told(Heard(1, "What time is it?", 0.9, "sphinx"), PartialTranscript(1, "what"))
     assert transcript.exchanges[0].said == "What time is it?"
-
-
-def test_deltas_add_up_to_the_reply():
-    transcript = told(ReplyDelta(1, "It is "), ReplyDelta(1, "ten."))
-    assert transcript.exchanges[0].reply == "It is ten."
 
 
 def test_thoughts_are_shown_apart_until_the_reply_begins():
@@ -55,16 +40,6 @@ def test_thoughts_are_shown_apart_until_the_reply_begins():
     assert (exchange.reply, exchange.caption) == ("It is ten.", "")
 
 
-def test_a_reply_that_was_thought_is_shown_as_thoughts_and_begins_again():
-    transcript = told(Heard(1, "a", 1.0, "sphinx"), ReplyDelta(1, "They ask."), WordHeard(1, 0, 4))
-    transcript.on_event(ReplyRetracted(1))
-    exchange = transcript.exchanges[0]
-    assert (exchange.reply, exchange.caption) == ("", "thinking · …They ask.")
-    assert (exchange.word, exchange.unheard) == (None, None)
-    transcript.on_event(ReplyDelta(1, "Ten."))
-    assert (exchange.reply, exchange.heard_end) == ("Ten.", 0)
-
-
 def test_a_turn_stopped_while_the_model_thought_says_so():
     end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a")
     transcript = told(Heard(1, "a", 1.0, "keyboard"), Thought(1, "Hm."), end)
@@ -72,23 +47,9 @@ def test_a_turn_stopped_while_the_model_thought_says_so():
     assert transcript.on_event(Thought(1, "late")) is None
 
 
-def test_words_move_the_border_between_heard_and_unheard():
-    transcript = told(ReplyDelta(1, "It is ten."), WordHeard(1, 0, 2), WordHeard(1, 3, 5))
-    assert transcript.exchanges[0].word == Span(3, 5)
-    assert transcript.exchanges[0].unheard == Span(5, 10)
-
-
 def test_a_word_outside_the_reply_is_not_shown():
     transcript = told(ReplyDelta(1, "ten"), WordHeard(1, 2, 9))
     assert transcript.exchanges[0].word is None
-
-
-def test_an_interrupted_reply_keeps_what_was_heard_and_what_was_not():
-    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is ten.", heard="It is")
-    exchange = told(Heard(1, "a", 1.0, "sphinx"), ReplyDelta(1, "It is ten."), end).exchanges[0]
-    assert exchange.unheard == Span(5, 10)
-    assert exchange.was_interrupted
-    assert exchange.caption == "interrupted · Esc"
 
 
 def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
@@ -113,16 +74,6 @@ def test_a_fault_says_whether_it_broke_into_the_reply():
     assert told(ended(1, Ending.FAILED, said="a")).exchanges[0].caption.startswith("no answer")
 
 
-def test_a_complete_reply_has_nothing_unheard():
-    end = ended(1, Ending.COMPLETE, said="a", reply="It is ten.", heard="It is ten.")
-    assert told(Heard(1, "a", 1.0, "keyboard"), end).exchanges[0].unheard is None
-
-
-def test_a_turn_in_which_nothing_was_heard_is_blank():
-    end = ended(1, Ending.NOTHING_HEARD)
-    assert told(PartialTranscript(1, "uh"), end).exchanges[0].is_blank
-
-
 def test_events_after_the_end_of_a_turn_are_dropped():
     end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
     transcript = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is"), end)
@@ -136,7 +87,3 @@ def test_what_still_comes_of_a_cleared_conversation_is_dropped():
     transcript.clear()
     assert transcript.on_event(ReplyDelta(4, "late")) is None
     assert transcript.on_event(ReplyDelta(5, "new")) is not None
-
-
-def test_events_about_other_things_change_nothing():
-    assert Transcript().on_event(Levels(-60.0, -60.0)) is None

@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.page import ModelsPage
 from app.models.row import remarks_on, size_of
 from engine import api
+from tests.app.test_window import drop
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
 (LISTED, FETCHING, SETTLED) = LIBRARY
@@ -25,16 +25,12 @@ def page(window, posted) -> ModelsPage:
     return opened
 
 
-def test_opening_asks_for_the_list_with_servers(window, posted):
-    window.models.open()
-    assert posted == [api.ListModels(servers=True)]
-
-
 def test_every_model_is_a_row_with_size_licence_and_need(page):
     assert set(page.rows) == {each.name for each in LISTED.entries}
     row = page.rows["qwen3-1-7b"]
     assert row.facts.text() == "1.1 GB · licence: Apache-2.0 · needs about 1.8 GB of memory"
     assert "more memory than this computer" in page.rows["qwen3-8b"].remarks.text()
+    assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
     assert "0.6 s" in page.rows["whisper-base"].remarks.text()
 
 
@@ -58,10 +54,6 @@ def test_a_row_offers_what_can_be_done(page, name, words, enabled):
     act = page.rows[name].act
     assert (act.text(), act.isEnabled()) == (words, enabled)
     assert act.isVisible() is bool(words)
-
-
-def test_the_obstacle_is_said(page):
-    assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
 
 
 def test_what_is_pressed_is_posted(page, posted):
@@ -130,14 +122,7 @@ def test_rows_come_go_and_keep_what_they_say(window, page):
 
 def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path):
     posted.clear()
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("a.gguf", "folder")])
-    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
-    QApplication.sendEvent(page, enter)
-    assert enter.isAccepted()
-    QApplication.sendEvent(page, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    drop(page, tmp_path / "a.gguf", tmp_path / "folder")
     assert posted == [api.AddModel(tmp_path / "a.gguf"), api.AddModel(tmp_path / "folder")]
 
 

@@ -32,9 +32,23 @@ def tell(handler: CommandHandler, *orders: Order) -> None:
         assert handler.on_message(Message(order)) == ""
 
 
-def test_talk_is_pressed_and_released_once_each(handler, posted):
-    tell(handler, Order.PRESS, Order.PRESS, Order.RELEASE, Order.RELEASE)
-    assert posted == [PressTalk(), ReleaseTalk()]
+@pytest.mark.parametrize(
+    ("messages", "commands"),
+    [
+        (
+            [Message(each) for each in (Order.PRESS, Order.PRESS, Order.RELEASE, Order.RELEASE)],
+            [PressTalk(), ReleaseTalk()],
+        ),
+        ([Message(Order.STOP)], [StopReply()]),
+        ([Message(Order.SAY, "The washing is done.")], [Speak("The washing is done.")]),
+        ([Message(Order.GREET)], []),
+    ],
+)
+def test_an_order_is_a_command_and_shows_no_window(handler, posted, window, messages, commands):
+    window.hide()
+    assert [handler.on_message(each) for each in messages] == [""] * len(messages)
+    assert posted == commands
+    assert not window.isVisible()
 
 
 def test_toggle_presses_and_then_releases(handler, posted, window):
@@ -42,16 +56,6 @@ def test_toggle_presses_and_then_releases(handler, posted, window):
     assert window.composer.talk.is_held
     tell(handler, Order.TOGGLE)
     assert posted == [PressTalk(), ReleaseTalk()]
-
-
-def test_the_reply_is_stopped(handler, posted):
-    tell(handler, Order.STOP)
-    assert posted == [StopReply()]
-
-
-def test_a_text_is_said(handler, posted):
-    assert handler.on_message(Message(Order.SAY, "The washing is done.")) == ""
-    assert posted == [Speak("The washing is done.")]
 
 
 def test_the_rate_is_stepped_while_the_window_is_hidden(handler, posted, window, qtbot):
@@ -66,15 +70,12 @@ def test_the_rate_is_stepped_while_the_window_is_hidden(handler, posted, window,
     assert not window.isVisible()
 
 
-def test_a_hidden_window_is_shown(handler, window, monkeypatch):
+def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtbot):
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")  # so that it is put back
     window.hide()
     assert handler.on_message(Message(Order.SHOW, token="leave")) == ""
     assert window.isVisible()
     assert os.environ["XDG_ACTIVATION_TOKEN"] == "leave"  # where Qt looks for it
-
-
-def test_a_minimised_window_is_shown(handler, window, qtbot):
     window.showMinimized()
     tell(handler, Order.SHOW)
     qtbot.waitUntil(lambda: not window.isMinimized())
@@ -114,10 +115,3 @@ def test_it_is_starting_while_a_pressed_talk_key_waits_for_the_microphone(window
     window.on_event(Ready(Part.MICROPHONE, "any"))
     assert state(handler) is State.LISTENING
     assert window.stage.phase.text() == "Listening"
-
-
-def test_greeting_does_nothing(handler, posted, window):
-    window.hide()
-    tell(handler, Order.GREET)
-    assert posted == []
-    assert not window.isVisible()

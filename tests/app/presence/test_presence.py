@@ -18,6 +18,8 @@ from engine.api import (
     TimerRang,
 )
 
+LOST = Failed("device", "The microphone is gone.", "", None, Part.MICROPHONE)
+
 
 class Told:
     """Notifications, kept."""
@@ -64,16 +66,13 @@ def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot)
     assert ended == [True]
 
 
-def test_quit_ends_it_though_a_tray_is_there(presence, window, qtbot):
+@pytest.mark.parametrize("by", ["quitting", "closing without a wish for the tray"])
+def test_it_ends(presence, window, qtbot, by):
+    if by != "quitting":
+        presence.on_event(SettingChanged("presence.tray", False))
     with qtbot.waitSignal(window.closing):
-        window.quit()
+        window.quit() if by == "quitting" else window.close()
     assert not window.isVisible()
-
-
-def test_without_a_wish_for_the_tray_closing_ends_it(presence, window, qtbot):
-    presence.on_event(SettingChanged("presence.tray", False))
-    with qtbot.waitSignal(window.closing):
-        window.close()
 
 
 def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window):
@@ -82,22 +81,23 @@ def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window):
     assert window.isVisible()
 
 
-def test_a_timer_is_notified_while_the_window_is_away(presence, window, told):
-    presence.on_event(TimerRang("Your tea is ready."))
+@pytest.mark.parametrize(
+    ("event", "note"),
+    [
+        (TimerRang("Your tea is ready."), ("Timer", "Your tea is ready.")),
+        (LOST, ("The microphone does not work", "The microphone is gone.")),
+        (replace(LOST, part=Part.SYNTHESISER), None),
+        (Notice("A new conversation."), None),
+    ],
+)
+def test_some_things_are_notified_while_the_window_is_away(presence, window, told, event, note):
+    presence.on_event(event)
     assert told.notes == []  # it is in front of the person
     window.hide()
-    presence.on_event(TimerRang("Your tea is ready."))
-    assert told.notes == [("Timer", "Your tea is ready.")]
-
-
-def test_a_lost_microphone_is_notified_while_the_window_is_away(presence, window, told):
-    lost = Failed("device", "The microphone is gone.", "", None, Part.MICROPHONE)
-    window.hide()
-    presence.on_event(lost)
-    assert told.notes == [("The microphone does not work", "The microphone is gone.")]
-    presence.on_event(replace(lost, part=Part.SYNTHESISER))
-    presence.on_event(Notice("A new conversation."))
-    assert len(told.notes) == 1
+    presence.on_event(event)
+    presence.on_event(SettingChanged("presence.notifications", False))
+    presence.on_event(event)
+    assert told.notes == ([note] if note else [])
 
 
 def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told):
@@ -113,13 +113,6 @@ def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, 
     presence.on_event(settled)
     presence.on_event(settled)
     assert told.notes == [("Fetching whisper-base", "It is there and in use.")]
-
-
-def test_who_wants_no_notifications_gets_none(presence, window, told):
-    window.hide()
-    presence.on_event(SettingChanged("presence.notifications", False))
-    presence.on_event(TimerRang("Your tea is ready."))
-    assert told.notes == []
 
 
 def test_a_hidden_start_shows_nothing_where_a_tray_is(presence, window):

@@ -30,29 +30,20 @@ def rates(posted) -> list[float | None]:
     return [command.value for command in posted]
 
 
-def test_arrows_change_the_rate_by_a_tenth_and_post_it(panel, posted):
-    panel.show_rate(4.0)
-    press(panel, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Down)
-    assert rates(posted) == [4.1, 4.2, 4.1, 4.0]
-
-
-def test_pages_change_the_rate_by_one(panel, posted):
-    panel.show_rate(4.0)
-    press(panel, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_PageDown)
-    assert rates(posted) == [5.0, 4.0, 3.0]
-
-
-def test_home_is_own_pace_and_end_the_fastest(panel, posted):
-    panel.show_rate(4.0)
-    press(panel, Qt.Key.Key_Home, Qt.Key.Key_End)
-    assert rates(posted) == [None, 7.0]
-
-
-def test_the_slowest_rate_does_not_step_into_own_pace(panel, posted):
-    panel.show_rate(1.0)
-    press(panel, Qt.Key.Key_Left, Qt.Key.Key_PageDown)
-    assert panel.slider.rate == 1.0
-    assert posted == []
+@pytest.mark.parametrize(
+    ("start", "keys", "expected"),
+    [
+        (4.0, "Right Up Left Down", [4.1, 4.2, 4.1, 4.0]),
+        (4.0, "PageUp PageDown PageDown", [5.0, 4.0, 3.0]),
+        (4.0, "Home End", [None, 7.0]),
+        (1.0, "Left PageDown", []),  # the slowest does not step into own pace
+    ],
+)
+def test_keys_change_the_rate_and_post_it(panel, posted, start, keys, expected):
+    panel.show_rate(start)
+    press(panel, *(getattr(Qt.Key, f"Key_{each}") for each in keys.split()))
+    assert rates(posted) == expected
+    assert panel.slider.rate == (expected or [start])[-1]
 
 
 def test_from_own_pace_a_step_starts_at_the_rate_last_measured(panel, posted):
@@ -116,17 +107,13 @@ def test_a_value_from_the_engine_does_not_undo_a_move_that_is_still_to_be_told(p
     assert panel.slider.rate == 3.0
 
 
-def test_the_readout_says_target_and_measured(panel):
+def test_the_readout_says_target_and_measured_until_the_next_turn(panel):
     panel.show_rate(4.0)
     panel.on_event(RateMeasured(1, 4.0, 3.94))
     assert panel.readout.text() == "target 4.0 · measured 3.9"
     panel.show_rate(None)
     assert panel.readout.text() == "own pace · measured 3.9"
-
-
-def test_the_next_turn_forgets_what_was_measured(panel):
     panel.show_rate(4.0)
-    panel.on_event(RateMeasured(1, 4.0, 3.94))
     panel.on_event(PhaseChanged(2, Phase.THINKING))
     assert panel.readout.text() == "target 4.0"
 

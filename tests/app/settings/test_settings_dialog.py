@@ -50,16 +50,6 @@ def test_opening_it_changes_nothing(dialog, posted):
     assert posted == []
 
 
-def test_whether_conversations_are_kept_is_shown_and_changed(dialog, posted, window):
-    box = control(dialog, "history.keep", QComboBox)
-    assert box.currentText() == "Ask me"
-    box.setCurrentIndex(box.findText("For 30 days"))
-    box.activated.emit(box.currentIndex())
-    assert posted == [ChangeSetting("history.keep", "30 days")]
-    window.on_event(SettingChanged("history.keep", "never"))
-    assert box.currentText() == "Not at all"
-
-
 def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
     model = dialog.editors("recogniser.model")[0]
     dialog.show_part(Part.RECOGNISER)

@@ -79,10 +79,6 @@ def test_user_and_assistant_always_alternate(history):
     )
 
 
-def test_what_fits_is_kept_whole():
-    assert trimmed(turns(20), lambda _messages: True) == turns(20)
-
-
 @given(st.integers(0, 40), st.integers(2, 90))
 def test_what_is_left_fits_and_begins_with_system_and_user(count, limit):
     left = trimmed(turns(count), lambda messages: len(messages) <= limit)

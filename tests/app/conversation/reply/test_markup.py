@@ -148,23 +148,6 @@ def test_a_word_is_found_where_it_is_shown_and_back():
         assert hits[0][0].source(hits[0][1].start) == start
 
 
-def test_a_word_with_its_marks_is_shown_without_them():
-    (paragraph,) = read("It is **really** ten.")
-    span = paragraph.shown(Span(6, 16))
-    assert paragraph.text[span.start : span.end] == "really"
-
-
-def test_more_text_touches_only_the_end():
-    markup = Markup()
-    markup.show("# One\n\ntwo *three*\n\nfour")
-    before = list(markup.paragraphs)
-    assert markup.show("# One\n\ntwo *three*\n\nfour five") == 2
-    assert markup.paragraphs[:2] == before[:2]
-    assert markup.paragraphs[2].grew_from(before[2])
-    assert markup.show("# Other") == 0
-    assert [each.text for each in markup.paragraphs] == ["Other"]
-
-
 MARKS = (
     "|",
     "|--|--|",

@@ -7,15 +7,13 @@ import pytest
 pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import ChangeRate, Message, Role, StartTimer, StopSpeaking, TextDelta
-from engine.llm.history import INTERRUPTED
+from engine.llm.base import Message, Role, StartTimer, TextDelta
 from engine.llm.local import llama
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.replies import text
 
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
 CALL = '<tool_call>{"name": "set_timer", "arguments": {"duration": "ten minutes"}}</tool_call>'
-STOP_CALL = '<tool_call>{"name": "stop_speaking", "arguments": {}}</tool_call>'
 TOOL_TEMPLATE = (
     "{% if tools %}{% for t in tools %}{% endfor %}<tool_call>{% endif %}"
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}"
@@ -59,11 +57,6 @@ def test_a_model_answers_in_pieces(load, asked, situation):
 
     assert text(deltas) == "William Shakespeare."
     assert len([delta for delta in deltas if delta.text]) == 2
-
-
-def test_a_model_says_what_it_is(load):
-    assert load().info.name == "llama"
-    assert load().info.detail == "tiny"
 
 
 def test_closing_the_reply_computes_no_further_token(load, asked, situation):
@@ -187,11 +180,6 @@ def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
     assert sum(evaluated) < 30
 
 
-def test_a_conversation_that_cannot_be_told_is_a_clear_error_also_before_the_question(load):
-    with pytest.raises(LanguageModelError, match="template"):
-        list(load(ENDS, "{{ raise_exception('never') }}").warm([]))
-
-
 def test_another_conversation_replaces_what_was_in_the_cache(load, situation, asked):
     model = load(ENDS)
     assert text(model.reply(asked, situation)) == "William Shakespeare."
@@ -226,13 +214,6 @@ def test_a_message_longer_than_the_context_is_a_clear_error(load, situation, ask
     assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
-def test_an_interruption_is_told_to_the_model(load):
-    model = load(ENDS)
-    prompt = model._prompt([{"role": "assistant", "content": f"It was{INTERRUPTED}"}])
-
-    assert "[interrupted by the user here]" in prompt
-
-
 def test_a_template_without_a_system_role_gets_the_prompt_in_the_first_question(
     load, asked, situation
 ):
@@ -247,12 +228,6 @@ def test_a_template_that_always_fails_is_a_clear_error(load, asked, situation):
     for history in ([], asked):
         with pytest.raises(LanguageModelError, match="template"):
             list(model.reply(history, situation))
-
-
-def test_thoughts_are_not_spoken(load, asked, situation):
-    follows = {"<|assistant|>": "<think>", "<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
-
-    assert text(load(follows).reply(asked, situation)) == "Yes."
 
 
 def test_a_thought_the_template_has_begun_is_not_spoken(load, asked, situation):
@@ -278,37 +253,6 @@ def test_a_template_gets_the_arguments_of_a_call_as_an_object(load):
     message = {"role": "assistant", "content": "", "tool_calls": [call, broken]}
 
     assert "<|assistant|>1 hour" in load(ENDS, TOOL_TEMPLATE)._prompt([message])
-
-
-def test_tool_calls_come_to_an_end(load, asked, situation):
-    template = TOOL_TEMPLATE.replace("<|tool|>", "<|assistant|>")
-    model = load(says("<|assistant|>", CALL), template, context=8192, context_tokens=8192)
-    deltas = list(model.reply(asked, situation))
-
-    assert len([delta for delta in deltas if isinstance(delta, StartTimer)]) == 3
-    assert text(deltas) == "Timer set for 10 minutes."
-
-
-def test_without_a_template_for_tools_a_call_in_the_text_still_works(load, asked, situation):
-    deltas = list(load(says("<|assistant|>", STOP_CALL)).reply(asked, situation))
-
-    assert StopSpeaking() in deltas
-    assert text(deltas) == ""
-
-
-def test_a_command_is_carried_out_without_asking_the_model(load, situation):
-    model = load(ENDS)
-    deltas = list(model.reply([Message(Role.USER, "slower")], situation))
-
-    assert any(isinstance(delta, ChangeRate) for delta in deltas)
-    assert model._llama.n_tokens == 0
-
-
-def test_a_model_that_says_nothing_is_a_clear_error(load, asked, situation):
-    model = load({"<|assistant|>": "</s>"})
-
-    with pytest.raises(LanguageModelError, match="no answer"):
-        list(model.reply(asked, situation))
 
 
 def settings(model) -> LanguageModelSettings:

@@ -56,16 +56,6 @@ def test_a_real_server_answers_again_and_again(real_server, connect, asked, situ
     assert text(ask(model, asked, situation)) == "William Shakespeare."
 
 
-def test_a_real_server_answers_after_a_reply_was_closed(real_server, connect, asked, situation):
-    model = connect(real_server, temperature=0.0)
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
-    reply.close()
-
-    assert text(ask(model, asked, situation)) == "William Shakespeare."
-
-
 def test_a_conversation_too_long_for_a_real_server_is_a_clear_error(
     real_server, connect, situation
 ):

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import ChangeRate, Message, Role, StartTimer, TextDelta, ThoughtDelta
+from engine.llm.base import StartTimer, TextDelta
 from engine.llm.servers import bounds, server
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
@@ -29,13 +29,6 @@ def scripted():
 def answer_to(scripted, connect, asked, situation):
     """answer_to(): the whole reply of the scripted server to the question."""
     return lambda: list(connect(scripted.address).reply(asked, situation))
-
-
-def test_an_answer_is_streamed(scripted, answer_to):
-    scripted.script = [says("William", " Shakes", "peare.")]
-    deltas = answer_to()
-
-    assert [delta.text for delta in deltas if delta.text] == ["William", " Shakes", "peare."]
 
 
 def test_the_request_holds_model_history_and_tools(scripted, connect, asked, situation):
@@ -98,34 +91,6 @@ def test_a_proxy_is_not_asked_for_this_computer(scripted, answer_to, monkeypatch
     scripted.script = [says("Yes.")]
 
     assert text(answer_to()) == "Yes."
-
-
-def test_a_command_is_carried_out_without_asking_the_server(scripted, connect, situation):
-    deltas = ask(connect(scripted.address), [Message(Role.USER, "slower")], situation)
-
-    assert any(isinstance(delta, ChangeRate) for delta in deltas)
-    assert scripted.requests == []
-
-
-def test_thoughts_are_not_spoken(scripted, answer_to):
-    scripted.script = [says("<thi", "nk>Hm.</think>", "\n\nYes.")]
-
-    assert text(answer_to()) == "Yes."
-
-
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_what_a_model_reasons_is_a_thought_and_not_said(scripted, answer_to, field):
-    def reasons(handler):
-        begin_events(handler)
-        for delta in [{field: "Hm. "}, {field: "So."}, {"content": "Yes."}]:
-            event(handler, delta)
-        event(handler, {}, "stop")
-
-    scripted.script = [reasons]
-    deltas = answer_to()
-
-    assert [delta.text for delta in deltas if isinstance(delta, ThoughtDelta)] == ["Hm. ", "So."]
-    assert text(deltas) == "Yes."
 
 
 FRAGMENT = {"index": 0, "function": {"arguments": "x"}}

@@ -44,24 +44,8 @@ def merged(parts):
     return joined
 
 
-def test_plain_text_passes_at_once():
-    assert list(TagSplitter().feed("1 < 2, said Anna")) == ["1 < 2, said Anna"]
-
-
-def test_thoughts_are_no_text():
-    assert split(["<think>Hm.</think>Yes."]) == [ThoughtDelta("Hm."), "Yes."]
-
-
-def test_a_thought_the_prompt_began_is_no_text():
-    assert split(["Hm.</think>Yes."], inside=THINK) == [ThoughtDelta("Hm."), "Yes."]
-
-
 def test_a_thought_is_passed_on_as_it_comes():
     assert list(TagSplitter(THINK).feed("Hm, so")) == [ThoughtDelta("Hm, so")]
-
-
-def test_a_tool_call_is_taken_out():
-    assert split(["Wait. <tool_call>{}</tool_call> Done."]) == ["Wait. ", Tagged("{}"), " Done."]
 
 
 def test_a_tool_call_that_never_ends_is_one():
@@ -139,14 +123,6 @@ def test_a_thought_the_prompt_began_is_taken_back_when_its_end_comes(mark):
 
 def test_what_is_not_given_out_yet_need_not_be_taken_back():
     assert list(TagSplitter().feed(f"{THOUGHT}</think>{ANSWER}")) == [ThoughtDelta(THOUGHT), ANSWER]
-
-
-def test_several_thoughts_are_none_of_them_text():
-    reply = "<think>a</think>One. <thought>b</thought>Two. [THINK]c[/THINK]Three."
-
-    assert split([reply]) == [
-        *(ThoughtDelta("a"), "One. ", ThoughtDelta("b"), "Two. ", ThoughtDelta("c"), "Three.")
-    ]
 
 
 def test_a_thought_within_a_thought_ends_with_the_outer_one():
