@@ -188,16 +188,6 @@ def test_its_first_size_leaves_room_on_the_screen(theme, qtbot, monkeypatch):
     assert window.width() > 1000
 
 
-def test_beside_the_details_of_a_narrow_window_the_composer_keeps_its_height(window):
-    window.resize(480, 640)
-    tell(window, *READY, *spoken_turn(1, "a", "b"))
-    before = window.composer.height()
-    window.header.details.setChecked(True)
-    for _ in range(3):  # until nothing asks for another layout
-        QApplication.processEvents()
-    assert window.composer.height() == before
-
-
 def test_a_notice_is_a_line_that_goes_away(window):
     tell(window, Notice("Timer set."))
     assert window.notice.text() == "Timer set."
@@ -214,13 +204,6 @@ def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window):
     assert not row.is_loading
     assert row.accessibleName() == "Recogniser: Whisper, on this computer"
     assert window.notice.text() == ""
-
-
-def test_a_row_says_why_what_is_automatic_was_chosen(window):
-    tell(window, Ready(Part.SYNTHESISER, "kokoro", "af_heart", why="Kokoro: it is quick."))
-    row = window.shelf.status.rows[Part.SYNTHESISER]
-    assert row.shown == "Kokoro, on this computer"
-    assert "Kokoro: it is quick." in row.toolTip()
 
 
 def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
@@ -425,9 +408,3 @@ def test_the_line_keeps_its_room_beside_the_conversations(window, qtbot):
     qtbot.waitUntil(lambda: talk.width() < with_words)
     window.header.history.setChecked(False)
     qtbot.waitUntil(lambda: talk.width() == with_words)
-
-
-def test_the_settings_open_wide_enough_for_the_names_of_their_pages(window):
-    tabs = window.open_settings(None).tabs
-    QApplication.processEvents()
-    assert tabs.width() >= tabs.tabBar().sizeHint().width()

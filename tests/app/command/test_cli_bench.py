@@ -47,14 +47,3 @@ def test_json_is_one_document_with_rows_and_pick(capsys):
     assert [row["profile"] for row in found["rows"]] == ["int8", "int4", ""]
     assert found["pick"]["profile"] == "int4"
     assert found["synthesiser"]["synthesiser"] == "kokoro"
-
-
-def test_quick_measures_and_picks_no_profile(tmp_path, capsys):
-    assert main(["bench", "--quick", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "rows": [],
-        "pick": None,
-        "recogniser": None,
-        "synthesiser": None,
-    }
-    assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,6 @@ from engine.models.servers import Served
 from engine.settings_file import data_folder
 from engine.tts import pick as speech
 from tests.engine.assets.hub import Hub
-from tests.engine.models.own_files import gguf
 from tests.engine.models.small_catalogue import small_hub
 
 
@@ -128,28 +127,6 @@ def test_the_recommended_set_is_fetched_by_one_word(told):
     assert status == 0
     assert sorted(got["fetched"]) == sorted(listed["recommended"]["names"])
     assert told("list", "--json")[1]["recommended"]["megabytes"] == 0
-
-
-def test_a_file_of_ones_own_is_added_used_and_forgotten(told, tmp_path):
-    file = gguf(tmp_path / "own.gguf")
-    assert told("add", str(file), "--json") == (0, {"added": [str(file)]})
-    assert told("use", str(file))[0] == 0
-    assert told("use", "skills")[0] == 0
-    assert told("remove", str(file))[1].endswith("the file itself was left alone.\n")
-    assert file.exists()
-
-
-def test_a_model_of_a_server_is_used_by_its_name(told, monkeypatch):
-    served = (Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1"),)
-    monkeypatch.setattr(library, "find_served", lambda: served)
-    _, found = told("list", "--servers", "--json")
-    assert "ollama/llama3.2:3b" in {each["name"] for each in found["models"]}
-    assert told("use", "ollama/llama3.2:3b")[0] == 0
-    settings, _ = settings_file.load(settings_file.default_path())
-    assert (settings.language_model.engine, settings.language_model.model) == (
-        "server",
-        "llama3.2:3b",
-    )
 
 
 def test_servers_are_not_looked_for_unless_asked(told, monkeypatch):

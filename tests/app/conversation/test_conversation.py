@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation.bubbles import Kind, kind_of, text_rect
 from app.conversation.view import Conversation
-from app.look.theme import Mode, Theme
+from app.look.theme import Theme
 from engine.api import (
     Ending,
     Heard,
@@ -236,14 +236,6 @@ def test_in_a_reply_longer_than_the_view_the_word_being_heard_stays_in_sight(con
         top = conversation.verticalScrollBar().value()
         assert top <= rect.top()
         assert rect.bottom() <= top + conversation.viewport().height()
-
-
-def test_a_theme_change_keeps_the_words(conversation, theme):
-    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
-    tell(conversation, *events)
-    before = blocks(conversation)
-    theme.choose(Mode.LIGHT)
-    assert blocks(conversation) == before
 
 
 def cost(conversation: Conversation, first: int, turns: int) -> float:

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.conversation.replay import Place, step, step_reply, word_at
-from app.conversation.transcript import Exchange, Span, Transcript
+from app.conversation.replay import Place, step, step_reply
+from app.conversation.transcript import Span, Transcript
 from app.window import Window
 from engine.api import Command, ConversationOpened, PastTurn, Replay, ReplayEnded, WordReplayed
 from engine.messages.words import Ending
@@ -38,11 +38,6 @@ def click(qtbot, window: Window, at: QPoint) -> None:
     qtbot.mouseClick(window.conversation.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_a_click_on_a_word_asks_for_it_and_what_follows(qtbot, shown, posted):
-    click(qtbot, shown, place_of(shown, "rains."))
-    qtbot.waitUntil(lambda: posted == [Replay(-3, REPLY.index("rains."))])
-
-
 def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, window, posted):
     reply = "# Cake\n\nTake **some** flour.\n\n- *Two* eggs"
     window.on_event(ConversationOpened(1, turns=(PastTurn(-2, Ending.COMPLETE, "", reply, reply),)))
@@ -56,18 +51,6 @@ def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, wi
         at = rect.center().toPoint() - QPoint(0, view.verticalScrollBar().value())
         click(qtbot, window, at)
         qtbot.waitUntil(lambda start=start: posted[-1:] == [Replay(-2, start)])
-
-
-def test_keys_pass_over_marks_that_are_not_heard(shown):
-    exchange = Exchange(1, reply="## Ten - or so", ending=Ending.COMPLETE)
-    transcript = Transcript()
-    transcript.exchanges.append(exchange)
-    mark = step_reply(transcript, None, -1)
-    heard = []
-    for _ in range(3):
-        heard.append(mark.text)
-        mark = step(transcript, mark, 1)
-    assert heard == ["Ten", "or", "so"]
 
 
 def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(qtbot, shown, posted):
@@ -111,14 +94,6 @@ def test_a_turn_that_was_left_open_says_so_and_new_ones_follow(shown):
     text = shown.conversation.toPlainText()
     assert text.index("Sun") < text.index("hello")
     assert len(shown.conversation.word_rects()) == 1
-
-
-def test_words_of_a_reply_that_goes_on_cannot_be_chosen():
-    assert word_at(Exchange(1, reply="It rains."), 4) is None
-    over = Exchange(1, reply="It rains.", ending=Ending.COMPLETE)
-    assert word_at(over, 4) == Place(over, Span(3, 9))
-    assert word_at(over, 2) is None
-    assert word_at(over, 99) is None
 
 
 def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import bubbles
 from app.window import Window
-from engine.api import Command, Ending, ModelWanted, Phase, PhaseChanged, Replay
+from engine.api import Command, Ending, Replay
 from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 FIRST = "# Cake\n\nTake **flour**."
@@ -77,17 +77,3 @@ def test_they_stand_over_no_text_and_no_other_button(window):
             block = block.next()
         if not view.model_link.isHidden():
             assert not view.model_link.geometry().intersects(view.tools.geometry())
-
-
-def test_they_are_in_sight_at_the_end_of_a_long_conversation(window):
-    for turn in range(1, 12):
-        tell(window, *spoken_turn(turn, "a", "It is ten."))
-    assert window.conversation.verticalScrollBar().maximum() > 0
-    assert window.conversation.tools.isVisible()
-
-
-def test_they_go_with_the_conversation(talked):
-    talked.conversation.clear_all()
-    assert not talked.conversation.tools.isVisible()
-    tell(talked, ModelWanted(9), PhaseChanged(9, Phase.IDLE))
-    assert talked.conversation.tools.exchange is None

@@ -7,14 +7,13 @@ import pytest
 
 from app.first_start.card import STEP_KEY, STEPS
 from app.first_start.echo import Echo, EchoMeasurement
-from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, ModelStep, Step
+from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, Step
 from app.settings.form import Form
 from app.window import Window
 from engine.api import (
     Activity,
     ChangeSetting,
     Command,
-    ConversationOpened,
     DevicesChanged,
     FetchModels,
     Heard,
@@ -91,13 +90,6 @@ def test_a_typed_turn_takes_the_place_of_the_card_and_one_said_to_it_does_not(wi
     assert window.first_start.isVisible()
     window.on_event(Heard(3, "can you hear me", 0.9, "sphinx"))
     window.first_start.leave.click()
-    assert window.conversation.isVisible()
-
-
-def test_an_old_conversation_takes_its_place(window):
-    turn = Heard(1, "can you hear me", 0.9, "sphinx")
-    window.on_event(ConversationOpened(7))
-    window.on_event(turn)
     assert window.conversation.isVisible()
 
 
@@ -220,11 +212,6 @@ def test_the_editors_show_what_is_set(window):
     assert shown["window.talk_key"].control.text() == "F9"
 
 
-def test_the_models_are_one_click_away(window, qtbot):
-    with qtbot.waitSignal(window.first_start.models):
-        step(window, ModelStep).open.click()
-
-
 @pytest.mark.parametrize("width", [480, 1100])
 def test_no_step_is_wider_than_the_window(window, width):
     window.resize(width, 640)
@@ -265,14 +252,3 @@ def test_what_the_echo_means_is_told(raw_db, left_db, *, is_heard, is_cancelled,
     assert advice in echo.advice
     assert ("talk key" in echo.advice) or is_cancelled is not False
     assert measured(raw_db, left_db, levels=4) is None  # too little says nothing
-
-
-def test_the_room_is_what_was_heard_before_the_loudspeaker():
-    measurement = EchoMeasurement()
-    for _ in range(10):
-        measurement.add(Levels(-60.0, SILENT, -60.0))
-    for _ in range(10):
-        measurement.add(Levels(-30.0, PLAYS, -30.0))
-    for _ in range(50):
-        measurement.add(Levels(-35.0, SILENT, -35.0))  # it rings on
-    assert measurement.echo == Echo(-60.0, -30.0, -30.0)

@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QFontDatabase
 from PySide6.QtWidgets import QCheckBox
 
 from app.look.controls import pixmap
-from app.look.theme import FAMILY, Mode, load_fonts, mode_named, palettes, style_sheet
+from app.look.theme import FAMILY, Mode, load_fonts, palettes
 from engine.api import resource
 
 BOTH = ["dark", "light"]
@@ -77,15 +77,6 @@ def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme):
     middle = picture.height() // 2
     row = {picture.pixelColor(x, middle).name() for x in range(picture.height())}
     assert theme.colour("control").name() in row
-
-
-def test_an_unknown_theme_is_the_systems():
-    assert mode_named("dark") is Mode.DARK
-    assert mode_named("pink") is Mode.SYSTEM
-
-
-def test_the_style_sheet_knows_every_colour_it_names():
-    assert "$" not in style_sheet(palettes()["dark"])
 
 
 def test_the_shipped_font_is_used(qapp):

@@ -9,7 +9,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.models.page import ModelsPage
-from app.models.row import remarks_on, size_of
 from engine import api
 from tests.app.test_window import drop
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
@@ -32,11 +31,6 @@ def test_every_model_is_a_row_with_size_licence_and_need(page):
     assert "more memory than this computer" in page.rows["qwen3-8b"].remarks.text()
     assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
     assert "0.6 s" in page.rows["whisper-base"].remarks.text()
-
-
-def test_what_is_to_be_known_before_a_fetch_stands_first_among_the_remarks():
-    row = replace(entry("voxtream2", "A voice", "voice"), fits=False, notice="Two licences.")
-    assert remarks_on(row).startswith("Two licences. ")
 
 
 @pytest.mark.parametrize(
@@ -177,8 +171,3 @@ def test_the_door_stays_below_its_reply(window):
     conversation.verticalScrollBar().setValue(0)
     QApplication.processEvents()
     assert (model_link.isVisible(), model_link.y()) == (True, before)
-
-
-@pytest.mark.parametrize(("megabytes", "words"), [(0.3, "0 MB"), (148, "148 MB"), (2497, "2.5 GB")])
-def test_sizes_are_short(megabytes, words):
-    assert size_of(megabytes) == words

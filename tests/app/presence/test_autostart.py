@@ -34,11 +34,6 @@ def test_a_desktop_that_turned_it_off_is_believed(line):
     assert not autostart.is_on()
 
 
-def test_its_own_command_starts_this_program():
-    command = autostart.own_command()
-    assert Path(command[0]).exists()
-
-
 def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
@@ -79,12 +74,6 @@ def test_a_start_is_noted_once(tmp_path, monkeypatch):
     autostart.note_start()
     autostart.note_start()
     assert noted.read_text() == "up\n"
-
-
-@pytest.mark.parametrize("place", ["", "/nowhere/started"])
-def test_without_a_place_nothing_is_noted(place, monkeypatch):
-    monkeypatch.setenv("RUBATO_STARTED", place)
-    autostart.note_start()
 
 
 def test_at_login_the_launcher_is_started_which_outlives_updates(tmp_path, monkeypatch):

@@ -141,12 +141,6 @@ def answer(qtbot, channel: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def test_an_order_is_told_and_answered(qtbot, channel, told):
-    channel.sendall(ipc_client.encode(Message(Order.TOGGLE)))
-    assert answer(qtbot, channel) == b"\n"
-    assert told == [Message(Order.TOGGLE)]
-
-
 def test_why_something_is_refused_is_said(qtbot, channel):
     channel.sendall(ipc_client.encode(Message(Order.SAY, "refuse")))
     assert answer(qtbot, channel) == b"No.\n"

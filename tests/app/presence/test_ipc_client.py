@@ -132,12 +132,6 @@ def test_without_a_running_program_there_is_no_state(runtime):
     assert "not running" in done.stderr
 
 
-def test_a_wrong_order_is_explained_by_the_command_line(runtime):
-    done = rubato("talk", "louder")
-    assert done.returncode == 2
-    assert "press" in done.stderr
-
-
 def test_the_client_loads_neither_qt_nor_the_engine(runtime):
     heavy = ("PySide6", "engine", "argparse", "logging", "app.command.cli")
     script = (

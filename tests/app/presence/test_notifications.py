@@ -110,11 +110,3 @@ def test_stillness_is_followed_and_so_is_its_end(qtbot, portal, bus, told, key, 
     for value in values:
         change(portal, key, value)
     qtbot.waitUntil(lambda: told == [False, True, False])
-
-
-def test_without_a_portal_things_move(qtbot, bus, told):
-    Stillness(bus, told.append)
-    answers: list[object] = []
-    bus.call(SETTINGS, "ReadAll", "as", ([],), answers.append)
-    qtbot.waitUntil(lambda: bool(answers))
-    assert told == []

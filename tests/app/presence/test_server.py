@@ -51,12 +51,6 @@ def test_it_serves_where_it_is_switched_on_and_tells_who_is_connected(qtbot, mak
     assert "Connected: 127.0.0.1." in server.state
 
 
-def test_it_serves_nobody_before_it_is_switched_on(make):
-    server = make(SERVES, on=False)
-    server.begin()
-    assert server.state == ""
-
-
 def test_a_change_of_the_settings_is_a_new_server(qtbot, make):
     server = make(SERVES, on=False)
     server.choose("serve.on", True)

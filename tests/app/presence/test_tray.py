@@ -150,10 +150,3 @@ def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot):
     assert tray.is_there
     panel.is_there = False
     assert not tray.is_there  # it may go as well
-
-
-def test_none_is_there_where_none_is_wanted(tray):
-    tray.want(True)
-    tray.want(False)
-    assert tray.icon is None
-    assert not tray.is_there

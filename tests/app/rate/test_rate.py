@@ -118,13 +118,6 @@ def test_the_readout_says_target_and_measured_until_the_next_turn(panel):
     assert panel.readout.text() == "target 4.0"
 
 
-def test_screen_readers_hear_the_rate_in_words(panel):
-    panel.show_rate(4.0)
-    assert panel.slider.accessibleDescription() == "4.0 syllables per second"
-    press(panel, Qt.Key.Key_Home)
-    assert panel.slider.accessibleDescription() == "own pace"
-
-
 def test_the_trace_keeps_twenty_seconds_of_speech_and_no_silence(qtbot, theme):
     now = [0.0]
     trace = RateTrace(theme, None, clock=lambda: now[0])

@@ -126,13 +126,6 @@ def test_what_went_wrong_is_said_until_it_is_tried_again(qtbot, make, script, wo
     lesson.end()
 
 
-def test_the_fault_of_one_phrase_is_not_that_of_the_next(qtbot, make):
-    lesson = make(KILLED)
-    teach(qtbot, lesson)
-    lesson.show_phrase(OTHER)
-    assert f"“{OTHER}” is not taught yet" in lesson.words.text()
-
-
 @pytest.mark.parametrize(
     ("script", "event"),
     [

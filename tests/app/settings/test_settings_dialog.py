@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
 from app.settings.dialog import SettingsDialog
-from app.settings.form import PAGES, Form
+from app.settings.form import PAGES
 from engine.api import ChangeSetting, Part, Ready, SettingChanged, Settings
 from engine.settings import Choice, Range, change, keys
 from tests.fakes_engine import READY
@@ -25,10 +25,6 @@ def control(dialog: SettingsDialog, key: str, kind: type):
     return next(each.control for each in dialog.editors(key) if isinstance(each.control, kind))
 
 
-def test_all_settings_are_known_by_their_keys():
-    assert set(Form(Settings()).values) == set(keys())
-
-
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
 def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field):
     assert field.key in keys()
@@ -44,10 +40,6 @@ def test_it_shows_the_settings_in_force(dialog):
     assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 240
     prompt = control(dialog, "language_model.system_prompt", QPlainTextEdit)
     assert prompt.toPlainText() == Settings().language_model.system_prompt
-
-
-def test_opening_it_changes_nothing(dialog, posted):
-    assert posted == []
 
 
 def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):

@@ -26,12 +26,6 @@ def test_it_opens_by_key_and_by_the_line_under_the_parts(window):
     assert first.isVisible()
 
 
-def test_it_says_when_there_is_nothing_to_show(window):
-    empty = window.shelf.status.show_times()
-    assert empty.none_yet.isVisible()
-    assert not empty.copy.isEnabled()
-
-
 def test_it_follows_the_turns_while_it_is_open(window, view):
     assert [view.cell(row, 0) for row in range(6)] == ["120", "180", "190", "192", "240", "310"]
     before = view.bars.sizeHint().height()
@@ -52,12 +46,6 @@ def test_a_bar_is_as_long_as_its_turn_took(window, view, theme):
     colours = [image.pixelColor(x, middle).name() for x in range(image.width())]
     accent, control = theme.colour("accent").name(), theme.colour("control").name()
     assert colours.count(control) == pytest.approx(colours.count(accent) * 120 / 70, rel=0.1)
-
-
-def test_escape_closes_it_and_the_window_stays(window, view):
-    QTest.keyClick(view, Qt.Key.Key_Escape)
-    assert not view.isVisible()
-    assert window.isVisible()
 
 
 def ended(turn: int, heard_ms: float | None, *, transcript_ms: float | None = None) -> TurnEnded:
@@ -97,10 +85,3 @@ def test_a_turn_that_was_not_spoken_has_no_bar():
 def test_only_the_last_turns_are_kept():
     times = told(*(ended(turn, 100.0) for turn in range(KEPT + 10)))
     assert [turn.turn for turn in times.turns] == list(range(10, KEPT + 10))
-
-
-def test_the_text_is_a_table_of_stages_and_one_of_turns():
-    lines = told(ended(4, 300.4, transcript_ms=100.0)).as_text().splitlines()
-    assert lines[0].split("\t") == ["stage (ms)", "last", "median", "95 %"]
-    assert lines[len(STAGES)].split("\t") == ["first sound heard", "300", "300", "300"]
-    assert lines[-1].split("\t") == ["turn 4", "–", "100", "0", "–", "–", "300"]  # noqa: RUF001

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.language import tr
-from app.voice.comparison import ComparisonPage, figures
+from app.voice.comparison import ComparisonPage
 from engine.api import Command, Compared, Comparing, ComparisonState, Translatable
 
 DONE = Compared("espeak", "eSpeak NG", ComparisonState.DONE, "Alan", 12.6, 1, 0.014, 4.53, 2.5, 0.0)
@@ -87,14 +87,6 @@ def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
     assert Comparing(True) not in posted  # nothing is heard
 
 
-def test_a_second_comparison_begins_with_an_empty_table(opened, qtbot):
-    page = opened(telling(DONE))
-    run(page, qtbot)
-    page.table.show_row(ABSENT)
-    run(page, qtbot)
-    assert list(page.table.lines) == ["espeak"]
-
-
 def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):
     page = opened(telling(texts=["The loudspeaker is gone.", "Connect it."]))
     run(page, qtbot)
@@ -127,7 +119,3 @@ def test_the_table_is_exported(opened, qtbot, tmp_path):
     assert "table.csv" in page.notice.text()
     page._write(tmp_path / "nowhere" / "table.csv")
     assert "cannot be written" in page.notice.text()
-
-
-def test_what_is_not_known_is_empty():
-    assert figures(Compared("smlle", "SMLLE")) == ("", "", "", "")

@@ -49,7 +49,6 @@ from tests.fakes_engine import BUILT_IN, entry
 
 LEFT = Qt.MouseButton.LeftButton
 ANTON = VoiceEntry("Anton", own=True)
-HEART = VoiceEntry("Heart", own=True, description="American woman, warm, publisher's grade A")
 GRANDMA = VoiceEntry("Grandma", clip_s=9.4, snr_db=38.2, made_for=("neural 1",), again=True)
 STRANGER = VoiceEntry("Stranger", made_for=("other",), usable=False, why_not="It is for other.")
 LISTED = VoicesListed((ANTON, GRANDMA, STRANGER), ("Oma",))
@@ -95,11 +94,6 @@ def test_a_row_says_what_a_voice_is_and_what_can_be_done(page):
     assert (stranger.hear.isEnabled(), stranger.use.isEnabled()) == (False, False)
     assert grandma.actions_of["Make again from its recording"].isEnabled()
     assert not stranger.actions_of["Make again from its recording"].isEnabled()
-
-
-def test_a_description_stands_first(page):
-    page.takes(VoicesListed((HEART,)))
-    assert page.rows["Heart"].facts.text() == f"{HEART.description} · not used yet"
 
 
 def test_a_letter_goes_to_the_next_voice_that_begins_with_it(page, qtbot):
@@ -148,12 +142,6 @@ def test_what_is_chosen_from_a_row_is_asked_of_the_engine(page, posted, qtbot):
     ]
 
 
-def test_a_pace_that_is_shown_is_not_asked_for(page, posted):
-    page.takes(VoicesListed((VoiceEntry("Anton", own=True, pace=4.0),)))
-    assert page.rows["Anton"].pace.value() == 4.0
-    assert posted == []
-
-
 def test_a_name_is_written_over_and_asked_for_once(page, posted, qtbot):
     row = page.rows["Grandma"]
     row.rename()
@@ -164,13 +152,6 @@ def test_a_name_is_written_over_and_asked_for_once(page, posted, qtbot):
     row.rename()
     qtbot.keyClick(row.new_name, Qt.Key.Key_Return)  # as it was
     assert len(posted) == 1
-
-
-def test_a_row_that_stays_is_the_same_widget_and_one_that_goes_is_gone(page):
-    before = page.rows["Anton"]
-    page.takes(VoicesListed((ANTON, VoiceEntry("New"))))
-    assert page.rows["Anton"] is before
-    assert list(page.rows) == ["Anton", "New"]
 
 
 def test_what_was_removed_comes_back_or_goes_for_good(page, posted, qtbot):

@@ -20,7 +20,6 @@ from engine.api import (
     Command,
     PreviewVoice,
     StopReply,
-    VoicesChanged,
 )
 from tests.fakes_engine import READY
 
@@ -97,13 +96,6 @@ def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
     assert not sheet.isVisible()
 
 
-def test_an_adopted_recording_closes_the_sheet(area, qtbot):
-    area.on_event(inspected())
-    area.sheet.consent.agreed.setChecked(True)
-    qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
-    assert not area.sheet.isVisible()
-
-
 @pytest.mark.parametrize("size", [(480, 640), (1100, 780)])
 def test_the_sheet_moves_nothing_and_stays_in_the_window(window, size):
     window.resize(*size)
@@ -129,13 +121,6 @@ def test_a_voice_needs_a_name(area):
     area.sheet.consent.agreed.setChecked(True)
     area.sheet.consent.name.setText("   ")
     assert not area.sheet.consent.adopt.isEnabled()
-
-
-def test_the_place_to_drop_says_when_no_recording_can_be_used(area):
-    area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=False))
-    assert area.target.facts.text() == "these voices are fixed"
-    area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=True))
-    assert area.target.facts.text() == "ten seconds of clear speech, any format"
 
 
 @pytest.fixture

@@ -70,14 +70,6 @@ def test_what_bears_no_marks_loads_no_parser(monkeypatch):
     ]
 
 
-def test_nor_does_a_long_text(monkeypatch):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
-    shown = texts("It is ten, as I said. " * 200 + "\n\n  So \n it is. ")
-    assert "".join(shown[:-1]).split() == ("It is ten, as I said. " * 200).split()
-    assert max(map(len, shown)) <= LONGEST
-    assert shown[-1] == "So\nit is."
-
-
 def test_a_table_becomes_cells():
     before, *cells, end, after = read(
         "Two:\n\n| Name | *Price* |\n|:---|---:|\n| a \\| b | 5 |\n| c\n\nSo."
@@ -88,17 +80,6 @@ def test_a_table_becomes_cells():
     assert places == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
     assert {each.cell.align for each in cells[1::2] if each.cell} == {Align.RIGHT}
     assert (end.text, end.shape) == ("", Shape.AFTER)
-
-
-@pytest.mark.parametrize(
-    "table", ["a | b\n--|--\n1 | 2", "|a|b|\n|-|-|\n|1|2|", "a|b\n:-:|-\n1|2|3"]
-)
-def test_a_table_needs_no_outer_bars(table):
-    assert texts(table) == ["a", "b", "1", "2", ""]
-
-
-def test_what_only_has_bars_is_no_table():
-    assert texts("a | b\nc | d") == ["a | b\nc | d"]
 
 
 GROWING = (

@@ -96,12 +96,6 @@ def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures
     assert "Ctrl" in failures[0]
 
 
-def test_why_a_key_is_lost_is_said(keys, source, failures):
-    keys.choose({Action.TALK: "F9"})
-    source.lost.emit("Another program has it.")
-    assert failures == ["A global key does not work. Another program has it."]
-
-
 def test_a_system_without_global_keys_names_the_command_line(window, failures):
     keys = GlobalKeys(CommandHandler(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
     keys.failed.connect(lambda message, hint: failures.append(hint))

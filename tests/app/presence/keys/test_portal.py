@@ -160,13 +160,6 @@ def test_a_portal_without_global_keys_is_said_with_the_way_round(qtbot, portals,
     assert "rubato talk toggle" in told.lost[0]
 
 
-def test_no_portal_at_all_is_said(qtbot, keys, hear):
-    told = hear(keys)
-    keys.grab(WANTED)
-    qtbot.waitUntil(lambda: bool(told.lost))
-    assert "rubato talk toggle" in told.lost[0]
-
-
 def test_without_a_bus_it_is_said_at_once(qapp, hear):
     keys = PortalKeys(Bus())
     told = hear(keys)

@@ -68,14 +68,6 @@ def test_a_hot_key_is_down_until_the_keyboard_lets_go(qtbot, keys, user32, hear)
     assert not keys._held.isActive()  # nothing is looked at while no key is held
 
 
-def test_other_messages_are_not_ours(keys, hear):
-    told = hear(keys)
-    keys.grab({Action.TALK: parse("F9")})
-    deliver(keys, 1)
-    deliver(keys, 0x5200, message=0x0100)
-    assert told.keys == []
-
-
 def test_a_key_another_program_has_is_said(keys, user32, hear):
     told = hear(keys)
     user32.taken = {parse("F9").virtual_key}
