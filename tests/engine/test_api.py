@@ -152,8 +152,3 @@ def test_an_engine_that_was_never_started_can_be_stopped() -> None:
 @pytest.mark.parametrize("name", api._later())
 def test_what_is_imported_later_is_there(name: str) -> None:
     assert getattr(api, name) is not None
-
-
-def test_another_name_is_no_attribute() -> None:
-    with pytest.raises(AttributeError, match="has no 'sing'"):
-        api.sing  # noqa: B018 - asked for, and not there

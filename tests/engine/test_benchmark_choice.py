@@ -19,13 +19,6 @@ class Pick:
 PICK = Pick("steam", "It is quick.")
 
 
-def test_a_pick_is_found_again_alone_in_its_folder(tmp_path: Path) -> None:
-    file = tmp_path / "new" / "pick.json"
-    write_pick(PICK, file, what="engine", setting="car.engine")
-    assert read_pick(Pick, file) == PICK
-    assert list(file.parent.iterdir()) == [file]
-
-
 def test_a_reason_keeps_its_template_and_that_of_an_older_file_is_english(tmp_path: Path) -> None:
     file = tmp_path / "pick.json"
     reason = joined((Translatable("{name} is quick.", name="Steam {x}"), Translatable("Go.")))

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from engine import licences
-from engine.licences import Work
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
 
@@ -41,10 +40,6 @@ def test_a_fetched_model_is_named_with_its_terms_and_authors(
         assert [work.name for work in models] == ["kokoro (model)", "kokoro-voices (model)"]
         assert {work.terms for work in models} == {"Apache-2.0"}
         assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
-
-
-def test_what_is_not_installed_has_no_text():
-    assert licences.text_of(Work("no such package", "1", "MIT")) == ""
 
 
 def package(folder: Path, metadata: str) -> Distribution:

@@ -48,12 +48,6 @@ def test_a_missing_file_gives_the_defaults_in_silence(path):
     assert load(path) == (Settings(), ())
 
 
-def test_what_was_saved_is_loaded_again(path):
-    settings = change(change(Settings(), "speech.rate", 3.5), "window.theme", "dark")
-    save(settings, path)
-    assert load(path) == (settings, ())
-
-
 OTHERS: dict[str, Value] = {
     "audio.microphone": 'USB "Headset"\\',
     "audio.loudspeaker": "Hörer, hinten",

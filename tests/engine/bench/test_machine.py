@@ -208,15 +208,6 @@ def test_slow_ears_on_a_busy_machine_are_to_be_measured_again() -> None:
         assert pick.reason.endswith(WHEN_IDLE) is advised
 
 
-def test_one_recogniser_can_be_measured_alone_with_what_others_took_meanwhile() -> None:
-    machine = Machine()
-    machine.others = 0.5
-    (row,) = bench_recognisers(
-        Settings(), ("whisper",), factories=machine.factories, gauges=machine.gauges
-    )
-    assert (row.name, row.load_s, row.others) == ("whisper", 0.5, 0.5)
-
-
 def measured(machine: Machine) -> tuple[Row, ...]:
     return bench(
         Settings(), factories=machine.factories, gauges=machine.gauges, profiles=machine.measure
@@ -251,19 +242,6 @@ def test_nothing_is_picked_when_no_profile_was_measured(
     machine.profiles = {"int4": "it did not answer."}
     assert pick_profile(measured(machine)) is None
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_person_is_told_how_far_it_is() -> None:
-    machine, told = Machine(), list[str]()
-    bench(
-        Settings(),
-        factories=machine.factories,
-        gauges=machine.gauges,
-        tell=told.append,
-        profiles=machine.measure,
-    )
-    assert told[0] == "Measuring the voices ..."
-    assert all(name in told[1] for name in benchmark.RECOGNISERS)
 
 
 def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:

@@ -28,13 +28,6 @@ def test_every_gguf_file_of_a_folder_is_added(data, tmp_path):
     assert [each.path for each in add(tmp_path / "all", data)] == [str(file) for file in files]
 
 
-def test_the_same_file_is_listed_once(data, tmp_path):
-    file = gguf(tmp_path / "mine.gguf")
-    add(file, data)
-    add(file, data)
-    assert len(added(data)) == 1
-
-
 def test_what_is_forgotten_stays_on_the_disk(data, tmp_path):
     file = gguf(tmp_path / "mine.gguf")
     add(file, data)

@@ -12,13 +12,11 @@ from engine.models import listing, storage
 from engine.models.added import add
 from engine.models.choice import changes, remove, told
 from engine.models.listing import (
-    MEGABYTES_A_CORE,
     OWN_MB,
     SYSTEM_SHARE,
     Machine,
     entries,
     entry,
-    need_mb,
     this_machine,
 )
 from engine.models.servers import Served
@@ -205,30 +203,10 @@ def test_half_a_model_says_how_much_of_it_is_there(hub, data):
     assert (half.state, half.megabytes_here, half.megabytes) == (Presence.PARTIAL, 3, 2497)
 
 
-def test_a_name_that_is_none_is_refused(hub):
-    with pytest.raises(InvalidInput, match="no model called"):
-        entry("qwen9", Settings())
-
-
 def test_memory_counts_with_what_is_always_there():
     machine, most = Machine(8_000, 4), int(8_000 * (1 - SYSTEM_SHARE)) - OWN_MB
     assert machine.has_memory_for(most)
     assert not machine.has_memory_for(most + 1)
-
-
-def test_more_cores_think_fast_with_more():
-    size = 4 * MEGABYTES_A_CORE
-    assert Machine(8_000, 4).thinks_fast_with(size)
-    assert not Machine(8_000, 3).thinks_fast_with(size)
-
-
-@pytest.mark.parametrize("kind", ["recogniser", "language model", "voice"])
-def test_a_larger_model_needs_more(kind):
-    assert 0 < need_mb(kind, 100) < need_mb(kind, 1000)
-
-
-def test_nothing_is_said_of_what_nobody_knows():
-    assert need_mb("codec", 100) == need_mb("voice", 0) == 0
 
 
 def test_this_machine_is_described():

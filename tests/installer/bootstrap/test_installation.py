@@ -1,10 +1,7 @@
 """An installation: whole and in force at its end, or as it was, with a sentence why."""
 
-import json
 import subprocess
-import sys
 import threading
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -12,11 +9,9 @@ import pytest
 from installer.bootstrap import current_version, installation, paths, payload
 from installer.bootstrap.installation import Choice, install
 from installer.bootstrap.paths import Home
-from installer.bootstrap.payload import Payload, Variant
+from installer.bootstrap.payload import Variant
 from installer.bootstrap.progress import Cancelled, Progress
 from installer.commands import SetupError
-
-Release = Callable[[str], Payload]
 
 
 def told(home: Home, name: str, *words: str) -> str:
@@ -44,14 +39,13 @@ class Seen:
         self.details.append(detail)
 
 
-def test_an_installation_ends_with_a_program_that_starts(home, release):
+def test_an_installation_ends_with_a_program_that_starts_and_a_second_does_nothing(home, release):
     name = install(home, release("1.0"))
     assert name == in_force(home) == "env-1.0-cpu"
     assert told(home, name, "say", "hello") == "rubato 1.0 say hello"
-
-
-def test_a_second_installation_of_the_same_does_nothing(home, release):
-    install(home, release("1.0"))
+    notes = [each.read_text() for each in home.env(name).rglob("*.txt.installed")]
+    assert notes
+    assert all("--require-hashes" in said and "--no-deps" in said for said in notes)
     steps: list[str] = []
     install(home, release("1.0"), progress=Progress(Seen(), steps.append))
     assert steps == ["switch"]
@@ -64,14 +58,6 @@ def test_progress_grows_and_names_what_is_done(home, release):
     assert seen.parts[-1] <= 1
     assert any("torch" in title for title in seen.titles)
     assert "Downloaded run.txt" in seen.details
-
-
-def test_packages_are_installed_by_their_hashes_and_nothing_is_resolved(home, release):
-    name = install(home, release("1.0"))
-    for notes in home.env(name).rglob("*.txt.installed"):
-        said = notes.read_text()
-        assert "--require-hashes" in said
-        assert "--no-deps" in said
 
 
 def test_without_a_network_all_comes_from_the_folder_that_was_named(home, release, tmp_path):
@@ -213,11 +199,3 @@ def test_the_kept_payload_installs_again_without_the_archive(home, release):
     kept = payload.read(home.payloads / "1.0")
     home.remove(name)
     assert told(home, install(home, kept), "x") == "rubato 1.0 x"
-
-
-def test_status_is_json_for_other_programs(home, release):
-    name = install(home, release("1.0"))
-    command = [sys.executable, str(release("1.0").folder / payload.BOOTSTRAPPER), "status"]
-    said = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert said["current"] == name
-    assert said["whole"] is True

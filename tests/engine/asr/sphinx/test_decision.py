@@ -15,13 +15,6 @@ def heard(text: str, least: float, *, unseen: int = 0, score: float = -3.0) -> H
     return Hypothesis(words, (*[1.0] * (len(words) - 1), least)[: len(words)], unseen, score)
 
 
-def test_a_clear_phrase_needs_no_second_opinion():
-    likely = sure(heard("what time is it", 0.9))
-    assert likely is not None
-    assert likely.text == "what time is it"
-    assert likely.confidence > 0.9
-
-
 @pytest.mark.parametrize(
     "doubtful",
     [heard("do you thank it till are", 0.9, unseen=5), heard("what are one", 0.05, unseen=2)],

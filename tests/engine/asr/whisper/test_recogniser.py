@@ -82,10 +82,6 @@ def test_nobody_speaking_is_nothing_heard_whatever_the_model_would_say(recognise
     assert recognition.finish().text == ""
 
 
-def test_no_audio_at_all_is_nothing_heard(recogniser):
-    assert recogniser.open().finish().text == ""
-
-
 def test_text_that_fails_the_gates_is_not_said(loaded, say):
     strict = WhisperRecogniser(loaded, gates=Gates(logprob=0.0))
     heard = pushed(strict, say("hello there")).finish()
@@ -129,11 +125,6 @@ def test_an_utterance_longer_than_the_window_is_decoded_piece_by_piece(loaded, s
     assert counting.longest <= 30 * SAMPLE_RATE
 
 
-def test_a_thrown_away_utterance_leaves_nothing_to_the_next(recogniser, say):
-    pushed(recogniser, say("hello there")).close()
-    assert recogniser.open().finish().text == ""
-
-
 def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
     recognition = pushed(recogniser, say("hello there"))
     assert recognition.interim(lambda: False) is None
@@ -141,12 +132,6 @@ def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(reco
     assert (interim.text, recognition.partial()) == (SENTENCE, SENTENCE)
     recognition.push(say("hello there"))
     assert recognition.finish().text == SENTENCE
-
-
-def test_closing_after_the_end_is_allowed(recogniser, say):
-    recognition = pushed(recogniser, say("hello there"))
-    recognition.finish()
-    recognition.close()
 
 
 def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):
@@ -171,19 +156,6 @@ def test_the_recogniser_says_what_it_is(recogniser):
     name, _, about = recogniser.info.detail.partition(": ")
     assert name
     assert about.startswith("English model on CPU, int8")
-
-
-def test_a_multilingual_model_takes_any_of_its_languages(multilingual_folder, say):
-    chosen = RecogniserSettings(engine="whisper", model=str(multilingual_folder), language="de")
-    heard = pushed(load_whisper(chosen), say("hello there")).finish()
-    assert heard.text == SENTENCE
-
-
-def test_a_multilingual_model_detects_the_language_when_told_to(multilingual_folder, say):
-    chosen = RecogniserSettings(engine="whisper", model=str(multilingual_folder), language="auto")
-    recogniser = load_whisper(chosen)
-    assert "multilingual" in recogniser.info.detail
-    assert pushed(recogniser, say("hello there")).finish().text == SENTENCE
 
 
 def test_the_language_changes_without_loading(multilingual_folder):
