@@ -54,8 +54,8 @@ class Host:
             assert self.changed.wait_for(came, PATIENCE_S), self.events
 
 
-def test_every_event_comes_from_one_engine_thread_to_the_last_one() -> None:
-    host = Host()
+def test_every_event_comes_from_one_engine_thread_and_stopped_is_the_last() -> None:
+    host, before = Host(), set(threading.enumerate())
     engine = Engine(SETTINGS, host.receive, factories=FakeParts().factories())
     engine.start()
     engine.post(SendText("hello"))
@@ -64,15 +64,6 @@ def test_every_event_comes_from_one_engine_thread_to_the_last_one() -> None:
     assert len({thread for _, thread in host.told}) == 1
     assert host.told[0][1] is not threading.current_thread()
     assert host.most_inside == 1
-
-
-def test_when_stop_returns_everything_was_told_and_stopped_was_the_last() -> None:
-    host, before = Host(), set(threading.enumerate())
-    engine = Engine(SETTINGS, host.receive, factories=FakeParts().factories())
-    engine.start()
-    engine.post(SendText("hello"))
-    host.wait_for(ReplyDelta)
-    engine.stop()
     assert sum(isinstance(event, TurnEnded) for event in host.events) == 1
     assert host.events[-1] == Stopped()
     assert set(threading.enumerate()) <= before

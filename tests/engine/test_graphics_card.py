@@ -17,6 +17,8 @@ def test_a_driver_is_seen_by_its_library_or_its_tool(monkeypatch: pytest.MonkeyP
     assert not card.has_driver()
     monkeypatch.setattr(card.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
     assert card.has_driver()
+    monkeypatch.setattr(card.importlib.util, "find_spec", lambda name: None)
+    assert not card.is_usable()  # without torch
 
 
 @pytest.mark.parametrize(
@@ -30,9 +32,3 @@ def test_a_torch_without_cuda_is_known_by_its_files(
     spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(card.importlib.util, "find_spec", lambda name: spec)
     assert card.knows_cuda() is knows
-
-
-def test_without_torch_there_is_none(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(card, "has_driver", lambda: True)
-    monkeypatch.setattr(card.importlib.util, "find_spec", lambda name: None)
-    assert not card.is_usable()

@@ -42,6 +42,9 @@ def test_a_fetched_model_is_named_with_its_terms_and_authors(
         assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
 
 
+CLASSIFIER = "Classifier: License :: OSI Approved :: MIT License\n"
+
+
 def package(folder: Path, metadata: str) -> Distribution:
     place = folder / "x-1.dist-info"
     place.mkdir()
@@ -49,12 +52,12 @@ def package(folder: Path, metadata: str) -> Distribution:
     return Distribution.at(place)
 
 
-def test_a_whole_licence_in_place_of_its_name_is_not_shown_as_one(tmp_path: Path):
-    classifier = "Classifier: License :: OSI Approved :: MIT License\n"
-    assert licences._terms(package(tmp_path, f"License: {'word ' * 40}\n{classifier}")) == (
-        "MIT License"
-    )
-
-
-def test_silence_is_told(tmp_path: Path):
-    assert licences._terms(package(tmp_path, "License: UNKNOWN\n")) == "not stated"
+@pytest.mark.parametrize(
+    ("metadata", "terms"),
+    [
+        (f"License: {'word ' * 40}\n{CLASSIFIER}", "MIT License"),  # a whole licence is no name
+        ("License: UNKNOWN\n", "not stated"),
+    ],
+)
+def test_terms_are_told_by_their_name(tmp_path: Path, metadata: str, terms: str):
+    assert licences._terms(package(tmp_path, metadata)) == terms

@@ -89,9 +89,6 @@ def test_defaults_and_unknown_keys_are_the_caller_s_choice() -> None:
     with pytest.raises(WrongValue, match=r"lacks the key 'colour'"):
         build(Wheel, {"spokes": 1}, defaults=False)
     assert build(Wheel, {"spokes": 1, "rim": 2}, ignore_unknown=True) == Wheel(1)
-
-
-def test_an_unknown_key_s_hint_lists_those_there_are() -> None:
     with pytest.raises(WrongValue) as refusal:
         build(Wheel, {"rim": 2})
     assert refusal.value.hint == "There are: colour, spokes."
