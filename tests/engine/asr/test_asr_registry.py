@@ -20,28 +20,21 @@ def _nothing_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
 
 
-def test_the_default_needs_no_download():
-    recogniser = load(SETTINGS, ["stop"])
-    assert recogniser.info.name == "sphinx"
+@pytest.mark.parametrize("engine", ["auto", "whisper"])
+def test_the_default_needs_no_download_and_whisper_loads_the_chosen_folder(whisper_folder, engine):
+    model = str(whisper_folder) if engine == "whisper" else ""
+    recogniser = load(replace(SETTINGS, engine=engine, model=model), ["stop"])
+    assert recogniser.info.name == ("sphinx" if engine == "auto" else "whisper")
     recogniser.close()
 
 
-def test_whisper_loads_the_chosen_folder(whisper_folder):
-    recogniser = load(replace(SETTINGS, engine="whisper", model=str(whisper_folder)), ["stop"])
-    assert recogniser.info.name == "whisper"
-    recogniser.close()
-
-
-def test_an_unknown_name_lists_the_known_ones():
+def test_an_unknown_name_lists_the_known_ones_and_another_language_the_way_to_it():
     with pytest.raises(InvalidInput, match="no recogniser called 'siri'") as raised:
         load(replace(SETTINGS, engine="siri"), [])
     assert all(name in raised.value.hint for name in NAMES)
-
-
-def test_the_built_in_recogniser_refuses_other_languages():
-    with pytest.raises(ModelError, match="English only, not 'de'") as raised:
+    with pytest.raises(ModelError, match="English only, not 'de'") as refused:
         load(replace(SETTINGS, language="de"), [])
-    assert "whisper" in raised.value.hint
+    assert "whisper" in refused.value.hint
 
 
 def test_only_the_chosen_engine_is_imported():

