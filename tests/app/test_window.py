@@ -14,25 +14,7 @@ from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
 from app.window import Window
-from engine.api import (
-    AddVoice,
-    ChangeSetting,
-    Failed,
-    Heard,
-    Loading,
-    NewConversation,
-    Notice,
-    Part,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    Ready,
-    SendText,
-    SettingChanged,
-    Settings,
-    StopReply,
-    TurnMetrics,
-)
+from engine import api
 from tests.fakes_engine import READY, spoken_turn
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -71,7 +53,7 @@ def test_a_typed_line_becomes_a_turn(window, posted):
     window.composer.line.setText("")
     window.composer.type("  what time is it?  ")
     key(window, Qt.Key.Key_Return)
-    assert posted == [SendText("what time is it?")]
+    assert posted == [api.SendText("what time is it?")]
     assert window.composer.line.text() == ""
 
 
@@ -83,27 +65,27 @@ def test_letters_begin_a_typed_turn_wherever_the_focus_is(window):
 
 
 def test_the_welcome_goes_with_the_first_turn_and_comes_with_a_new_conversation(window, posted):
-    tell(window, SettingChanged("window.first_start", 5))
+    tell(window, api.SettingChanged("window.first_start", 5))
     assert window.welcome.isVisible()
     tell(window, *spoken_turn(1, "a", "b"))
     assert window.conversation.isVisible()
     assert not window.welcome.isVisible()
     key(window, Qt.Key.Key_N, CTRL)
-    assert posted == [NewConversation()]
+    assert posted == [api.NewConversation()]
     assert window.welcome.isVisible()
 
 
 def test_stop_can_be_pressed_only_while_there_is_a_reply(window, posted):
     assert not window.composer.stop.isEnabled()
-    tell(window, PhaseChanged(1, Phase.SPEAKING))
+    tell(window, api.PhaseChanged(1, api.Phase.SPEAKING))
     window.composer.stop.click()
-    assert posted == [StopReply()]
-    tell(window, PhaseChanged(1, Phase.IDLE))
+    assert posted == [api.StopReply()]
+    tell(window, api.PhaseChanged(1, api.Phase.IDLE))
     assert not window.composer.stop.isEnabled()
 
 
 def test_no_fault_is_lost_and_the_same_one_counts(window):
-    first, second = Failed("a", "First.", "Mend it."), Failed("b", "Second.", "")
+    first, second = api.Failed("a", "First.", "Mend it."), api.Failed("b", "Second.", "")
     tell(window, first)
     assert window.banner.isVisible()
     assert window.banner.hint.text() == "Mend it."
@@ -120,18 +102,22 @@ def test_no_fault_is_lost_and_the_same_one_counts(window):
 
 def test_a_fault_does_not_take_the_keyboard_away(window):
     window.composer.type("a")
-    tell(window, Failed("device", "No microphone was found.", "Plug one in."))
+    tell(window, api.Failed("device", "No microphone was found.", "Plug one in."))
     key(window, Qt.Key.Key_B)
     assert window.composer.line.text().lower() == "ab"
 
 
 def test_several_faults_take_one_line_and_each_can_be_mended(window):
     tell(
-        window, Failed("device", "No microphone was found.", "Plug one in.", None, Part.MICROPHONE)
+        window,
+        api.Failed("device", "No microphone was found.", "Plug one in.", None, api.Part.MICROPHONE),
     )
     alone = window.banner.sizeHint().height()
-    tell(window, Failed("model", "The model is gone. " * 20, "Choose.", None, Part.LANGUAGE_MODEL))
-    tell(window, Failed("engine", "Something went wrong.", ""))
+    tell(
+        window,
+        api.Failed("model", "The model is gone. " * 20, "Choose.", None, api.Part.LANGUAGE_MODEL),
+    )
+    tell(window, api.Failed("engine", "Something went wrong.", ""))
     banner = window.banner
     assert banner.height() < alone
     assert banner.counter.text() == "3/3"
@@ -155,7 +141,7 @@ def test_the_message_field_grows_to_five_lines_and_enter_sends_them(window, post
     assert line.height() - one == pytest.approx(2 * spacing, abs=2)
     assert line.verticalScrollBar().maximum() == 0
     QTest.keyClick(line, Qt.Key.Key_Return)
-    assert posted == [SendText("one\nmore\nmore")]
+    assert posted == [api.SendText("one\nmore\nmore")]
     QApplication.processEvents()
     assert (line.text(), line.height()) == ("", one)
     window.composer.type("\n" * 30)
@@ -166,15 +152,15 @@ def test_the_message_field_grows_to_five_lines_and_enter_sends_them(window, post
 
 
 def test_an_empty_window_offers_what_people_come_for(window):
-    told = [Ready(Part.LANGUAGE_MODEL, "skills")]
-    tell(window, SettingChanged("window.first_start", 99), *told)
+    told = [api.Ready(api.Part.LANGUAGE_MODEL, "skills")]
+    tell(window, api.SettingChanged("window.first_start", 99), *told)
     window.welcome.smarter.click()
     assert window.findChild(ModelsPage).isVisible()
     window.welcome.own_voice.click()
     page = window.shelf.voices.page
     assert page.isVisible()
     assert page.recorder.isVisible()
-    tell(window, Ready(Part.LANGUAGE_MODEL, "llama", "some.gguf"))
+    tell(window, api.Ready(api.Part.LANGUAGE_MODEL, "llama", "some.gguf"))
     assert not window.welcome.smarter.isVisible()
     assert window.welcome.own_voice.isVisible()
 
@@ -182,25 +168,25 @@ def test_an_empty_window_offers_what_people_come_for(window):
 def test_its_first_size_leaves_room_on_the_screen(theme, qtbot, monkeypatch):
     laptop = SimpleNamespace(availableSize=lambda: QSize(1280, 720))
     monkeypatch.setattr(Window, "screen", lambda self: laptop)
-    window = Window(Settings(), lambda command: None, theme)
+    window = Window(api.Settings(), lambda command: None, theme)
     qtbot.addWidget(window)
     assert window.height() < 720
     assert window.width() > 1000
 
 
 def test_a_notice_is_a_line_that_goes_away(window):
-    tell(window, Notice("Timer set."))
+    tell(window, api.Notice("Timer set."))
     assert window.notice.text() == "Timer set."
     window.notice._timer.timeout.emit()
     assert window.notice.text() == ""
 
 
 def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window):
-    tell(window, Loading(Part.RECOGNISER, "Loading whisper", 0.25))
-    row = window.shelf.status.rows[Part.RECOGNISER]
+    tell(window, api.Loading(api.Part.RECOGNISER, "Loading whisper", 0.25))
+    row = window.shelf.status.rows[api.Part.RECOGNISER]
     assert row.is_loading
     assert window.notice.text() == "Getting ready: Recogniser"
-    tell(window, Ready(Part.RECOGNISER, "whisper", "small"))
+    tell(window, api.Ready(api.Part.RECOGNISER, "whisper", "small"))
     assert not row.is_loading
     assert row.accessibleName() == "Recogniser: Whisper, on this computer"
     assert window.notice.text() == ""
@@ -214,14 +200,14 @@ def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
     status.summary.click()
     assert all(row.isVisible() for row in status.rows.values())
     status.summary.click()
-    tell(window, Failed("device", "Unplugged.", "", None, Part.MICROPHONE))
-    assert [part for part, row in status.rows.items() if row.isVisible()] == [Part.MICROPHONE]
+    tell(window, api.Failed("device", "Unplugged.", "", None, api.Part.MICROPHONE))
+    assert [part for part, row in status.rows.items() if row.isVisible()] == [api.Part.MICROPHONE]
     assert status.summary.accessibleName() == "One part needs attention"
 
 
 def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window):
-    tell(window, *READY, Failed("model", "It broke.", "", 3, Part.LANGUAGE_MODEL))
-    row = window.shelf.status.rows[Part.LANGUAGE_MODEL]
+    tell(window, *READY, api.Failed("model", "It broke.", "", 3, api.Part.LANGUAGE_MODEL))
+    row = window.shelf.status.rows[api.Part.LANGUAGE_MODEL]
     assert (row.shown, window.stage.phase.text()) == ("not working", "Needs attention")
     assert row.accessibleDescription() == "It broke."
     tell(window, *spoken_turn(4, "a", "b"))
@@ -232,7 +218,7 @@ def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window):
     ("underruns", "told"), [(0, "after 0.31 s"), (1, "0.31 s · 1 gap"), (2, "0.31 s · 2 gaps")]
 )
 def test_gaps_in_the_reply_are_counted(underruns, told):
-    metrics = TurnMetrics(heard_ms=310, underruns=underruns)
+    metrics = api.TurnMetrics(heard_ms=310, underruns=underruns)
     assert last_turn_line(metrics).endswith(told)
 
 
@@ -247,7 +233,7 @@ def test_the_last_turn_shows_how_long_the_answer_took(window):
 def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, where):
     assert not window.composer.line.acceptDrops()  # so that Qt gives it to the window
     drop(window if where == "window" else window.shelf.voices, Path("/tmp/a clip.flac"))
-    assert posted == [AddVoice(Path("/tmp/a clip.flac"))]
+    assert posted == [api.AddVoice(Path("/tmp/a clip.flac"))]
 
 
 def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted):
@@ -255,21 +241,21 @@ def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted):
     window.composer.type("a")
     key(window, Qt.Key.Key_Up, ALT)
     key(window, Qt.Key.Key_Down, ALT)
-    assert posted == [ChangeSetting("speech.rate", 4.1), ChangeSetting("speech.rate", 4.0)]
+    assert posted == [api.ChangeSetting("speech.rate", 4.1), api.ChangeSetting("speech.rate", 4.0)]
 
 
 def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted):
     tell(window, *READY)
     key(window, Qt.Key.Key_H, CTRL)
-    assert posted == [ChangeSetting("audio.hands_free", True)]
+    assert posted == [api.ChangeSetting("audio.hands_free", True)]
     assert window.composer.talk.words == "Just speak"
-    tell(window, PhaseChanged(1, Phase.LISTENING))
+    tell(window, api.PhaseChanged(1, api.Phase.LISTENING))
     assert window.composer.talk.words == "Listening"
 
 
 def test_what_the_engine_says_is_shown_and_not_posted_back(window, posted):
-    tell(window, *READY, SettingChanged("audio.hands_free", True))
-    tell(window, SettingChanged("audio.volume", 0.4))
+    tell(window, *READY, api.SettingChanged("audio.hands_free", True))
+    tell(window, api.SettingChanged("audio.volume", 0.4))
     assert window.header.hands_free.isChecked()
     assert window.composer.talk.words == "Just speak"
     assert window.header.volume.value() == 40
@@ -281,9 +267,9 @@ def test_volume_and_mute_are_posted(window, posted):
     window.header.mute.click()
     window.header.mute.click()
     assert posted == [
-        ChangeSetting("audio.volume", 0.6),
-        ChangeSetting("audio.volume", 0.0),
-        ChangeSetting("audio.volume", 0.6),
+        api.ChangeSetting("audio.volume", 0.6),
+        api.ChangeSetting("audio.volume", 0.0),
+        api.ChangeSetting("audio.volume", 0.6),
     ]
 
 
@@ -294,17 +280,17 @@ def test_every_click_of_the_theme_button_changes_what_is_seen(window, posted, th
         was_dark = theme.is_dark
         window.header.theme_button.click()
         assert theme.is_dark is not was_dark
-        assert posted[-1] == ChangeSetting("window.theme", "light" if was_dark else "dark")
+        assert posted[-1] == api.ChangeSetting("window.theme", "light" if was_dark else "dark")
 
 
 def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted):
     tell(window, *READY)
-    menu = window.devices.menu(Part.MICROPHONE, window)
+    menu = window.devices.menu(api.Part.MICROPHONE, window)
     names = [action.text() for action in menu.actions()]
     assert names == ["System default", "Built-in microphone", "USB headset"]
     assert menu.actions()[0].isChecked()
     menu.actions()[2].trigger()
-    assert posted == [ChangeSetting("audio.microphone", "USB headset")]
+    assert posted == [api.ChangeSetting("audio.microphone", "USB headset")]
 
 
 def test_the_orb_tells_one_truth_at_rest(window):
@@ -317,9 +303,9 @@ def test_the_orb_tells_one_truth_at_rest(window):
     assert shown() == "Getting ready"  # the voice is still to come
     tell(window, *READY[4:])
     assert shown() == "Ready"
-    tell(window, Failed("device", "Unplugged.", "", None, Part.MICROPHONE))
+    tell(window, api.Failed("device", "Unplugged.", "", None, api.Part.MICROPHONE))
     assert shown() == "No microphone"
-    tell(window, Failed("voice", "It broke.", "", None, Part.SYNTHESISER))
+    tell(window, api.Failed("voice", "It broke.", "", None, api.Part.SYNTHESISER))
     assert shown() == "Needs attention"
     window.banner.dismiss.click()  # does not mend it
     assert shown() == "Needs attention"
@@ -336,7 +322,7 @@ def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_tu
     for _ in range(2_000 // beat.interval()):
         beat.timeout.emit()
     assert not orb.is_animating
-    tell(window, PhaseChanged(1, Phase.SPEAKING))
+    tell(window, api.PhaseChanged(1, api.Phase.SPEAKING))
     assert orb.is_animating
 
 
@@ -344,14 +330,14 @@ def test_the_orb_stands_still_while_the_window_is_hidden(window):
     assert window.stage.orb.is_animating
     window.hide()
     assert not window.stage.orb.is_animating
-    tell(window, PhaseChanged(1, Phase.SPEAKING))
+    tell(window, api.PhaseChanged(1, api.Phase.SPEAKING))
     assert not window.stage.orb.is_animating
     window.show()
     assert window.stage.orb.is_animating
 
 
 def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window):
-    tell(window, Heard(1, "a", 1.0, "keyboard"))
+    tell(window, api.Heard(1, "a", 1.0, "keyboard"))
     window.resize(480, 640)
     QApplication.processEvents()
     assert (window.width(), window.height()) == (480, 640)
@@ -392,7 +378,7 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
 def test_the_talk_button_is_held_with_the_mouse(window, posted):
     tell(window, *READY)
     QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
-    assert posted == [PressTalk()]
+    assert posted == [api.PressTalk()]
     assert window.composer.talk.words == "Release to send"
     QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
     assert window.composer.talk.words == "Hold to talk"

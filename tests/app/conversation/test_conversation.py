@@ -10,16 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.conversation.bubbles import Kind, kind_of, text_rect
 from app.conversation.view import Conversation
 from app.look.theme import Theme
-from engine.api import (
-    Ending,
-    Heard,
-    PartialTranscript,
-    ReplyDelta,
-    ReplyRetracted,
-    Thought,
-    TurnEnded,
-    WordHeard,
-)
+from engine import api
 from tests.fakes_engine import speaking_turn, spoken_turn
 
 
@@ -64,25 +55,25 @@ def marked(conversation: Conversation) -> str:
 
 
 def test_a_partial_transcript_is_faint_until_it_is_final(conversation):
-    tell(conversation, PartialTranscript(1, "what ti"), PartialTranscript(1, "what time"))
+    tell(conversation, api.PartialTranscript(1, "what ti"), api.PartialTranscript(1, "what time"))
     assert blocks(conversation) == [(Kind.PARTIAL, "what time")]
-    tell(conversation, Heard(1, "what time", 0.8, "sphinx"))
+    tell(conversation, api.Heard(1, "what time", 0.8, "sphinx"))
     assert blocks(conversation) == [(Kind.SAID, "what time")]
 
 
 def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conversation):
     tell(
         conversation,
-        Heard(1, "a", 1.0, "keyboard"),
-        Thought(1, "Hm."),
-        PartialTranscript(2, "b"),
+        api.Heard(1, "a", 1.0, "keyboard"),
+        api.Thought(1, "Hm."),
+        api.PartialTranscript(2, "b"),
     )
     assert blocks(conversation) == [
         (Kind.SAID, "a"),
         (Kind.CAPTION, "thinking · …Hm."),
         (Kind.PARTIAL, "b"),
     ]
-    tell(conversation, ReplyDelta(1, "one two"), PartialTranscript(2, "bee"))
+    tell(conversation, api.ReplyDelta(1, "one two"), api.PartialTranscript(2, "bee"))
     assert blocks(conversation) == [
         (Kind.SAID, "a"),
         (Kind.REPLY, "one two"),
@@ -91,16 +82,16 @@ def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conv
 
 
 def test_a_reply_that_was_thought_leaves_the_view(conversation):
-    tell(conversation, Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "They ask.\n\nHm."))
-    tell(conversation, WordHeard(1, 0, 4), ReplyRetracted(1))
+    tell(conversation, api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "They ask.\n\nHm."))
+    tell(conversation, api.WordHeard(1, 0, 4), api.ReplyRetracted(1))
     assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.CAPTION, "thinking · …They ask. Hm.")]
-    tell(conversation, ReplyDelta(1, "Ten."))
+    tell(conversation, api.ReplyDelta(1, "Ten."))
     assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "Ten.")]
 
 
 def test_a_partial_of_nothing_goes_away_again(conversation):
-    tell(conversation, *spoken_turn(1, "a", "b"), PartialTranscript(2, "uh"))
-    tell(conversation, TurnEnded(2, Ending.NOTHING_HEARD, "", "", "", ""))
+    tell(conversation, *spoken_turn(1, "a", "b"), api.PartialTranscript(2, "uh"))
+    tell(conversation, api.TurnEnded(2, api.Ending.NOTHING_HEARD, "", "", "", ""))
     assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "b")]
     tell(conversation, *spoken_turn(3, "c", "d"))
     assert blocks(conversation)[2:] == [(Kind.SAID, "c"), (Kind.REPLY, "d")]
@@ -109,11 +100,11 @@ def test_a_partial_of_nothing_goes_away_again(conversation):
 def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(conversation):
     tell(
         conversation,
-        Heard(1, "a", 1.0, "keyboard"),
-        ReplyDelta(1, "one two"),
-        PartialTranscript(2, "b"),
-        TurnEnded(1, Ending.INTERRUPTED_BY_SPEECH, "a", "one two", "one", "one two"),
-        Heard(2, "bee", 1.0, "keyboard"),
+        api.Heard(1, "a", 1.0, "keyboard"),
+        api.ReplyDelta(1, "one two"),
+        api.PartialTranscript(2, "b"),
+        api.TurnEnded(1, api.Ending.INTERRUPTED_BY_SPEECH, "a", "one two", "one", "one two"),
+        api.Heard(2, "bee", 1.0, "keyboard"),
     )
     assert blocks(conversation) == [
         (Kind.SAID, "a"),
@@ -128,7 +119,7 @@ def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation):
     tell(conversation, *speaking_turn(1, "a", reply, word="is"))
     assert marked(conversation) == "is"
     ten = reply.index("ten")
-    tell(conversation, WordHeard(1, ten, ten + 3))
+    tell(conversation, api.WordHeard(1, ten, ten + 3))
     assert marked(conversation) == "ten"
 
 
@@ -138,7 +129,7 @@ def test_the_mark_follows_the_voice_through_markdown(conversation):
     tell(conversation, *events)
     for word in ("Cake", "Take", "eggs", "Beat", "them", "bake"):
         start = reply.index(word)
-        tell(conversation, WordHeard(1, start, start + len(word)))
+        tell(conversation, api.WordHeard(1, start, start + len(word)))
         assert marked(conversation) == word
         (rect,) = conversation.word_rects()
         assert rect.width() > 5
@@ -146,10 +137,10 @@ def test_the_mark_follows_the_voice_through_markdown(conversation):
 
 def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversation):
     reply = "# Cake\n\n- two *eggs*\n- [flour](https://e.org)\n\n> Done."
-    tell(conversation, Heard(1, "a", 0.9, "sphinx"))
+    tell(conversation, api.Heard(1, "a", 0.9, "sphinx"))
     for character in reply:
-        tell(conversation, ReplyDelta(1, character))
-    tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", reply, reply, reply))
+        tell(conversation, api.ReplyDelta(1, character))
+    tell(conversation, api.TurnEnded(1, api.Ending.COMPLETE, "a", reply, reply, reply))
     tell(conversation, *spoken_turn(2, "b", "Plain."))
     shown = conversation.toPlainText()
     assert shown == "\na\nCake\n•\ttwo eggs\n•\tflour (https://e.org)\nDone.\nb\nPlain."
@@ -161,13 +152,18 @@ def test_what_is_still_to_be_heard_stands_back_until_the_turn_ends(conversation)
     tell(conversation, *speaking_turn(1, "a", "It is ten.", word="is"))
     selections = conversation.extraSelections()
     assert [each.cursor.selectedText() for each in selections] == [" ten."]
-    tell(conversation, TurnEnded(1, Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."))
+    tell(
+        conversation,
+        api.TurnEnded(1, api.Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."),
+    )
     assert conversation.word_rects() == []
     assert conversation.extraSelections() == []
 
 
 def test_the_unheard_rest_of_an_interrupted_reply_stays_grey(conversation, theme):
-    events = spoken_turn(1, "a", "It is ten.", heard="It is", ending=Ending.INTERRUPTED_BY_ESCAPE)
+    events = spoken_turn(
+        1, "a", "It is ten.", heard="It is", ending=api.Ending.INTERRUPTED_BY_ESCAPE
+    )
     tell(conversation, *events)
     block = conversation.document().findBlockByNumber(2)
     grey = "".join(
@@ -200,12 +196,12 @@ def test_copying_gives_plain_words_with_line_ends(conversation):
 
 
 def test_a_selection_survives_the_next_words(conversation):
-    tell(conversation, Heard(1, "a question", 1.0, "keyboard"), ReplyDelta(1, "one "))
+    tell(conversation, api.Heard(1, "a question", 1.0, "keyboard"), api.ReplyDelta(1, "one "))
     cursor = conversation.textCursor()
     cursor.setPosition(conversation.document().findBlockByNumber(1).position())
     cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
     conversation.setTextCursor(cursor)
-    tell(conversation, ReplyDelta(1, "two"), WordHeard(1, 0, 3))
+    tell(conversation, api.ReplyDelta(1, "two"), api.WordHeard(1, 0, 3))
     assert conversation.textCursor().selectedText() == "a question"
 
 

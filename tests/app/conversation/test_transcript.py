@@ -3,19 +3,11 @@
 import pytest
 
 from app.conversation.transcript import Transcript
-from engine.api import (
-    Ending,
-    Heard,
-    PartialTranscript,
-    ReplyDelta,
-    Thought,
-    TurnEnded,
-    WordHeard,
-)
+from engine import api
 
 
-def ended(turn: int, ending: Ending, *, said: str = "", reply: str = "", heard: str = ""):
-    return TurnEnded(turn, ending, said, reply, heard, reply)
+def ended(turn: int, ending: api.Ending, *, said: str = "", reply: str = "", heard: str = ""):
+    return api.TurnEnded(turn, ending, said, reply, heard, reply)
 
 
 def told(*events) -> Transcript:
@@ -26,41 +18,47 @@ def told(*events) -> Transcript:
 
 
 def test_a_partial_that_comes_late_does_not_undo_the_final_text():
-    transcript = told(Heard(1, "What time is it?", 0.9, "sphinx"), PartialTranscript(1, "what"))
+    transcript = told(
+        api.Heard(1, "What time is it?", 0.9, "sphinx"), api.PartialTranscript(1, "what")
+    )
     assert transcript.exchanges[0].said == "What time is it?"
 
 
 def test_thoughts_are_shown_apart_until_the_reply_begins():
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), Thought(1, "First,\n"), Thought(1, "what?"))
+    transcript = told(
+        api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "First,\n"), api.Thought(1, "what?")
+    )
     exchange = transcript.exchanges[0]
     assert (exchange.reply, exchange.caption) == ("", "thinking · …First, what?")
-    transcript.on_event(Thought(1, "x" * 10_000))
+    transcript.on_event(api.Thought(1, "x" * 10_000))
     assert len(exchange.caption) < 150
-    transcript.on_event(ReplyDelta(1, "It is ten."))
+    transcript.on_event(api.ReplyDelta(1, "It is ten."))
     assert (exchange.reply, exchange.caption) == ("It is ten.", "")
 
 
 def test_a_turn_stopped_while_the_model_thought_says_so():
-    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a")
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), Thought(1, "Hm."), end)
+    end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a")
+    transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "Hm."), end)
     assert transcript.exchanges[0].caption == "stopped · Esc"
-    assert transcript.on_event(Thought(1, "late")) is None
+    assert transcript.on_event(api.Thought(1, "late")) is None
 
 
 def test_a_word_outside_the_reply_is_not_shown():
-    transcript = told(ReplyDelta(1, "ten"), WordHeard(1, 2, 9))
+    transcript = told(api.ReplyDelta(1, "ten"), api.WordHeard(1, 2, 9))
     assert transcript.exchanges[0].word is None
 
 
 def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is"), WordHeard(1, 0, 2))
+    transcript = told(
+        api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), api.WordHeard(1, 0, 2)
+    )
     assert transcript.exchanges[0].unheard is None
-    end = ended(1, Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
+    end = ended(1, api.Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
     exchange = transcript.on_event(end)
     assert (exchange.unheard, exchange.heard_end) == (None, 5)
 
 
-@pytest.mark.parametrize("ending", [each for each in Ending if each.interrupted])
+@pytest.mark.parametrize("ending", [each for each in api.Ending if each.interrupted])
 def test_every_interruption_is_shown_with_its_cause(ending):
     heard = ended(1, ending, said="a", reply="It is ten.", heard="It is")
     assert told(heard).exchanges[0].caption.startswith("interrupted · ")
@@ -69,21 +67,21 @@ def test_every_interruption_is_shown_with_its_cause(ending):
 
 
 def test_a_fault_says_whether_it_broke_into_the_reply():
-    broken = told(ended(1, Ending.FAILED, said="a", reply="It is", heard="It"))
+    broken = told(ended(1, api.Ending.FAILED, said="a", reply="It is", heard="It"))
     assert broken.exchanges[0].caption.startswith("interrupted")
-    assert told(ended(1, Ending.FAILED, said="a")).exchanges[0].caption.startswith("no answer")
+    assert told(ended(1, api.Ending.FAILED, said="a")).exchanges[0].caption.startswith("no answer")
 
 
 def test_events_after_the_end_of_a_turn_are_dropped():
-    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is"), end)
-    assert transcript.on_event(ReplyDelta(1, " ten.")) is None
-    assert transcript.on_event(WordHeard(1, 3, 5)) is None
+    end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
+    transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), end)
+    assert transcript.on_event(api.ReplyDelta(1, " ten.")) is None
+    assert transcript.on_event(api.WordHeard(1, 3, 5)) is None
     assert transcript.exchanges[0].reply == "It is"
 
 
 def test_what_still_comes_of_a_cleared_conversation_is_dropped():
-    transcript = told(Heard(4, "a", 1.0, "keyboard"))
+    transcript = told(api.Heard(4, "a", 1.0, "keyboard"))
     transcript.clear()
-    assert transcript.on_event(ReplyDelta(4, "late")) is None
-    assert transcript.on_event(ReplyDelta(5, "new")) is not None
+    assert transcript.on_event(api.ReplyDelta(4, "late")) is None
+    assert transcript.on_event(api.ReplyDelta(5, "new")) is not None

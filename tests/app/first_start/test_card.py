@@ -10,42 +10,25 @@ from app.first_start.echo import Echo, EchoMeasurement
 from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, Step
 from app.settings.form import Form
 from app.window import Window
-from engine.api import (
-    Activity,
-    ChangeSetting,
-    Command,
-    DevicesChanged,
-    FetchModels,
-    Heard,
-    Levels,
-    ListModels,
-    ModelProgress,
-    ModelSettled,
-    NewConversation,
-    Presence,
-    PreviewVoice,
-    SettingChanged,
-    Settings,
-    VoicesChanged,
-)
+from engine import api
 from engine.settings import Range, WindowSettings, schema
 from tests.fakes_engine import LIBRARY
 
-QUIET, LOUD = Levels(-60.0, -120.0, -60.0), Levels(-20.0, -120.0, -20.0)
+QUIET, LOUD = api.Levels(-60.0, -120.0, -60.0), api.Levels(-20.0, -120.0, -20.0)
 
 
 @pytest.fixture
-def settings() -> Settings:
+def settings() -> api.Settings:
     """Of a fresh installation."""
-    return Settings()
+    return api.Settings()
 
 
 def step(window: Window, kind: type[Step]) -> Any:
     return next(each for each in window.first_start.steps if isinstance(each, kind))
 
 
-def steps_posted(posted: list[Command]) -> list[object]:
-    return [c.value for c in posted if isinstance(c, ChangeSetting) and c.key == STEP_KEY]
+def steps_posted(posted: list[api.Command]) -> list[object]:
+    return [c.value for c in posted if isinstance(c, api.ChangeSetting) and c.key == STEP_KEY]
 
 
 def test_every_step_comes_in_its_turn_and_is_remembered(window, posted):
@@ -75,45 +58,45 @@ def test_one_may_go_back_and_leave_all_out(window, posted):
 
 
 def test_a_program_that_was_killed_goes_on_at_its_step(window):
-    window.on_event(SettingChanged(STEP_KEY, 3))
+    window.on_event(api.SettingChanged(STEP_KEY, 3))
     assert window.first_start.at == 3
     assert window.first_start.isVisible()
 
 
 def test_a_typed_turn_takes_the_place_of_the_card_and_one_said_to_it_does_not(window):
-    window.on_event(Heard(1, "can you hear me", 0.9, "sphinx"))
+    window.on_event(api.Heard(1, "can you hear me", 0.9, "sphinx"))
     assert window.first_start.isVisible()
-    window.on_event(Heard(2, "what time is it", 1.0, "keyboard"))
+    window.on_event(api.Heard(2, "what time is it", 1.0, "keyboard"))
     assert not window.first_start.isVisible()
     assert window.conversation.isVisible()
-    window.post(NewConversation())
+    window.post(api.NewConversation())
     assert window.first_start.isVisible()
-    window.on_event(Heard(3, "can you hear me", 0.9, "sphinx"))
+    window.on_event(api.Heard(3, "can you hear me", 0.9, "sphinx"))
     window.first_start.leave.click()
     assert window.conversation.isVisible()
 
 
 def test_it_can_be_repeated_from_the_menu(window, posted):
     window.first_start.leave.click()
-    window.on_event(Heard(1, "what time is it", 0.9, "sphinx"))
+    window.on_event(api.Heard(1, "what time is it", 0.9, "sphinx"))
     entry = next(a for a in window.header.more.menu().actions() if "First steps" in a.text())
     entry.trigger()
-    assert NewConversation() in posted
+    assert api.NewConversation() in posted
     assert window.first_start.at == 0
     assert window.first_start.isVisible()
 
 
 class TestBegunLater:
     @pytest.fixture
-    def settings(self) -> Settings:
-        return replace(Settings(), window=WindowSettings(first_start=STEPS))
+    def settings(self) -> api.Settings:
+        return replace(api.Settings(), window=WindowSettings(first_start=STEPS))
 
     def test_it_knows_what_was_told_before(self, window):
         assert window.first_start.steps == []
-        window.on_event(VoicesChanged(("Anna", "Bruno"), "Bruno"))
-        window.on_event(DevicesChanged(("Desk", "Headset"), (), "", ""))
-        window.on_event(SettingChanged("audio.microphone", "Headset"))
-        window.on_event(SettingChanged(STEP_KEY, 0))
+        window.on_event(api.VoicesChanged(("Anna", "Bruno"), "Bruno"))
+        window.on_event(api.DevicesChanged(("Desk", "Headset"), (), "", ""))
+        window.on_event(api.SettingChanged("audio.microphone", "Headset"))
+        window.on_event(api.SettingChanged(STEP_KEY, 0))
         assert window.first_start.isVisible()
         assert [each.text() for each in step(window, LoudspeakerStep).voices] == ["Anna", "Bruno"]
         (editor,) = step(window, MicrophoneStep).editors
@@ -131,44 +114,44 @@ def test_a_voice_at_the_microphone_is_told(window):
 
 
 def test_a_microphone_can_be_chosen(window, posted):
-    window.on_event(DevicesChanged(("Desk", "Headset"), (), "", ""))
+    window.on_event(api.DevicesChanged(("Desk", "Headset"), (), "", ""))
     box = step(window, MicrophoneStep).editors[0].control
     assert [box.itemData(i) for i in range(box.count())] == ["", "Desk", "Headset"]
     box.setCurrentIndex(2)
     box.activated.emit(2)
-    assert ChangeSetting("audio.microphone", "Headset") in posted
+    assert api.ChangeSetting("audio.microphone", "Headset") in posted
 
 
 def test_three_voices_can_be_heard_and_the_last_one_stays(window, posted):
     names = ("Anna", "Bruno", "Clara", "Dario")
-    window.on_event(VoicesChanged(names, "Dario"))
+    window.on_event(api.VoicesChanged(names, "Dario"))
     voices = step(window, LoudspeakerStep).voices
     assert [each.text() for each in voices] == ["Anna", "Bruno", "Dario"]
     voices[1].click()
-    assert [c.name for c in posted if isinstance(c, PreviewVoice)] == ["Bruno"]
-    assert ChangeSetting("speech.voice", "Bruno") in posted
+    assert [c.name for c in posted if isinstance(c, api.PreviewVoice)] == ["Bruno"]
+    assert api.ChangeSetting("speech.voice", "Bruno") in posted
 
 
 def test_a_more_natural_voice_is_fetched_and_used_with_one_click(window, posted):
     voice = step(window, LoudspeakerStep)
     assert voice.fetch.isHidden()
     for _ in range(2):
-        window.on_event(VoicesChanged(("Anna",), "Anna"))
-    assert posted.count(ListModels()) == 1
+        window.on_event(api.VoicesChanged(("Anna",), "Anna"))
+    assert posted.count(api.ListModels()) == 1
     window.on_event(LIBRARY[0])
     assert not voice.fetch.isHidden()
     assert voice.fetch.text() == "&Fetch a more natural voice: 107 MB"
     voice.fetch.click()
-    assert FetchModels(("kokoro",), use=True) in posted
-    window.on_event(ModelProgress("kokoro", Activity.FETCHING, 50_000_000, 107_000_000))
+    assert api.FetchModels(("kokoro",), use=True) in posted
+    window.on_event(api.ModelProgress("kokoro", api.Activity.FETCHING, 50_000_000, 107_000_000))
     assert voice.fetched.text() == "Fetching: 50 MB of 107 MB"
     assert not voice.fetch.isEnabled()
-    window.on_event(ModelSettled("kokoro", "Its server could not be reached.", failed=True))
+    window.on_event(api.ModelSettled("kokoro", "Its server could not be reached.", failed=True))
     assert voice.fetched.text() == "Its server could not be reached."
     assert voice.fetch.isEnabled()
 
 
-@pytest.mark.parametrize("change", [{"state": Presence.COMPLETE}, {"fits": False}])
+@pytest.mark.parametrize("change", [{"state": api.Presence.COMPLETE}, {"fits": False}])
 def test_a_more_natural_voice_is_offered_only_where_it_is_absent_and_fits(window, change):
     listed = LIBRARY[0]
     entries = tuple(replace(each, **change) for each in listed.entries)
@@ -181,12 +164,12 @@ def test_the_echo_is_measured_while_a_sentence_plays(window, posted, quiet_befor
     """A sentence that comes at once is measured against the room before it."""
     echo = step(window, EchoStep)
     assert not echo.measure.isEnabled()
-    window.on_event(VoicesChanged(("Anna",), "Anna"))
-    plays = [Levels(-58.0, -18.0, -25.0)] * 30 + [QUIET] * 20
+    window.on_event(api.VoicesChanged(("Anna",), "Anna"))
+    plays = [api.Levels(-58.0, -18.0, -25.0)] * 30 + [QUIET] * 20
     for level in [QUIET] * 20 if quiet_before else []:
         window.on_event(level)
     echo.measure.click()
-    assert any(isinstance(command, PreviewVoice) for command in posted)
+    assert any(isinstance(command, api.PreviewVoice) for command in posted)
     assert not echo.measure.isEnabled()
     for level in plays if quiet_before else [QUIET] * 20 + plays:
         window.on_event(level)
@@ -196,7 +179,7 @@ def test_the_echo_is_measured_while_a_sentence_plays(window, posted, quiet_befor
 
 def test_a_loudspeaker_that_stays_silent_is_told(window):
     echo = step(window, EchoStep)
-    window.on_event(VoicesChanged(("Anna",), "Anna"))
+    window.on_event(api.VoicesChanged(("Anna",), "Anna"))
     echo.measure.click()
     for _ in range(300):
         window.on_event(QUIET)
@@ -204,9 +187,9 @@ def test_a_loudspeaker_that_stays_silent_is_told(window):
 
 
 def test_the_editors_show_what_is_set(window):
-    values = Form(Settings()).values | {"window.talk_key": "F9", "audio.headset": True}
+    values = Form(api.Settings()).values | {"window.talk_key": "F9", "audio.headset": True}
     for key, value in values.items():
-        window.on_event(SettingChanged(key, value))
+        window.on_event(api.SettingChanged(key, value))
     shown = {e.field.key: e for each in window.first_start.steps for e in each.editors}
     assert shown["audio.headset"].control.isChecked()
     assert shown["window.talk_key"].control.text() == "F9"
@@ -226,9 +209,9 @@ SILENT, PLAYS = -120.0, -20.0
 def measured(raw_db: float, left_db: float, *, levels: int = 20) -> Echo | None:
     measurement = EchoMeasurement()
     for _ in range(levels):
-        measurement.add(Levels(-62.0, SILENT, -60.0))
+        measurement.add(api.Levels(-62.0, SILENT, -60.0))
     for _ in range(levels):
-        measurement.add(Levels(left_db, PLAYS, raw_db))
+        measurement.add(api.Levels(left_db, PLAYS, raw_db))
     return measurement.echo
 
 

@@ -7,18 +7,9 @@ import pytest
 
 from app.presence.command_handler import CommandHandler
 from app.presence.presence import Presence
-from engine.api import (
-    Activity,
-    Failed,
-    ModelProgress,
-    ModelSettled,
-    Notice,
-    Part,
-    SettingChanged,
-    TimerRang,
-)
+from engine import api
 
-LOST = Failed("device", "The microphone is gone.", "", None, Part.MICROPHONE)
+LOST = api.Failed("device", "The microphone is gone.", "", None, api.Part.MICROPHONE)
 
 
 class Told:
@@ -69,7 +60,7 @@ def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot)
 @pytest.mark.parametrize("by", ["quitting", "closing without a wish for the tray"])
 def test_it_ends(presence, window, qtbot, by):
     if by != "quitting":
-        presence.on_event(SettingChanged("presence.tray", False))
+        presence.on_event(api.SettingChanged("presence.tray", False))
     with qtbot.waitSignal(window.closing):
         window.quit() if by == "quitting" else window.close()
     assert not window.isVisible()
@@ -77,17 +68,17 @@ def test_it_ends(presence, window, qtbot, by):
 
 def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window):
     window.close()
-    presence.on_event(SettingChanged("presence.tray", False))
+    presence.on_event(api.SettingChanged("presence.tray", False))
     assert window.isVisible()
 
 
 @pytest.mark.parametrize(
     ("event", "note"),
     [
-        (TimerRang("Your tea is ready."), ("Timer", "Your tea is ready.")),
+        (api.TimerRang("Your tea is ready."), ("Timer", "Your tea is ready.")),
         (LOST, ("The microphone does not work", "The microphone is gone.")),
-        (replace(LOST, part=Part.SYNTHESISER), None),
-        (Notice("A new conversation."), None),
+        (replace(LOST, part=api.Part.SYNTHESISER), None),
+        (api.Notice("A new conversation."), None),
     ],
 )
 def test_some_things_are_notified_while_the_window_is_away(presence, window, told, event, note):
@@ -95,21 +86,21 @@ def test_some_things_are_notified_while_the_window_is_away(presence, window, tol
     assert told.notes == []  # it is in front of the person
     window.hide()
     presence.on_event(event)
-    presence.on_event(SettingChanged("presence.notifications", False))
+    presence.on_event(api.SettingChanged("presence.notifications", False))
     presence.on_event(event)
     assert told.notes == ([note] if note else [])
 
 
 def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told):
-    settled = ModelSettled("whisper-base", "It is there and in use.")
-    presence.on_event(ModelProgress("whisper-base", Activity.FETCHING, 1, 2))
+    settled = api.ModelSettled("whisper-base", "It is there and in use.")
+    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
     presence.on_event(settled)
     assert told.notes == []  # it is in front of the person
     window.hide()
-    presence.on_event(ModelProgress("whisper-base", Activity.VERIFYING, 1, 2))
+    presence.on_event(api.ModelProgress("whisper-base", api.Activity.VERIFYING, 1, 2))
     presence.on_event(settled)
     assert told.notes == []
-    presence.on_event(ModelProgress("whisper-base", Activity.FETCHING, 1, 2))
+    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
     presence.on_event(settled)
     presence.on_event(settled)
     assert told.notes == [("Fetching whisper-base", "It is there and in use.")]

@@ -7,16 +7,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from app.presence.command_handler import CommandHandler
 from app.presence.tray import State, Tray, face
-from engine.api import (
-    ChangeSetting,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    ReleaseTalk,
-    SettingChanged,
-    SleepChanged,
-    StopReply,
-)
+from engine import api
 
 
 class Panel:
@@ -57,29 +48,29 @@ def wheel(tray: Tray, angle: int) -> None:
 def test_it_shows_what_the_assistant_does(tray):
     tray.want(True)
     for phase, state in (
-        (Phase.LISTENING, State.LISTENING),
-        (Phase.THINKING, State.THINKING),
-        (Phase.SPEAKING, State.SPEAKING),
-        (Phase.IDLE, State.WAITING),
+        (api.Phase.LISTENING, State.LISTENING),
+        (api.Phase.THINKING, State.THINKING),
+        (api.Phase.SPEAKING, State.SPEAKING),
+        (api.Phase.IDLE, State.WAITING),
     ):
-        tray.on_event(PhaseChanged(1, phase))
+        tray.on_event(api.PhaseChanged(1, phase))
         assert tray.state is state
         assert tray.icon is not None
         assert tray.icon.toolTip() == f"Rubato: {state.value}"
-    tray.on_event(SettingChanged("audio.hands_free", False))
+    tray.on_event(api.SettingChanged("audio.hands_free", False))
     assert tray.state is State.BY_HAND
 
 
 def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray):
-    tray.on_event(SleepChanged(True, "hey rubato"))
+    tray.on_event(api.SleepChanged(True, "hey rubato"))
     assert tray.state is State.ASLEEP
-    tray.on_event(PhaseChanged(1, Phase.LISTENING))
+    tray.on_event(api.PhaseChanged(1, api.Phase.LISTENING))
     assert tray.state is State.LISTENING
-    tray.on_event(PhaseChanged(1, Phase.IDLE))
-    tray.on_event(SettingChanged("audio.muted", True))
+    tray.on_event(api.PhaseChanged(1, api.Phase.IDLE))
+    tray.on_event(api.SettingChanged("audio.muted", True))
     assert tray.state is State.MUTED
-    tray.on_event(SettingChanged("audio.muted", False))
-    tray.on_event(SleepChanged(False, "hey rubato"))
+    tray.on_event(api.SettingChanged("audio.muted", False))
+    tray.on_event(api.SleepChanged(False, "hey rubato"))
     assert tray.state is State.WAITING
 
 
@@ -102,10 +93,10 @@ def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
     choose(tray, "Stop the reply")
     choose(tray, "Hands-free")
     assert posted == [
-        PressTalk(),
-        ReleaseTalk(),
-        StopReply(),
-        ChangeSetting("audio.hands_free", False),
+        api.PressTalk(),
+        api.ReleaseTalk(),
+        api.StopReply(),
+        api.ChangeSetting("audio.hands_free", False),
     ]
     window.hide()
     choose(tray, "Show the window")
@@ -122,10 +113,12 @@ def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbo
     window.hide()
     wheel(tray, 60)
     wheel(tray, 60)
-    qtbot.waitUntil(lambda: posted == [ChangeSetting("speech.rate", 4.5)])
+    qtbot.waitUntil(lambda: posted == [api.ChangeSetting("speech.rate", 4.5)])
     wheel(tray, -240)
     qtbot.waitUntil(
-        lambda: posted == [ChangeSetting("speech.rate", 4.5), ChangeSetting("speech.rate", 3.5)]
+        lambda: (
+            posted == [api.ChangeSetting("speech.rate", 4.5), api.ChangeSetting("speech.rate", 3.5)]
+        )
     )
 
 
