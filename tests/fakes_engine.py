@@ -1,6 +1,7 @@
 """An engine for the window's tests: remembers commands, and says what the test tells it to say."""
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
@@ -112,102 +113,18 @@ def entry(name: str, title: str, kind: str, **other: object) -> api.ModelEntry:
     return replace(blank, **other)  # type: ignore[arg-type] # the fields' own types
 
 
+def _listed() -> Iterator[api.ModelEntry]:
+    text = Path(__file__).with_name("models.toml").read_text(encoding="utf-8")
+    for each in tomllib.loads(text)["entries"]:
+        state = api.Presence(each.pop("state", "missing"))
+        yield entry(**each | {"origin": api.Origin(each.get("origin", "listed")), "state": state})
+
+
 HERE = {"state": api.Presence.COMPLETE}
 BUILT_IN = {"origin": api.Origin.BUILT_IN, "folder": "", **HERE}
 LIBRARY = (
     api.ModelsListed(
-        (
-            entry(
-                "sphinx", "Sphinx: knows the skills' sentences, English", "recogniser", **BUILT_IN
-            ),
-            entry(
-                "whisper-base",
-                "Whisper base: a better recogniser for most machines, in many languages",
-                "recogniser",
-                megabytes=148,
-                megabytes_here=148,
-                memory_mb=199,
-                in_use=True,
-                measured="Whisper has a sentence written 0.6 s after its end.",
-                **HERE,
-            ),
-            entry(
-                "whisper-turbo",
-                "Whisper large v3 turbo: the fewest words wrong, for a graphics card",
-                "recogniser",
-                megabytes=1622,
-                memory_mb=1083,
-            ),
-            entry(
-                "skills",
-                "Built-in skills: no language model, certain answers",
-                "language model",
-                in_use=True,
-                licence="GPL-3.0",
-                **BUILT_IN,
-            ),
-            entry(
-                "qwen3-1-7b",
-                "Qwen 3 1.7B: answers anything, briefly, also on a small machine",
-                "language model",
-                megabytes=1107,
-                memory_mb=1757,
-                licence="Apache-2.0",
-            ),
-            entry(
-                "qwen3-8b",
-                "Qwen 3 8B: better answers on a large machine",
-                "language model",
-                megabytes=5028,
-                memory_mb=5678,
-                fits=False,
-                licence="Apache-2.0",
-            ),
-            entry(
-                "/home/me/mine.gguf",
-                "mine.gguf",
-                "language model",
-                megabytes=700,
-                memory_mb=1350,
-                origin=api.Origin.ADDED,
-                licence="not known here",
-                obstacle="It needs llama.cpp: run `make llm` in the program's folder, then start it"
-                " again.",
-                **HERE,
-            ),
-            entry(
-                "ollama/llama3.2:3b",
-                "llama3.2:3b",
-                "language model",
-                megabytes=2019,
-                origin=api.Origin.SERVER,
-                licence="not known here",
-                attribution="runs in Ollama on this computer",
-                **HERE,
-            ),
-            entry("starter", "Rubato's own voice", "voice", in_use=True, **BUILT_IN),
-            entry(
-                "voxtream2",
-                "VoXtream2, the full-size voice (462 million parameters)",
-                "voice",
-                megabytes=1854,
-                megabytes_here=420,
-                memory_mb=3209,
-                licence="CC-BY-4.0",
-                state=api.Presence.PARTIAL,
-            ),
-            entry(
-                "kokoro",
-                "Kokoro, a natural voice for any computer (82 million parameters)",
-                "voice",
-                megabytes=107,
-                memory_mb=628,
-                licence="Apache-2.0",
-            ),
-            entry(
-                "mimi", "Mimi, the neural codec VoXtream2 speaks through", "codec", megabytes=385
-            ),
-        ),
+        tuple(_listed()),
         api.Recommendation(
             ("whisper-base", "qwen3-1-7b"),
             1107,
