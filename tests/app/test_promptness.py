@@ -104,23 +104,19 @@ def fixed_work_s() -> float:
     return time.thread_time() - began_s
 
 
-def test_a_stopped_reply_says_so_and_then_rests(window):
-    for event in READY:
-        window.on_event(event)
-    window.on_event(api.PhaseChanged(9, api.Phase.SPEAKING))
-    for event in stopped(api.Ending.INTERRUPTED_BY_STOP):
-        window.on_event(event)
-    assert window.stage.phase.text() == "Interrupted"
+def test_a_stopped_reply_says_so_and_then_rests_and_who_interrupts_by_speaking_is_listened_to(
+    window,
+):
+    def shown(*events: api.Event) -> str:
+        for event in events:
+            window.on_event(event)
+        return window.stage.phase.text()
+
+    speaking = api.PhaseChanged(9, api.Phase.SPEAKING)
+    shown(*READY, speaking)
+    assert shown(*stopped(api.Ending.INTERRUPTED_BY_STOP)) == "Interrupted"
     window.stage._stopped.timeout.emit()
-    assert window.stage.phase.text() == "Ready"
-
-
-def test_who_interrupts_by_speaking_is_listened_to_and_told_so(window):
-    for event in READY:
-        window.on_event(event)
-    window.on_event(api.PhaseChanged(9, api.Phase.SPEAKING))
-    window.on_event(stopped(api.Ending.INTERRUPTED_BY_SPEECH)[0])
-    window.on_event(api.PhaseChanged(10, api.Phase.LISTENING))
-    assert window.stage.phase.text() == "Listening"
-    window.on_event(api.PhaseChanged(10, api.Phase.IDLE))  # a turn in which nothing was said
-    assert window.stage.phase.text() == "Ready"
+    assert shown() == "Ready"
+    shown(speaking, stopped(api.Ending.INTERRUPTED_BY_SPEECH)[0])
+    assert shown(api.PhaseChanged(10, api.Phase.LISTENING)) == "Listening"
+    assert shown(api.PhaseChanged(10, api.Phase.IDLE)) == "Ready"  # nothing was said

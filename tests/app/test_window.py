@@ -46,22 +46,17 @@ def drop(widget: QWidget, *paths: Path) -> None:
     QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), copy, data, left, none))
 
 
-def test_a_typed_line_becomes_a_turn(window, posted):
-    window.composer.type("   ")
-    key(window, Qt.Key.Key_Return)
-    assert posted == []
-    window.composer.line.setText("")
-    window.composer.type("  what time is it?  ")
-    key(window, Qt.Key.Key_Return)
-    assert posted == [api.SendText("what time is it?")]
-    assert window.composer.line.text() == ""
-
-
-def test_letters_begin_a_typed_turn_wherever_the_focus_is(window):
+def test_letters_begin_a_typed_turn_wherever_the_focus_is(window, posted):
     window.conversation.setFocus()
     key(window, Qt.Key.Key_H)
-    assert window.composer.line.hasFocus()
-    assert window.composer.line.text().lower() == "h"
+    line = window.composer.line
+    assert line.hasFocus()
+    assert line.text().lower() == "h"
+    for typed, sent in (("   ", []), ("  what time is it?  ", [api.SendText("what time is it?")])):
+        line.setText(typed)
+        key(window, Qt.Key.Key_Return)
+        assert posted == sent
+    assert line.text() == ""
 
 
 def test_the_welcome_goes_with_the_first_turn_and_comes_with_a_new_conversation(window, posted):
@@ -84,9 +79,12 @@ def test_stop_can_be_pressed_only_while_there_is_a_reply(window, posted):
     assert not window.composer.stop.isEnabled()
 
 
-def test_no_fault_is_lost_and_the_same_one_counts(window):
+def test_no_fault_is_lost_nor_takes_the_keyboard_away_and_the_same_one_counts(window):
+    window.composer.type("a")
     first, second = api.Failed("a", "First.", "Mend it."), api.Failed("b", "Second.", "")
     tell(window, first)
+    key(window, Qt.Key.Key_B)
+    assert window.composer.line.text().lower() == "ab"
     assert window.banner.isVisible()
     assert window.banner.hint.text() == "Mend it."
     tell(window, second, second)
@@ -98,13 +96,6 @@ def test_no_fault_is_lost_and_the_same_one_counts(window):
     assert window.banner.message.text() == "Second.  (2 times)"
     window.banner.dismiss.click()
     assert not window.banner.isVisible()
-
-
-def test_a_fault_does_not_take_the_keyboard_away(window):
-    window.composer.type("a")
-    tell(window, api.Failed("device", "No microphone was found.", "Plug one in."))
-    key(window, Qt.Key.Key_B)
-    assert window.composer.line.text().lower() == "ab"
 
 
 def test_several_faults_take_one_line_and_each_can_be_mended(window):
@@ -174,14 +165,7 @@ def test_its_first_size_leaves_room_on_the_screen(theme, qtbot, monkeypatch):
     assert window.width() > 1000
 
 
-def test_a_notice_is_a_line_that_goes_away(window):
-    tell(window, api.Notice("Timer set."))
-    assert window.notice.text() == "Timer set."
-    window.notice._timer.timeout.emit()
-    assert window.notice.text() == ""
-
-
-def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window):
+def test_loading_is_shown_until_the_part_is_ready_and_a_notice_goes_away(window):
     tell(window, api.Loading(api.Part.RECOGNISER, "Loading whisper", 0.25))
     row = window.shelf.status.rows[api.Part.RECOGNISER]
     assert row.is_loading
@@ -189,6 +173,10 @@ def test_loading_is_shown_with_its_progress_until_the_part_is_ready(window):
     tell(window, api.Ready(api.Part.RECOGNISER, "whisper", "small"))
     assert not row.is_loading
     assert row.accessibleName() == "Recogniser: Whisper, on this computer"
+    assert window.notice.text() == ""
+    tell(window, api.Notice("Timer set."))
+    assert window.notice.text() == "Timer set."
+    window.notice._timer.timeout.emit()
     assert window.notice.text() == ""
 
 
@@ -198,35 +186,27 @@ def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
     assert status.summary.accessibleName() == "All is well"
     assert not any(row.isVisible() for row in status.rows.values())
     status.summary.click()
+    assert set(status.rows) == set(api.Part)
     assert all(row.isVisible() for row in status.rows.values())
     status.summary.click()
-    tell(window, api.Failed("device", "Unplugged.", "", None, api.Part.MICROPHONE))
-    assert [part for part, row in status.rows.items() if row.isVisible()] == [api.Part.MICROPHONE]
+    tell(window, api.Failed("model", "It broke.", "", 3, api.Part.LANGUAGE_MODEL))
+    (row,) = [row for row in status.rows.values() if row.isVisible()]
+    assert row is status.rows[api.Part.LANGUAGE_MODEL]
     assert status.summary.accessibleName() == "One part needs attention"
-
-
-def test_a_part_that_a_reply_has_shown_to_work_is_shown_so(window):
-    tell(window, *READY, api.Failed("model", "It broke.", "", 3, api.Part.LANGUAGE_MODEL))
-    row = window.shelf.status.rows[api.Part.LANGUAGE_MODEL]
     assert (row.shown, window.stage.phase.text()) == ("not working", "Needs attention")
     assert row.accessibleDescription() == "It broke."
-    tell(window, *spoken_turn(4, "a", "b"))
+    tell(window, *spoken_turn(4, "a", "b"))  # which shows that it works
     assert (row.shown, window.stage.phase.text()) == ("Built-in skills", "Ready")
 
 
-@pytest.mark.parametrize(
-    ("underruns", "told"), [(0, "after 0.31 s"), (1, "0.31 s · 1 gap"), (2, "0.31 s · 2 gaps")]
-)
-def test_gaps_in_the_reply_are_counted(underruns, told):
-    metrics = api.TurnMetrics(heard_ms=310, underruns=underruns)
-    assert last_turn_line(metrics).endswith(told)
-
-
-def test_the_last_turn_shows_how_long_the_answer_took(window):
+def test_the_last_turn_shows_how_long_the_answer_took_and_counts_gaps(window):
     tell(window, *spoken_turn(1, "a", "b"))
     assert window.shelf.status.last_turn.text() == "Last turn: answered after 0.31 s"
     assert "first token: 190 ms" in window.shelf.status.last_turn.toolTip()
     assert "sphinx, 87% sure" in window.shelf.status.last_turn.toolTip()
+    for underruns, gaps in ((1, "1 gap"), (2, "2 gaps")):
+        line = last_turn_line(api.TurnMetrics(heard_ms=310, underruns=underruns))
+        assert line.endswith(f"0.31 s · {gaps}")
 
 
 @pytest.mark.parametrize("where", ["window", "voice area"])
@@ -236,12 +216,17 @@ def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, wher
     assert posted == [api.AddVoice(Path("/tmp/a clip.flac"))]
 
 
-def test_the_rate_can_be_changed_by_shortcut_while_typing(window, posted):
+def test_rate_and_volume_are_posted_also_while_typing(window, posted):
     window.stage.rate.show_rate(4.0)
     window.composer.type("a")
     key(window, Qt.Key.Key_Up, ALT)
     key(window, Qt.Key.Key_Down, ALT)
-    assert posted == [api.ChangeSetting("speech.rate", 4.1), api.ChangeSetting("speech.rate", 4.0)]
+    window.header.volume.setValue(60)
+    window.header.mute.click()
+    window.header.mute.click()
+    rate, volume = "speech.rate", "audio.volume"
+    changes = ((rate, 4.1), (rate, 4.0), (volume, 0.6), (volume, 0.0), (volume, 0.6))
+    assert posted == [api.ChangeSetting(*each) for each in changes]
 
 
 def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted):
@@ -260,17 +245,6 @@ def test_what_the_engine_says_is_shown_and_not_posted_back(window, posted):
     assert window.composer.talk.words == "Just speak"
     assert window.header.volume.value() == 40
     assert posted == []
-
-
-def test_volume_and_mute_are_posted(window, posted):
-    window.header.volume.setValue(60)
-    window.header.mute.click()
-    window.header.mute.click()
-    assert posted == [
-        api.ChangeSetting("audio.volume", 0.6),
-        api.ChangeSetting("audio.volume", 0.0),
-        api.ChangeSetting("audio.volume", 0.6),
-    ]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark", "system"])
@@ -313,7 +287,7 @@ def test_the_orb_tells_one_truth_at_rest(window):
     assert shown() == "Ready"
 
 
-def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_turn(window):
+def test_the_orb_stands_still_after_a_minute_of_rest_and_while_the_window_is_hidden(window):
     tell(window, *READY)
     orb, beat = window.stage.orb, window.stage.orb.findChild(QTimer)
     for _ in range(59_000 // beat.interval()):
@@ -322,18 +296,11 @@ def test_the_orb_stands_still_after_a_minute_of_rest_and_moves_again_with_the_tu
     for _ in range(2_000 // beat.interval()):
         beat.timeout.emit()
     assert not orb.is_animating
-    tell(window, api.PhaseChanged(1, api.Phase.SPEAKING))
-    assert orb.is_animating
-
-
-def test_the_orb_stands_still_while_the_window_is_hidden(window):
-    assert window.stage.orb.is_animating
     window.hide()
-    assert not window.stage.orb.is_animating
     tell(window, api.PhaseChanged(1, api.Phase.SPEAKING))
-    assert not window.stage.orb.is_animating
+    assert not orb.is_animating
     window.show()
-    assert window.stage.orb.is_animating
+    assert orb.is_animating
 
 
 def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window):

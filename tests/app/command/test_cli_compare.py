@@ -28,13 +28,14 @@ def _espeak_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "standard_factories", lambda: parts)
 
 
-def test_the_table_is_printed_and_written(tmp_path, capsys):
+def test_the_table_is_printed_and_written_and_it_fails_where_nobody_speaks(tmp_path, capsys):
     file = tmp_path / "table.csv"
     assert main(["compare", "Go on.", "--only", "espeak,kokoro", "--csv", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "eSpeak NG  Tone" in shown
     assert "Kokoro: kokoro is not here." in shown
     assert file.read_text(encoding="utf-8").count("\n") == 3
+    assert main(["compare", "Go on.", "--only", "kokoro"]) == 1
 
 
 def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(capsys):
@@ -44,7 +45,3 @@ def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(caps
     lines = [Compared.of(json.loads(line)["row"]) for line in err.splitlines()]
     assert [line.state.value for line in lines][:2] == ["waiting", "loading"]
     assert lines[-1] == row
-
-
-def test_where_nobody_speaks_it_fails(capsys):
-    assert main(["compare", "Go on.", "--only", "kokoro"]) == 1

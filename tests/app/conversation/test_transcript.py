@@ -36,11 +36,15 @@ def test_thoughts_are_shown_apart_until_the_reply_begins():
     assert (exchange.reply, exchange.caption) == ("It is ten.", "")
 
 
-def test_a_turn_stopped_while_the_model_thought_says_so():
-    end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a")
-    transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "Hm."), end)
-    assert transcript.exchanges[0].caption == "stopped · Esc"
-    assert transcript.on_event(api.Thought(1, "late")) is None
+def test_events_after_the_end_of_a_turn_or_of_a_cleared_conversation_are_dropped():
+    end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
+    transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), end)
+    for late in (api.ReplyDelta(1, " ten."), api.WordHeard(1, 3, 5), api.Thought(1, "late")):
+        assert transcript.on_event(late) is None
+    assert transcript.exchanges[0].reply == "It is"
+    transcript.clear()
+    assert transcript.on_event(api.ReplyDelta(1, "late")) is None
+    assert transcript.on_event(api.ReplyDelta(2, "new")) is not None
 
 
 def test_a_word_outside_the_reply_is_not_shown():
@@ -64,24 +68,7 @@ def test_every_interruption_is_shown_with_its_cause(ending):
     assert told(heard).exchanges[0].caption.startswith("interrupted · ")
     unheard = ended(1, ending, said="a")
     assert told(unheard).exchanges[0].caption.startswith("stopped · ")
-
-
-def test_a_fault_says_whether_it_broke_into_the_reply():
-    broken = told(ended(1, api.Ending.FAILED, said="a", reply="It is", heard="It"))
-    assert broken.exchanges[0].caption.startswith("interrupted")
-    assert told(ended(1, api.Ending.FAILED, said="a")).exchanges[0].caption.startswith("no answer")
-
-
-def test_events_after_the_end_of_a_turn_are_dropped():
-    end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
-    transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), end)
-    assert transcript.on_event(api.ReplyDelta(1, " ten.")) is None
-    assert transcript.on_event(api.WordHeard(1, 3, 5)) is None
-    assert transcript.exchanges[0].reply == "It is"
-
-
-def test_what_still_comes_of_a_cleared_conversation_is_dropped():
-    transcript = told(api.Heard(4, "a", 1.0, "keyboard"))
-    transcript.clear()
-    assert transcript.on_event(api.ReplyDelta(4, "late")) is None
-    assert transcript.on_event(api.ReplyDelta(5, "new")) is not None
+    broken = ended(1, api.Ending.FAILED, said="a", reply="It is", heard="It")
+    assert told(broken).exchanges[0].caption.startswith("interrupted")
+    silent = ended(1, api.Ending.FAILED, said="a")
+    assert told(silent).exchanges[0].caption.startswith("no answer")

@@ -46,8 +46,6 @@ def test_the_persons_folder_is_where_the_desktop_looks(tmp_path, monkeypatch):
     assert desktop_entry.data_home() == tmp_path
     monkeypatch.setenv("XDG_DATA_HOME", "relative")  # to be ignored, says the specification
     assert desktop_entry.data_home() == Path.home() / ".local" / "share"
-
-
-def test_it_needs_the_standard_library_only():
     script = "import sys; sys.path.insert(0, '.'); import app.presence.desktop_entry"
+    # it needs the standard library only
     subprocess.run([sys.executable, "-S", "-I", "-c", script], cwd=ROOT, check=True)

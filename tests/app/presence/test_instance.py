@@ -141,30 +141,28 @@ def answer(qtbot, channel: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def test_why_something_is_refused_is_said(qtbot, channel):
-    channel.sendall(ipc_client.encode(Message(Order.SAY, "refuse")))
-    assert answer(qtbot, channel) == b"No.\n"
+@pytest.mark.parametrize(
+    ("line", "told_so"),
+    [
+        (ipc_client.encode(Message(Order.SAY, "refuse")), b"No.\n"),
+        (b"\xff\x00{}[]\n", b".\n"),
+    ],
+)
+def test_why_something_is_refused_is_said_and_rubbish_does_nothing(
+    qtbot, channel, told, line, told_so
+):
+    channel.sendall(line)
+    assert answer(qtbot, channel).endswith(told_so)
+    assert all(each.text == "refuse" for each in told)
 
 
-def test_an_order_may_come_in_pieces(qtbot, channel, told):
-    line = ipc_client.encode(Message(Order.SAY, "in pieces"))
-    channel.sendall(line[:10])
+def test_an_order_may_come_in_pieces_and_only_the_first_line_counts(qtbot, channel, told):
+    lines = ipc_client.encode(Message(Order.SAY, "in pieces")) * 3
+    channel.sendall(lines[:10])
     qtbot.wait(1)
-    channel.sendall(line[10:])
+    channel.sendall(lines[10:])
     assert answer(qtbot, channel) == b"\n"
     assert told == [Message(Order.SAY, "in pieces")]
-
-
-def test_only_the_first_line_counts(qtbot, channel, told):
-    channel.sendall(ipc_client.encode(Message(Order.STOP)) * 3)
-    answer(qtbot, channel)
-    assert told == [Message(Order.STOP)]
-
-
-def test_rubbish_is_refused_and_nothing_is_done(qtbot, channel, told):
-    channel.sendall(b"\xff\x00{}[]\n")
-    assert answer(qtbot, channel).endswith(b".\n")
-    assert told == []
 
 
 def test_a_message_without_end_is_cut_off(qtbot, channel, told):

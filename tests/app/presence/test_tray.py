@@ -45,39 +45,35 @@ def wheel(tray: Tray, angle: int) -> None:
     QApplication.sendEvent(tray.icon, event)
 
 
+PHASES = {
+    api.Phase.LISTENING: State.LISTENING,
+    api.Phase.THINKING: State.THINKING,
+    api.Phase.SPEAKING: State.SPEAKING,
+    api.Phase.IDLE: State.WAITING,
+}
+
+
 def test_it_shows_what_the_assistant_does(tray):
     tray.want(True)
-    for phase, state in (
-        (api.Phase.LISTENING, State.LISTENING),
-        (api.Phase.THINKING, State.THINKING),
-        (api.Phase.SPEAKING, State.SPEAKING),
-        (api.Phase.IDLE, State.WAITING),
-    ):
-        tray.on_event(api.PhaseChanged(1, phase))
+    steps = [(api.PhaseChanged(1, phase), state) for phase, state in PHASES.items()]
+    steps += [
+        (api.SleepChanged(True, "hey rubato"), State.ASLEEP),
+        (api.PhaseChanged(1, api.Phase.LISTENING), State.LISTENING),
+        (api.PhaseChanged(1, api.Phase.IDLE), State.ASLEEP),
+        (api.SettingChanged("audio.muted", True), State.MUTED),
+        (api.SettingChanged("audio.muted", False), State.ASLEEP),
+        (api.SleepChanged(False, "hey rubato"), State.WAITING),
+        (api.SettingChanged("audio.hands_free", False), State.BY_HAND),
+    ]
+    for event, state in steps:
+        tray.on_event(event)
         assert tray.state is state
-        assert tray.icon is not None
         assert tray.icon.toolTip() == f"Rubato: {state.value}"
-    tray.on_event(api.SettingChanged("audio.hands_free", False))
-    assert tray.state is State.BY_HAND
-
-
-def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray):
-    tray.on_event(api.SleepChanged(True, "hey rubato"))
-    assert tray.state is State.ASLEEP
-    tray.on_event(api.PhaseChanged(1, api.Phase.LISTENING))
-    assert tray.state is State.LISTENING
-    tray.on_event(api.PhaseChanged(1, api.Phase.IDLE))
-    tray.on_event(api.SettingChanged("audio.muted", True))
-    assert tray.state is State.MUTED
-    tray.on_event(api.SettingChanged("audio.muted", False))
-    tray.on_event(api.SleepChanged(False, "hey rubato"))
-    assert tray.state is State.WAITING
 
 
 def test_it_begins_muted_where_the_microphone_is(window, panel):
-    assert (
-        Tray(CommandHandler(), hands_free=True, muted=True, is_available=panel).state is State.MUTED
-    )
+    muted = Tray(CommandHandler(), hands_free=True, muted=True, is_available=panel)
+    assert muted.state is State.MUTED
 
 
 def test_every_state_has_a_face_of_its_own(qapp):

@@ -35,11 +35,16 @@ def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field):
         assert field.rule.offered <= field.rule.highest
 
 
-def test_it_shows_the_settings_in_force(dialog):
+def test_it_shows_the_settings_in_force_and_posts_no_change_from_elsewhere(dialog, posted, window):
     assert control(dialog, "recogniser.engine", QComboBox).currentData() == "auto"
-    assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 240
+    lead = control(dialog, "audio.lead_ms", QDoubleSpinBox)
+    assert lead.value() == 240
     prompt = control(dialog, "language_model.system_prompt", QPlainTextEdit)
     assert prompt.toPlainText() == Settings().language_model.system_prompt
+    window.on_event(SettingChanged("audio.lead_ms", 400))
+    window.on_event(SettingChanged("audio.headset", True))
+    assert lead.value() == 400
+    assert posted == []
 
 
 def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
@@ -109,28 +114,18 @@ def test_a_number_keeps_the_type_of_its_setting(dialog, posted):
         change(Settings(), command.key, command.value)
 
 
-def test_a_change_from_elsewhere_is_shown_and_not_posted_back(dialog, posted, window):
-    window.on_event(SettingChanged("audio.lead_ms", 400))
-    window.on_event(SettingChanged("audio.headset", True))
-    assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 400
-    assert posted == []
-
-
-def test_devices_that_appear_can_be_chosen(dialog, posted, window):
+def test_devices_that_appear_can_be_chosen_and_one_that_is_gone_is_still_shown(
+    dialog, posted, window
+):
+    window.on_event(SettingChanged("audio.microphone", "Gone"))
     for event in READY:
         window.on_event(event)
     box = control(dialog, "audio.microphone", QComboBox)
+    assert box.currentData() == "Gone"
     index = box.findText("USB headset")
     box.setCurrentIndex(index)
     box.activated.emit(index)
     assert posted == [ChangeSetting("audio.microphone", "USB headset")]
-
-
-def test_a_chosen_device_that_is_not_there_is_still_shown(dialog, window):
-    window.on_event(SettingChanged("audio.microphone", "Gone"))
-    for event in READY:
-        window.on_event(event)
-    assert control(dialog, "audio.microphone", QComboBox).currentData() == "Gone"
 
 
 def test_the_talk_key_is_chosen_by_pressing_it(dialog, posted, window):

@@ -143,11 +143,13 @@ def test_files_are_chosen_in_dialogs_that_stop_nothing(page, posted, tmp_path):
     ]
 
 
-def test_what_was_done_or_could_not_be_is_said_as_plain_text(page):
+def test_what_is_said_and_a_name_from_a_file_are_plain_text(page):
     page.takes(api.Failed("model", "<b>The disk is full.</b>", "Make room."))
     assert page.notice.text() == "<b>The disk is full.</b> Make room."
-    page.takes(api.Notice("Done."))
-    assert page.notice.text() == "Done."
+    page.takes(api.VoicesListed((api.VoiceEntry("<b>x</b>\u202eevil\nline"),)))
+    shown = next(iter(page.rows.values())).title
+    assert not {"\u202e", "\n"} & set(shown.text())
+    assert shown.textFormat() is Qt.TextFormat.PlainText
 
 
 def record(page: VoicesPage, qtbot: QtBot) -> None:
@@ -181,10 +183,21 @@ def test_a_voice_is_recorded_judged_and_adopted(page, area, posted, qtbot):
     assert posted == []  # the engine forgets the clip once it is a voice
 
 
-def test_a_recording_that_ended_by_itself_says_why(page, qtbot):
+def test_a_dropped_recording_is_offered_in_parts_too(area, posted, qtbot):
+    area.on_event(inspected(usable=False, seconds=1_260.0, better=(12.0, 8.0)))
+    assert area.sheet.part.isVisible()
+    qtbot.mouseClick(area.sheet.part.better, LEFT)
+    assert posted == [api.AddVoice(TAKE, start_s=12.0, seconds=8.0)]
+    area.on_event(inspected())
+    assert not area.sheet.part.isVisible()
+
+
+def test_closing_the_page_ends_what_it_began(page, posted, qtbot):
     record(page, qtbot)
-    page.takes(api.ClipRecording(False, 30.0, "30 seconds are enough."))
-    assert page.recorder.facts.text() == "30 seconds are enough."
+    page.takes(api.PreviewChanged("Anton", api.PreviewState.SPEAKING))
+    posted.clear()
+    page.close()
+    assert posted == [api.StopPreview(), api.DropClip()]
 
 
 def test_a_refused_recording_says_why_and_offers_what_helps(page, posted, qtbot):
@@ -209,31 +222,6 @@ def test_a_refused_recording_says_why_and_offers_what_helps(page, posted, qtbot)
     consent.agreed.setChecked(True)
     qtbot.mouseClick(consent.adopt, LEFT)
     assert posted[-1] == api.AddVoice(TAKE, True, "My voice", 4.0, 8.0)
-
-
-def test_a_dropped_recording_is_offered_in_parts_too(area, posted, qtbot):
-    area.on_event(inspected(usable=False, seconds=1_260.0, better=(12.0, 8.0)))
-    assert area.sheet.part.isVisible()
-    qtbot.mouseClick(area.sheet.part.better, LEFT)
-    assert posted == [api.AddVoice(TAKE, start_s=12.0, seconds=8.0)]
-    area.on_event(inspected())
-    assert not area.sheet.part.isVisible()
-
-
-def test_closing_the_page_ends_what_it_began(page, posted, qtbot):
-    record(page, qtbot)
-    page.takes(api.PreviewChanged("Anton", api.PreviewState.SPEAKING))
-    posted.clear()
-    page.close()
-    assert posted == [api.StopPreview(), api.DropClip()]
-
-
-def test_a_name_from_a_file_steers_nothing(page):
-    page.takes(api.VoicesListed((api.VoiceEntry("<b>x</b>\u202eevil\nline"),)))
-    shown = next(iter(page.rows.values())).title
-    assert "\u202e" not in shown.text()
-    assert "\n" not in shown.text()
-    assert shown.textFormat() is Qt.TextFormat.PlainText
 
 
 NO_ADVICE = (api.Recommendation(), "")

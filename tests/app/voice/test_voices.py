@@ -51,16 +51,23 @@ def test_a_voice_is_offered_for_a_fit_recording_and_a_voice_that_can_clone(
     assert area.sheet.consent.isVisible() is offered
 
 
-def test_nothing_is_sent_before_the_person_has_agreed(area, posted, qtbot):
+def test_nothing_is_sent_before_the_person_has_agreed_and_given_a_name(area, posted, qtbot):
+    consent = area.sheet.consent
     area.on_event(inspected())
-    assert area.sheet.consent.name.text() == "my aunt"
-    assert not area.sheet.consent.adopt.isEnabled()
-    qtbot.keyClick(area.sheet.consent.name, Qt.Key.Key_Return)
+    consent.agreed.setChecked(True)
+    area.on_event(inspected())  # another must be agreed to anew
+    assert not consent.agreed.isChecked()
+    assert consent.name.text() == "my aunt"
+    assert not consent.adopt.isEnabled()
+    qtbot.keyClick(consent.name, Qt.Key.Key_Return)
     assert posted == []
-    area.sheet.consent.agreed.setChecked(True)
-    qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
+    consent.agreed.setChecked(True)
+    consent.name.setText("   ")
+    assert not consent.adopt.isEnabled()
+    consent.name.setText("my aunt")
+    qtbot.mouseClick(consent.adopt, Qt.MouseButton.LeftButton)
     assert posted == [AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt")]
-    assert not area.sheet.consent.isVisible()
+    assert not area.sheet.isVisible()
 
 
 def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, posted):
@@ -73,13 +80,6 @@ def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, p
     consent.agreed.setChecked(True)
     consent.hear.click()
     assert posted == [PreviewVoice(str(Path("/a/my_aunt.wav").absolute()))]
-
-
-def test_another_recording_must_be_agreed_to_anew(area):
-    area.on_event(inspected())
-    area.sheet.consent.agreed.setChecked(True)
-    area.on_event(inspected())
-    assert not area.sheet.consent.agreed.isChecked()
 
 
 def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
@@ -114,13 +114,6 @@ def test_the_sheet_moves_nothing_and_stays_in_the_window(window, size):
     sheet = window.shelf.voices.sheet
     assert window.rect().contains(sheet.geometry())
     assert sheet.rect().contains(sheet.cancel.geometry())
-
-
-def test_a_voice_needs_a_name(area):
-    area.on_event(inspected())
-    area.sheet.consent.agreed.setChecked(True)
-    area.sheet.consent.name.setText("   ")
-    assert not area.sheet.consent.adopt.isEnabled()
 
 
 @pytest.fixture
