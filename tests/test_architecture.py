@@ -5,7 +5,6 @@ import dataclasses
 import pickle
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -19,6 +18,7 @@ import pytest
 from engine.messages.commands import Command
 from engine.messages.events import Event
 from tests import house_rules as rules
+from tests.fresh_python import prints
 
 ROOT = Path(__file__).parent.parent
 MESSAGES = (*get_args(Command), *get_args(Event))
@@ -57,10 +57,7 @@ def breaches(rule: Rule, names: list[str]) -> list[str]:
 def loaded_by(statement: str, names: tuple[str, ...]) -> list[str]:
     """Which of these libraries a fresh interpreter has loaded after one statement."""
     script = f"import sys\n{statement}\nprint(*[n for n in {names!r} if n in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return done.stdout.split()
+    return prints(script).split()
 
 
 def test_the_facade_of_the_engine_loads_no_heavy_library():

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from app.look.theme import Theme
-from app.timers import SHOWN, TimersPanel, time_left, when
+from app.timers import TimersPanel, time_left, when
 from engine import api
 
 NOON = 1_767_610_800.0
@@ -89,14 +89,6 @@ def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel):
     assert (card.title.text(), card.detail.text()) == ("Alarm", when(ALARM.due))
     hidden = [each.isHidden() for each in (card.more, card.pause, card.cancel)]
     assert hidden == [True, True, False]
-
-
-def test_many_timers_take_no_more_room_than_a_few(panel):
-    few = tuple(api.TimerSet(NOON + n, "", "Done.", n) for n in range(1, SHOWN + 1))
-    panel.on_event(api.TimersChanged(few))
-    height = panel.height()
-    panel.on_event(api.TimersChanged((*few, ALARM)))
-    assert panel.height() == height
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +18,11 @@ ROWS = (
 
 
 @pytest.fixture(autouse=True)
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def measured(settings: Any, *, quick: bool, tell: Callable[[str], None]) -> tuple[Row, ...]:
         tell("Measuring ...")
         return () if quick else ROWS
 
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setattr(api, "bench", measured)
 
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,13 +16,12 @@ from tests.fakes_tts import FakeTts
 
 
 @pytest.fixture(autouse=True)
-def _espeak_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _espeak_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
         if settings.engine != "espeak":
             raise ModelError("{name} is not here.", name=settings.engine)
         return FakeTts()
 
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
     parts = replace(FakeParts().factories(), synthesiser=synthesiser)
     monkeypatch.setattr(comparison, "standard_factories", lambda: parts)
 

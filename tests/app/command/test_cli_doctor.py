@@ -1,7 +1,6 @@
 """`rubato doctor`: all of it for the person, and with --json what may be shown to others."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,7 @@ FOUND = [ok("disk", "room in /srv/petunia", "/srv/petunia"), fault("sound", "Non
 
 
 @pytest.fixture(autouse=True)
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+def found(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     found = list(FOUND)
     monkeypatch.setattr(doctor, "examine", lambda settings: found)
     return found

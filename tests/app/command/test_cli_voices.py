@@ -15,9 +15,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "settings.toml").write_text('[speech]\nengine = "espeak"\n')
     voices.save(Voice("Grandma", "espeak"), voices.folder(), speech())
     return tmp_path
@@ -90,14 +88,3 @@ def test_two_voices_are_mixed(capsys, tmp_path):
     assert lines[-1].split(maxsplit=1) == ["Luna", "mixed of 70 % Heart, 30 % Emma"]
     assert main(["voices", "mix", "Luna", "Heart", "Emma"]) == 1
     assert "called 'Luna' already" in capsys.readouterr().err
-
-
-def test_a_voice_is_heard_at_its_own_pace(capsys, tmp_path):
-    out = tmp_path / "heard.wav"
-    main(["voices", "pace", "alan", "3"])
-    capsys.readouterr()
-    told = answer(capsys, "hear", "alan", "Good morning.", "--out", str(out))
-    assert told["voice"] == "Alan"
-    assert out.is_file()
-    assert isinstance(told["rate"], list)
-    assert {point["target"] for point in told["rate"]} == {3.0}

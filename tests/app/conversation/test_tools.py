@@ -1,7 +1,7 @@
 """What can be done with a reply: copied as it was written, heard again from its beginning."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
@@ -46,14 +46,6 @@ def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, talked, po
     assert QGuiApplication.clipboard().text() == FIRST
     tools.again.click()
     assert posted == [Replay(1, 0)]
-
-
-def test_the_keys_that_mark_a_word_bring_them_along(qtbot, talked):
-    view = talked.conversation
-    view.setFocus()
-    for _ in range(2):
-        qtbot.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
-    assert view.tools.exchange.turn == 1
 
 
 def test_a_reply_that_is_still_spoken_has_none(window):

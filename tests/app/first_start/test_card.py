@@ -113,15 +113,6 @@ def test_a_voice_at_the_microphone_is_told(window):
     assert microphone.meter.fraction > 0.5
 
 
-def test_a_microphone_can_be_chosen(window, posted):
-    window.on_event(api.DevicesChanged(("Desk", "Headset"), (), "", ""))
-    box = step(window, MicrophoneStep).editors[0].control
-    assert [box.itemData(i) for i in range(box.count())] == ["", "Desk", "Headset"]
-    box.setCurrentIndex(2)
-    box.activated.emit(2)
-    assert api.ChangeSetting("audio.microphone", "Headset") in posted
-
-
 def test_three_voices_can_be_heard_and_the_last_one_stays(window, posted):
     names = ("Anna", "Bruno", "Clara", "Dario")
     window.on_event(api.VoicesChanged(names, "Dario"))
@@ -193,14 +184,6 @@ def test_the_editors_show_what_is_set(window):
     shown = {e.field.key: e for each in window.first_start.steps for e in each.editors}
     assert shown["audio.headset"].control.isChecked()
     assert shown["window.talk_key"].control.text() == "F9"
-
-
-@pytest.mark.parametrize("width", [480, 1100])
-def test_no_step_is_wider_than_the_window(window, width):
-    window.resize(width, 640)
-    for at in range(len(window.first_start.steps)):
-        window.first_start.show_step(at)
-        assert window.width() == width
 
 
 SILENT, PLAYS = -120.0, -20.0

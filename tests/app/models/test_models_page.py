@@ -1,12 +1,11 @@
 """The page of models: what each row offers, what is posted, and how a fetch is followed."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
 from app.models.page import ModelsPage
 from engine import api
@@ -118,14 +117,6 @@ def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path):
     posted.clear()
     drop(page, tmp_path / "a.gguf", tmp_path / "folder")
     assert posted == [api.AddModel(tmp_path / "a.gguf"), api.AddModel(tmp_path / "folder")]
-
-
-def test_what_is_chosen_in_the_dialog_is_added(page, posted):
-    posted.clear()
-    dialog = page.choose(QFileDialog.FileMode.ExistingFile)
-    dialog.fileSelected.emit("/models/x.gguf")
-    dialog.close()
-    assert posted == [api.AddModel(Path("/models/x.gguf"))]
 
 
 def test_what_a_server_says_is_text(window, page):

@@ -50,17 +50,6 @@ def test_a_signal_that_is_watched_is_told_and_no_other(qtbot, bus, service):
     assert [(path_of(each), each.body) for each in told] == [("/bell", ("yes",))]
 
 
-def test_who_owns_a_name_is_told_as_it_comes_and_goes(qtbot, bus, bus_address):
-    owners: list[str] = []
-    bus.watch_name(NAME, owners.append)
-    qtbot.waitUntil(lambda: owners == [""])
-    service = Service(bus_address, NAME, {})
-    qtbot.waitUntil(lambda: len(owners) == 2)
-    assert owners[1].startswith(":")
-    service.leave()
-    qtbot.waitUntil(lambda: owners[2:] == [""])
-
-
 def test_a_service_that_goes_before_it_answers_is_an_error(qtbot, bus, bus_address):
     gate = threading.Event()
 

@@ -104,18 +104,3 @@ def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, 
     presence.on_event(settled)
     presence.on_event(settled)
     assert told.notes == [("Fetching whisper-base", "It is there and in use.")]
-
-
-def test_a_hidden_start_shows_nothing_where_a_tray_is(presence, window):
-    window.hide()
-    presence.start_hidden()
-    assert not window.isVisible()
-
-
-def test_a_hidden_start_without_a_tray_is_minimised_until_one_comes(presence, window):
-    window.hide()
-    presence.tray.want(False)
-    presence.start_hidden()
-    assert window.isMinimized()
-    presence.tray.want(True)
-    assert not window.isVisible()

@@ -126,16 +126,3 @@ def test_a_click_shows_and_hides_the_window(tray, window):
     assert not window.isVisible()
     tray.icon.activated.emit(click)
     assert window.isVisible()
-
-
-def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot):
-    tray._looking.setInterval(20)
-    panel.is_there = False
-    tray.want(True)
-    assert not tray.is_there
-    panel.is_there = True
-    with qtbot.waitSignal(tray.came, timeout=20_000):
-        pass
-    assert tray.is_there
-    panel.is_there = False
-    assert not tray.is_there  # it may go as well

@@ -71,11 +71,3 @@ def test_closing_stops_what_is_heard(page, posted, qtbot):
     qtbot.mouseClick(page.mixer.leave, LEFT)
     assert posted == [api.StopPreview()]
     assert not page.mixer.isVisible()
-
-
-def test_voices_that_come_and_go_leave_the_choice(page):
-    page.mixer.one.setCurrentIndex(2)
-    page.takes(listed("Ada", *NAMES))
-    assert page.mixer.one.currentText() == "George"
-    page.takes(listed("Ada"))
-    assert page.mixer.one.currentText() == page.mixer.other.currentText() == "Ada"

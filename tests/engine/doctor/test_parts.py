@@ -97,16 +97,6 @@ def test_a_bundled_recogniser_without_its_model_is_a_fault(tmp_path, monkeypatch
     assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
 
 
-def test_a_whisper_without_a_model_is_a_fault(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    settings = change(Settings(), "recogniser.engine", "whisper")
-    assert states(parts.recogniser(settings)) == [("recogniser", State.FAULT)]
-
-
-def test_the_skills_need_nothing():
-    assert {state for _, state in states(parts.language_model(Settings()))} == {State.OK}
-
-
 @pytest.mark.parametrize(
     ("content", "state"), [(None, State.FAULT), (b"PK\x03\x04", State.FAULT), (b"GGUF", State.OK)]
 )
@@ -239,10 +229,3 @@ def test_a_voice_that_was_not_fetched_names_the_command(tmp_path, monkeypatch):
     found = next(iter(parts.synthesiser(settings)))
     assert found.state is State.FAULT
     assert found.advice.endswith("rubato models get voxtream2")
-
-
-@pytest.mark.usefixtures("no_pack")
-def test_a_voice_that_is_complete_is_well(monkeypatch):
-    monkeypatch.setattr(parts.Store, "state", lambda store, asset: parts.Stored.COMPLETE)
-    settings = change(Settings(), "speech.engine", "voxtream2")
-    assert states(parts.synthesiser(settings))[0] == ("synthesiser", State.OK)

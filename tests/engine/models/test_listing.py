@@ -17,13 +17,11 @@ from engine.models.listing import (
     Machine,
     entries,
     entry,
-    this_machine,
 )
 from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import place as kokoro
-from engine.tts.voxtream.files import pick as voices
 from tests.engine.models.own_files import gguf, whisper
 
 OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
@@ -180,11 +178,6 @@ def test_what_is_not_in_use_is_deleted(hub, data):
     assert told(chosen, remove(chosen)) == "Nothing of qwen3-4b is here."
 
 
-def test_the_measured_speed_of_the_voice_is_told(hub, data):
-    voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
-    assert entry("voxtream2", Settings()).measured == "int8 keeps RTF at 0.50."
-
-
 def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
     new, old = (entry(name, Settings()) for name in ("voxtream2-1", "voxtream2"))
     for each in (new, old):
@@ -207,10 +200,3 @@ def test_memory_counts_with_what_is_always_there():
     machine, most = Machine(8_000, 4), int(8_000 * (1 - SYSTEM_SHARE)) - OWN_MB
     assert machine.has_memory_for(most)
     assert not machine.has_memory_for(most + 1)
-
-
-def test_this_machine_is_described():
-    machine = this_machine()
-    assert machine.memory_mb > 100
-    assert machine.cores >= 1
-    assert str(Machine(15_800, 8)) == "16 GB of memory, 8 cores"

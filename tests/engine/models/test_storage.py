@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.assets.store import State
 from engine.errors import Cancelled
 from engine.models import storage
 from tests.engine.models.small_catalogue import FILE_BYTES
@@ -34,10 +33,3 @@ def test_a_fetch_goes_on_from_where_it_was_given_up(hub):
     storage.fetch_all("qwen3-4b", lambda done, total: seen.append(done), never)
     assert seen[0] >= 130_000
     assert seen[-1] == FILE_BYTES
-
-
-def test_another_hub_can_be_named(hub, data):
-    storage.fetch_all("whisper-tiny", lambda done, total: None, never)
-    (asset,) = storage.with_needs("whisper-tiny")
-    assert storage.default_store().state(asset) is State.COMPLETE
-    assert storage.default_store().path(asset) == data / "models" / "whisper-tiny"

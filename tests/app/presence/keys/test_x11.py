@@ -74,13 +74,6 @@ def test_locks_make_no_difference(qtbot, desktop, keys, hear, lock):
         desktop.xdotool("key", lock)
 
 
-def test_other_keys_are_not_seen(qtbot, desktop, keys, hear):
-    told = hear(keys)
-    keys.grab({Action.TALK: parse("F9")})
-    desktop.xdotool("key", "a", "key", "ctrl+F9", "key", "F10", "key", "F9")
-    qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
-
-
 def test_a_key_that_another_program_has_is_refused_and_the_others_work(qtbot, desktop, keys, hear):
     told = hear(keys)
     other = display.Display(desktop.name)

@@ -1,9 +1,6 @@
 """The Whisper recogniser around a real model that says SENTENCE to everything."""
 
-import importlib.util
 import shutil
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
 from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
+from tests.fresh_python import prints
 
 SENTENCE = "what time is it"
 
@@ -251,15 +249,7 @@ def test_torch_and_whisper_compute_in_one_process(whisper_folder):
         "list(model.transcribe(numpy.zeros(16000, numpy.float32), language='en')[0]);"
         "torch.ones(512, 512) @ torch.ones(512, 512); print('both')"
     )
-    root = Path(importlib.util.find_spec("engine").origin).parents[1]
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(whisper_folder)],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.strip() == "both", done.stderr
+    assert prints(script, str(whisper_folder)) == "both"
 
 
 # ----------------------------------------------------------------- the window
