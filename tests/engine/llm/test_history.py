@@ -42,31 +42,18 @@ def test_half_a_character_does_not_keep_the_history_from_being_sent():
     assert [each["content"] for each in told] == ["\ufffd", "a\ufffd", "\U0001f389"]
 
 
-def test_the_system_prompt_comes_first():
-    history = [Message(Role.USER, "Hello.")]
-
-    assert chat_messages(history, "Be kind.") == [
-        {"role": "system", "content": "Be kind."},
-        {"role": "user", "content": "Hello."},
-    ]
-
-
-def test_an_interrupted_answer_is_told_as_one():
-    history = [Message(Role.USER, "Hello."), Message(Role.ASSISTANT, "Good mor", interrupted=True)]
-
-    assert chat_messages(history, "")[1]["content"] == f"Good mor{INTERRUPTED}"
-
-
-def test_an_answer_nobody_heard_is_told_as_such():
-    history = [Message(Role.USER, "Hello."), Message(Role.ASSISTANT, "", interrupted=True)]
-
-    assert chat_messages(history, "")[1]["content"] == UNHEARD
-
-
-def test_two_questions_in_a_row_become_one():
-    history = [Message(Role.USER, "Hello."), Message(Role.USER, "Are you there?")]
-
-    assert chat_messages(history, "")[0]["content"] == "Hello.\nAre you there?"
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        (Message(Role.ASSISTANT, "Good mor", interrupted=True), f"Good mor{INTERRUPTED}"),
+        (Message(Role.ASSISTANT, "", interrupted=True), UNHEARD),
+        (Message(Role.USER, "Are you there?"), "Hello.\nAre you there?"),  # they become one
+    ],
+)
+def test_an_answer_is_told_as_it_was_heard_after_the_system_prompt(second, told):
+    first, *_, last = chat_messages([Message(Role.USER, "Hello."), second], "Be kind.")
+    assert first == {"role": "system", "content": "Be kind."}
+    assert last["content"] == told
 
 
 @given(MESSAGES)
@@ -98,16 +85,13 @@ def test_after_a_drop_the_beginning_stays_the_same_for_several_turns():
     assert 0 < changes <= len(begins) // (BLOCK_MESSAGES // 2) + 1
 
 
-def test_a_single_message_that_does_not_fit_is_refused():
-    with pytest.raises(LanguageModelError, match="too long"):
-        trimmed(turns(3), lambda _messages: False)
-
-
-def test_the_last_question_stays_when_tool_results_follow_it():
+def test_the_last_question_stays_when_tool_results_follow_it_or_is_refused():
     tool = {"role": "tool", "content": "x"}
     left = trimmed([*turns(9), tool], lambda messages: len(messages) <= 3)
 
     assert [message["content"] for message in left] == ["s", "last", "x"]
+    with pytest.raises(LanguageModelError, match="too long"):
+        trimmed(turns(3), lambda _messages: False)
 
 
 def test_without_a_system_role_the_prompt_is_in_the_first_question():

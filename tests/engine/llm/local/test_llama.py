@@ -52,24 +52,6 @@ def says(after, said):
     return dict(zip([after, *pieces], pieces, strict=False))
 
 
-def test_a_model_answers_in_pieces(load, asked, situation):
-    deltas = list(load(ENDS).reply(asked, situation))
-
-    assert text(deltas) == "William Shakespeare."
-    assert len([delta for delta in deltas if delta.text]) == 2
-
-
-def test_closing_the_reply_computes_no_further_token(load, asked, situation):
-    model = load()
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
-    evaluated = count_evaluated(model)
-    reply.close()
-
-    assert evaluated == []
-
-
 def test_one_token_is_computed_for_each_piece(load, asked, situation):
     model = load()
     reply = model.reply(asked, situation)
@@ -80,6 +62,20 @@ def test_one_token_is_computed_for_each_piece(load, asked, situation):
     reply.close()
 
     assert counts == list(range(counts[0], counts[0] + 6))
+    assert model.info.name == "llama"
+    assert model.info.detail == "tiny"
+
+
+def test_closing_the_reply_computes_no_further_token_and_the_next_is_whole(load, asked, situation):
+    model = load(ENDS)
+    reply = model.reply(asked, situation)
+    while not text([next(reply)]):
+        pass
+    evaluated = count_evaluated(model)
+    reply.close()
+
+    assert evaluated == []
+    assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
 def test_temperature_and_system_prompt_change_without_loading(load, asked, situation):
@@ -95,16 +91,6 @@ def test_temperature_and_system_prompt_change_without_loading(load, asked, situa
 
     assert asked_for == [1.5]
     assert "Be brief." in model._next_prompt((), "x")
-
-
-def test_a_reply_after_an_interrupted_one_is_whole(load, asked, situation):
-    model = load(ENDS)
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
-    reply.close()
-
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
 def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, situation):
@@ -222,12 +208,14 @@ def test_a_template_without_a_system_role_gets_the_prompt_in_the_first_question(
     assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
-def test_a_template_that_always_fails_is_a_clear_error(load, asked, situation):
+def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
+    load, asked, situation
+):
     model = load(ENDS, "{{ raise_exception('never') }}")
 
-    for history in ([], asked):
+    for said in (model.reply([], situation), model.reply(asked, situation), model.warm([])):
         with pytest.raises(LanguageModelError, match="template"):
-            list(model.reply(history, situation))
+            list(said)
 
 
 def test_a_thought_the_template_has_begun_is_not_spoken(load, asked, situation):
@@ -259,27 +247,27 @@ def settings(model) -> LanguageModelSettings:
     return LanguageModelSettings(engine="llama", model=str(model))
 
 
-def test_a_missing_file_is_named(skills, tmp_path):
-    with pytest.raises(ModelError, match=r"no readable model file .*gone\.gguf"):
-        llama.open_file(settings(tmp_path / "gone.gguf"), skills)
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("gone.gguf", r"no readable model file .*gone\.gguf"),
+        (None, "No language model file"),
+        ("", "no readable model file"),  # the folder
+        ("song.mp3", r"song\.mp3 is not a GGUF"),
+    ],
+)
+def test_what_is_no_model_is_named(skills, tmp_path, name, refusal):
+    (tmp_path / "song.mp3").write_bytes(b"ID3" * 100)
+    with pytest.raises(ModelError, match=refusal):
+        llama.open_file(settings("" if name is None else tmp_path / name), skills)
 
 
-def test_no_file_at_all_is_said(skills):
-    with pytest.raises(ModelError, match="No language model file"):
-        llama.open_file(settings(""), skills)
-
-
-def test_a_folder_is_no_model(skills, tmp_path):
-    with pytest.raises(ModelError, match="no readable model file"):
-        llama.open_file(settings(tmp_path), skills)
-
-
-def test_another_kind_of_file_is_named(skills, tmp_path):
-    path = tmp_path / "song.mp3"
-    path.write_bytes(b"ID3" * 100)
-
-    with pytest.raises(ModelError, match=r"song\.mp3 is not a GGUF"):
-        llama.open_file(settings(path), skills)
+@pytest.mark.parametrize(
+    ("template", "refusal"), [("", "no chat template"), ("{% if %}", "chat template of tiny")]
+)
+def test_a_model_without_a_usable_chat_template_is_refused(skills, make_gguf, template, refusal):
+    with pytest.raises(ModelError, match=refusal):
+        llama.open_file(settings(make_gguf(template=template)), skills)
 
 
 @pytest.mark.parametrize("kept", [0.001, 0.5, 0.99])
@@ -290,16 +278,6 @@ def test_a_file_cut_short_is_named(skills, tmp_path, make_gguf, kept):
 
     with pytest.raises(ModelError, match=r"half\.gguf could not be loaded"):
         llama.open_file(settings(path), skills)
-
-
-def test_a_model_without_a_chat_template_is_refused(skills, make_gguf):
-    with pytest.raises(ModelError, match="no chat template"):
-        llama.open_file(settings(make_gguf(template="")), skills)
-
-
-def test_a_template_that_is_no_template_is_refused(skills, make_gguf):
-    with pytest.raises(ModelError, match=r"chat template of tiny"):
-        llama.open_file(settings(make_gguf(template="{% if %}")), skills)
 
 
 def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch):

@@ -44,20 +44,31 @@ def merged(parts):
     return joined
 
 
-def test_a_thought_is_passed_on_as_it_comes():
+def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_taken_back():
     assert list(TagSplitter(THINK).feed("Hm, so")) == [ThoughtDelta("Hm, so")]
+    assert list(TagSplitter().feed(f"{THOUGHT}</think>{ANSWER}")) == [ThoughtDelta(THOUGHT), ANSWER]
 
 
-def test_a_tool_call_that_never_ends_is_one():
-    assert split(["<tool_call>{}"]) == [Tagged("{}")]
-
-
-def test_a_thought_that_never_ends_is_no_text():
-    assert split(["<think>Hm.</th"]) == [ThoughtDelta("Hm.</th")]
-
-
-def test_half_a_tag_at_the_end_is_text():
-    assert split(["a <thi"]) == ["a <thi"]
+@pytest.mark.parametrize(
+    ("reply", "parts"),
+    [
+        ("<tool_call>{}", [Tagged("{}")]),  # never ends
+        ("<think>Hm.</th", [ThoughtDelta("Hm.</th")]),
+        ("a <thi", ["a <thi"]),
+        ("Yes.<|im_e", ["Yes."]),
+        ("<think>a<think>b</think>c</think>Yes.", [ThoughtDelta("abc"), "Yes."]),
+        (
+            "<think>They ask about <think>.</think>It marks thoughts.",
+            [ThoughtDelta("They ask about ."), "It marks thoughts."],
+        ),
+        ('<tool_response>{"time": "12"}</tool_response> It is noon.', ["It is noon."]),
+        ("<|im_start|>assistant\nYes.<|im_end|>", ["Yes."]),
+        ("<|start_header_id|>assistant<|end_header_id|>\n\nYes.", ["Yes."]),
+        ("[INST] Next? [/INST] Yes.", ["Yes."]),
+    ],
+)
+def test_marks_that_never_end_or_lie_within_others(reply, parts):
+    assert split([reply]) == parts
 
 
 def test_an_endless_call_is_cut():
@@ -119,20 +130,6 @@ def test_a_thought_the_prompt_began_is_taken_back_when_its_end_comes(mark):
     assert list(splitter.feed(f"{THOUGHT} ")) == [f"{THOUGHT} "]
     assert list(splitter.feed(mark + ANSWER)) == [Retraction(), ANSWER]
     assert splitter.was_begun
-
-
-def test_what_is_not_given_out_yet_need_not_be_taken_back():
-    assert list(TagSplitter().feed(f"{THOUGHT}</think>{ANSWER}")) == [ThoughtDelta(THOUGHT), ANSWER]
-
-
-def test_a_thought_within_a_thought_ends_with_the_outer_one():
-    assert split(["<think>a<think>b</think>c</think>Yes."]) == [ThoughtDelta("abc"), "Yes."]
-
-
-def test_an_answer_after_a_thought_that_only_names_the_tag_is_not_lost():
-    split_up = split(["<think>They ask about <think>.</think>It marks thoughts."])
-
-    assert split_up[-1] == "It marks thoughts."
 
 
 def test_a_thought_that_was_assumed_and_never_ends_was_text():
@@ -217,16 +214,6 @@ def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
     assert splitter.over
 
 
-def test_the_heading_of_the_models_own_turn_is_left_out():
-    assert split(["<|im_start|>assistant\nYes.<|im_end|>"]) == ["Yes."]
-    assert split(["<|start_header_id|>assistant<|end_header_id|>\n\nYes."]) == ["Yes."]
-    assert split(["[INST] Next? [/INST] Yes."]) == ["Yes."]
-
-
-def test_half_a_special_token_at_the_end_is_not_text():
-    assert split(["Yes.<|im_e"]) == ["Yes."]
-
-
 # --------------------------------------------------------------------------- calls
 
 NAMED = '{"name": "tell_time", "arguments": {}}'
@@ -277,7 +264,3 @@ def test_text_before_and_after_a_call_is_text():
     reply = f"Let me look.\n{NAMED}\nIt is noon."
 
     assert split(list(reply)) == ["Let me look.\n", Tagged(NAMED), "\nIt is noon."]
-
-
-def test_what_a_tool_answered_is_not_text():
-    assert split(['<tool_response>{"time": "12"}</tool_response> It is noon.']) == ["It is noon."]
