@@ -1,10 +1,9 @@
 """The window as a whole: turns typed and spoken, faults, drops, shortcuts, layout."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, QSize, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -13,7 +12,6 @@ from app.keys import Act
 from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
-from app.window import Window
 from engine import api
 from tests.fakes_engine import READY, spoken_turn
 
@@ -154,15 +152,6 @@ def test_an_empty_window_offers_what_people_come_for(window):
     tell(window, api.Ready(api.Part.LANGUAGE_MODEL, "llama", "some.gguf"))
     assert not window.welcome.smarter.isVisible()
     assert window.welcome.own_voice.isVisible()
-
-
-def test_its_first_size_leaves_room_on_the_screen(theme, qtbot, monkeypatch):
-    laptop = SimpleNamespace(availableSize=lambda: QSize(1280, 720))
-    monkeypatch.setattr(Window, "screen", lambda self: laptop)
-    window = Window(api.Settings(), lambda command: None, theme)
-    qtbot.addWidget(window)
-    assert window.height() < 720
-    assert window.width() > 1000
 
 
 def test_loading_is_shown_until_the_part_is_ready_and_a_notice_goes_away(window):
@@ -349,15 +338,3 @@ def test_the_talk_button_is_held_with_the_mouse(window, posted):
     assert window.composer.talk.words == "Release to send"
     QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
     assert window.composer.talk.words == "Hold to talk"
-
-
-def test_the_line_keeps_its_room_beside_the_conversations(window, qtbot):
-    window.resize(1100, 780)
-    QApplication.processEvents()
-    talk = window.composer.talk
-    with_words = talk.width()
-    window.header.history.setChecked(True)
-    # The microphone and the key alone, so that the line has room.
-    qtbot.waitUntil(lambda: talk.width() < with_words)
-    window.header.history.setChecked(False)
-    qtbot.waitUntil(lambda: talk.width() == with_words)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from installer import bundle
 from installer.bootstrap import payload
-from installer.plan import ROOT
 
 
 def folder_of_a_release(place: Path) -> Path:
@@ -39,15 +38,3 @@ def test_the_bootstrapper_brings_all_that_it_imports(tmp_path):
         check=True,
     )
     assert b'"whole": false' in done.stdout
-
-
-def test_a_folder_that_cannot_be_made_is_named_before_anything_runs(tmp_path):
-    (tmp_path / "file").touch()
-    done = subprocess.run(
-        ["sh", str(ROOT / "installer" / "rubato-setup.sh"), "install"],
-        env={"RUBATO_PROGRAM": str(tmp_path / "file" / "in it"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert "Set RUBATO_PROGRAM to a folder" in done.stderr

@@ -1,24 +1,9 @@
 """The icon files of Windows and macOS, read back by the programs that know them."""
 
-import struct
-
 import pytest
 from PySide6.QtGui import QImageReader
 
 from installer import icons
-
-PICTURES = {16: b"small", 256: b"large picture"}
-
-
-def test_icon_files_name_each_picture_where_it_lies():
-    made = icons.ico(PICTURES)
-    assert struct.unpack_from("<HHH", made) == (0, 1, 2)
-    for index, (size, png) in enumerate(PICTURES.items()):
-        edge, *_, length, offset = struct.unpack_from("<BBBBHHII", made, 6 + 16 * index)
-        assert (edge, made[offset : offset + length]) == (size % 256, png)
-    made = icons.icns(dict.fromkeys(icons.ICNS_KINDS.values(), b"png"))
-    assert (made[:4], struct.unpack(">I", made[4:8])[0]) == (b"icns", len(made))
-    assert [made[8 + 11 * i : 12 + 11 * i].decode() for i in range(7)] == list(icons.ICNS_KINDS)
 
 
 @pytest.mark.parametrize("name", ["rubato.ico", "rubato.icns"])

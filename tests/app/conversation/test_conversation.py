@@ -89,14 +89,6 @@ def test_a_reply_that_was_thought_leaves_the_view(conversation):
     assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "Ten.")]
 
 
-def test_a_partial_of_nothing_goes_away_again(conversation):
-    tell(conversation, *spoken_turn(1, "a", "b"), api.PartialTranscript(2, "uh"))
-    tell(conversation, api.TurnEnded(2, api.Ending.NOTHING_HEARD, "", "", "", ""))
-    assert blocks(conversation) == [(Kind.SAID, "a"), (Kind.REPLY, "b")]
-    tell(conversation, *spoken_turn(3, "c", "d"))
-    assert blocks(conversation)[2:] == [(Kind.SAID, "c"), (Kind.REPLY, "d")]
-
-
 def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(conversation):
     tell(
         conversation,

@@ -9,7 +9,6 @@ from app.conversation.transcript import Span, Transcript
 from app.window import Window
 from engine.api import Command, ConversationOpened, PastTurn, Replay, ReplayEnded, WordReplayed
 from engine.messages.words import Ending
-from tests.fakes_engine import speaking_turn
 
 REPLY = "It 😀 rains. Or not."
 PAST = (
@@ -85,15 +84,6 @@ def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown):
     assert rect.contains((place_of(shown, "rains.") + QPoint(0, offset)).toPointF())
     shown.on_event(ReplayEnded(-3))
     assert shown.conversation.word_rects() == []
-
-
-def test_a_turn_that_was_left_open_says_so_and_new_ones_follow(shown):
-    assert "the program ended here" in shown.conversation.toPlainText()
-    for event in speaking_turn(1, "hello", "Good day to you.", word="day"):
-        shown.on_event(event)
-    text = shown.conversation.toPlainText()
-    assert text.index("Sun") < text.index("hello")
-    assert len(shown.conversation.word_rects()) == 1
 
 
 def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():

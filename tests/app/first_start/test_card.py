@@ -76,16 +76,6 @@ def test_a_typed_turn_takes_the_place_of_the_card_and_one_said_to_it_does_not(wi
     assert window.conversation.isVisible()
 
 
-def test_it_can_be_repeated_from_the_menu(window, posted):
-    window.first_start.leave.click()
-    window.on_event(api.Heard(1, "what time is it", 0.9, "sphinx"))
-    entry = next(a for a in window.header.more.menu().actions() if "First steps" in a.text())
-    entry.trigger()
-    assert api.NewConversation() in posted
-    assert window.first_start.at == 0
-    assert window.first_start.isVisible()
-
-
 class TestBegunLater:
     @pytest.fixture
     def settings(self) -> api.Settings:

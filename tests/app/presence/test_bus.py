@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from app.presence.bus import Address, Bus, error_of, is_error, path_of
+from app.presence.bus import Address, Bus
 from tests.private_bus import Message, Refused, Service, private_bus
 
 NAME = "org.rubato.Test"
@@ -26,28 +26,6 @@ def service(bus_address: str):
     )
     yield made
     made.leave()
-
-
-def test_an_error_is_an_answer_too(qtbot, bus, service):
-    answers: list[Message] = []
-    bus.call(ECHO, "Refuse", answered=answers.append)
-    bus.call(ECHO, "Nonsense", answered=answers.append)
-    bus.call(Address("/", "org.rubato.Nobody", NAME), "Echo", answered=answers.append)
-    qtbot.waitUntil(lambda: len(answers) == 3)
-    assert all(is_error(each) for each in answers)
-    assert "Not today." in map(error_of, answers)
-
-
-def test_a_signal_that_is_watched_is_told_and_no_other(qtbot, bus, service):
-    told: list[Message] = []
-    bus.watch(NAME, NAME, "Rang", told.append)
-    answers: list[Message] = []
-    bus.call(ECHO, "Echo", "s", ("after the watch",), answers.append)
-    qtbot.waitUntil(lambda: bool(answers))
-    service.emit("/bell", NAME, "Other", "s", ("no",))
-    service.emit("/bell", NAME, "Rang", "s", ("yes",))
-    qtbot.waitUntil(lambda: bool(told))
-    assert [(path_of(each), each.body) for each in told] == [("/bell", ("yes",))]
 
 
 def test_a_service_that_goes_before_it_answers_is_an_error(qtbot, bus, bus_address):

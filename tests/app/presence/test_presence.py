@@ -66,12 +66,6 @@ def test_it_ends(presence, window, qtbot, by):
     assert not window.isVisible()
 
 
-def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window):
-    window.close()
-    presence.on_event(api.SettingChanged("presence.tray", False))
-    assert window.isVisible()
-
-
 @pytest.mark.parametrize(
     ("event", "note"),
     [

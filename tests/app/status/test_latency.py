@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.status.latency import KEPT, STAGES, TurnTimes, percentile
-from engine.api import Ending, Heard, TurnEnded, TurnMetrics
+from engine.api import Ending, TurnEnded, TurnMetrics
 from tests.app.test_window import CTRL, key, tell
 from tests.fakes_engine import spoken_turn
 
@@ -39,15 +39,6 @@ def test_it_can_be_copied_as_text(view):
     assert "first sound heard\t310\t310\t310" in QApplication.clipboard().text()
 
 
-def test_a_bar_is_as_long_as_its_turn_took(window, view, theme):
-    QApplication.processEvents()
-    image = view.bars.grab().toImage()
-    middle = image.height() // 2
-    colours = [image.pixelColor(x, middle).name() for x in range(image.width())]
-    accent, control = theme.colour("accent").name(), theme.colour("control").name()
-    assert colours.count(control) == pytest.approx(colours.count(accent) * 120 / 70, rel=0.1)
-
-
 def ended(turn: int, heard_ms: float | None, *, transcript_ms: float | None = None) -> TurnEnded:
     metrics = TurnMetrics(transcript_ms=transcript_ms, first_token_ms=0.0, heard_ms=heard_ms)
     return TurnEnded(turn, Ending.COMPLETE, "a", "b", "b", "b", metrics)
@@ -76,10 +67,6 @@ def test_a_stage_is_summed_up_over_the_turns_in_which_it_happened():
     assert (transcript.last_ms, transcript.median_ms) == (None, 100.0)
     assert summary["first_token_ms"].median_ms == 0.0  # ready before the end of speech
     assert summary["end_ms"].median_ms is None
-
-
-def test_a_turn_that_was_not_spoken_has_no_bar():
-    assert not told(ended(1, None), Heard(1, "a", 1.0, "keyboard")).turns
 
 
 def test_only_the_last_turns_are_kept():

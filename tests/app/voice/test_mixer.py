@@ -64,10 +64,3 @@ def test_a_name_that_is_taken_leaves_all_as_it_was(page, qtbot):
     assert page.mixer.isVisible()
     assert page.mixer.name.text() == "Heart"
     assert "already" in page.notice.text()
-
-
-def test_closing_stops_what_is_heard(page, posted, qtbot):
-    page.takes(api.PreviewChanged("", api.PreviewState.SPEAKING))
-    qtbot.mouseClick(page.mixer.leave, LEFT)
-    assert posted == [api.StopPreview()]
-    assert not page.mixer.isVisible()

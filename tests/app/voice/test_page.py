@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
@@ -119,13 +119,6 @@ def test_a_name_is_written_over_and_asked_for_once(page, posted, qtbot):
     row.rename()
     qtbot.keyClick(row.new_name, Qt.Key.Key_Return)  # as it was
     assert len(posted) == 1
-
-
-def test_what_was_removed_comes_back_or_goes_for_good(page, posted, qtbot):
-    by_name = {each.accessibleName(): each for each in page.findChildren(QPushButton)}
-    qtbot.mouseClick(by_name["Bring back Oma"], LEFT)
-    qtbot.mouseClick(by_name["Delete Oma for good"], LEFT)
-    assert posted == [api.RestoreVoice("Oma"), api.DiscardVoice("Oma")]
 
 
 def test_files_are_chosen_in_dialogs_that_stop_nothing(page, posted, tmp_path):

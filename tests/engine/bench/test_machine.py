@@ -13,7 +13,6 @@ from engine.bench.machine import (
     WHEN_IDLE,
     Row,
     bench,
-    bench_recognisers,
     bench_synthesisers,
     bench_table,
     pick_profile,
@@ -29,7 +28,6 @@ from engine.tts import pick as speech
 from engine.tts import speeds
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
-from tests.engine.assets.fetched import fetched
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
@@ -156,24 +154,6 @@ def test_nothing_is_judged_that_was_not_fetched(data: Path) -> None:
     assert pick_recogniser((none, own)) is None
     assert ears.find_pick(data) is None
     assert pick_synthesiser((Row("synthesiser", "kokoro", note="not measured: no file"),)) is None
-
-
-def test_every_whisper_that_was_fetched_has_a_row(data: Path) -> None:
-    for name in ears.TITLES:
-        fetched(data, name)
-    machine, heard = Machine(), list[RecogniserSettings]()
-
-    def recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
-        heard.append(settings)
-        return machine.recogniser(settings, phrases)
-
-    factories = replace(machine.factories, recogniser=recogniser)
-    rows = bench_recognisers(Settings(), factories=factories, gauges=machine.gauges)
-    assert [row.name for row in rows] == ["sphinx", *ears.TITLES]
-    folders = [str(data / "models" / name) for name in ears.TITLES]
-    assert [(each.engine, each.model) for each in heard[1:]] == [
-        ("whisper", folder) for folder in folders
-    ]
 
 
 def test_kokoro_is_picked_by_its_whole_session(data: Path) -> None:

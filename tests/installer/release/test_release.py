@@ -61,18 +61,6 @@ def test_what_comes_out_differently_is_no_release(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["before"]
 
 
-def test_the_same_folder_makes_the_same_archive_whoever_packs_it(tmp_path):
-    made = []
-    for name, mode in (("one", 0o644), ("two", 0o600)):
-        folder = tmp_path / name / "rubato"
-        folder.mkdir(parents=True)
-        for each in ("b", "a") if name == "one" else ("a", "b"):
-            (folder / each).write_text(each)
-            (folder / each).chmod(mode)
-        made.append(bundle.tar(folder))
-    release.same(*made)
-
-
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """One whose `make nsis` makes an installer; `recipe` there says how."""

@@ -7,7 +7,7 @@ import pytest
 from app.presence.command_handler import CommandHandler
 from app.presence.keys.chord import Chord, parse
 from app.presence.keys.global_keys import GlobalKeys
-from app.presence.keys.source import Action, KeySource, NoKeys
+from app.presence.keys.source import Action, KeySource
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, StopReply
 
 
@@ -94,10 +94,3 @@ def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures
     assert list(source.chords) == [Action.STOP]
     assert "'A' alone would be taken" in failures[0]
     assert "Ctrl" in failures[0]
-
-
-def test_a_system_without_global_keys_names_the_command_line(window, failures):
-    keys = GlobalKeys(CommandHandler(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
-    keys.failed.connect(lambda message, hint: failures.append(hint))
-    keys.choose({Action.TALK: "F9"})
-    assert failures == ["Bind `rubato talk toggle`."]

@@ -161,14 +161,6 @@ def test_the_text_so_far_grows_while_the_person_speaks(recogniser, say):
     assert seen[-1] == "set a timer for forty five minutes"
 
 
-def test_other_talk_so_far_is_a_few_words_and_an_ellipsis(recogniser, say):
-    recognition = pushed(recogniser, say("the old man walked slowly down the street"))
-    text = recognition.partial()
-    recognition.close()
-    assert text.endswith("…")
-    assert len(text.split()) <= 4
-
-
 def test_a_long_utterance_is_settled_while_it_lasts(recogniser, say):
     sentence, pause = say("convert ten miles to kilometers"), np.zeros(4000, np.float32)
     recognition = pushed(recogniser, np.tile(np.concatenate([sentence, pause]), 4))

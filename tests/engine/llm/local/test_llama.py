@@ -166,15 +166,6 @@ def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
     assert sum(evaluated) < 30
 
 
-def test_another_conversation_replaces_what_was_in_the_cache(load, situation, asked):
-    model = load(ENDS)
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
-    other = [Message(Role.USER, "Something else entirely, and rather longer: " + "y" * 90)]
-
-    assert text(model.reply(other, situation)) == "William Shakespeare."
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
-
-
 def test_an_endless_model_stops_at_the_end_of_its_context(load, asked, situation):
     said = text(load(context_tokens=256).reply(asked, situation))
 
@@ -292,15 +283,6 @@ def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch)
     with pytest.raises(ModelError, match="not installed") as caught:
         llama.load(settings("model.gguf"), skills, lambda text, fraction: None)
     assert "pip install" in caught.value.hint
-
-
-def test_a_core_is_left_for_the_voice(monkeypatch):
-    monkeypatch.setattr(llama.psutil, "cpu_count", lambda logical=True: 8)
-    assert llama.thread_count() == 7
-    monkeypatch.setattr(llama.psutil, "cpu_count", lambda logical=True: 1)
-    assert llama.thread_count() == 1
-    monkeypatch.setattr(llama.psutil, "cpu_count", lambda logical=True: None)
-    assert llama.thread_count() == 1
 
 
 def count_evaluated(model) -> list[int]:

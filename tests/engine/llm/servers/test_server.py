@@ -57,7 +57,11 @@ def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, as
     assert model.info.detail == f"first at {scripted.address}"
 
 
-def test_the_key_comes_from_the_environment(scripted, connect, asked, situation, monkeypatch):
+def test_the_key_comes_from_the_environment_and_no_proxy_is_asked_for_this_computer(
+    scripted, connect, asked, situation, monkeypatch
+):
+    for proxy in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(proxy, "http://127.0.0.1:9")
     monkeypatch.setenv("TEST_LLM_KEY", "secret")
     scripted.script = [says("Yes.")]
     ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, situation)
@@ -75,14 +79,6 @@ def test_an_address_or_a_key_that_is_none_is_said(connect, monkeypatch, address,
 
     with pytest.raises(ModelError, match=refusal):
         connect(address, key_variable="TEST_LLM_KEY")
-
-
-def test_a_proxy_is_not_asked_for_this_computer(scripted, answer_to, monkeypatch):
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    scripted.script = [says("Yes.")]
-
-    assert text(answer_to()) == "Yes."
 
 
 FRAGMENT = {"index": 0, "function": {"arguments": "x"}}
@@ -223,22 +219,6 @@ def test_a_fault_is_told_once_and_the_next_reply_works(
     assert caught.value.hint
     assert len(scripted.requests) == 1
     assert text(ask(model, asked, situation)) == "William."
-
-
-def test_what_was_said_before_a_break_is_kept(scripted, connect, asked, situation):
-    scripted.script = [scripts.breaks_off]
-
-    assert text(until_it_fails(connect(scripted.address).reply(asked, situation))) == "William"
-
-
-def until_it_fails(reply):
-    heard = []
-    try:
-        for delta in reply:
-            heard.append(delta)  # noqa: PERF402 - what came before the error is kept
-    except LanguageModelError:
-        return heard
-    pytest.fail("the reply did not fail")
 
 
 def test_no_server_is_told_with_its_address(connect, asked, situation):
