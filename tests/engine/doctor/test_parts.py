@@ -1,6 +1,5 @@
 """Checks of the parts of the loop, each seen well and seen broken."""
 
-import threading
 from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,6 +19,7 @@ from engine.tts.voxtream.files import place
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes import FORMANT
+from tests.loopback import serving
 
 
 def with_values(**values: str) -> Settings:
@@ -101,24 +101,15 @@ def test_a_model_file_must_be_there_and_be_one(content, state, tmp_path, monkeyp
 def server() -> Iterator[HTTPServer]:
     """A server on loopback that answers with the status in `status`, keeping what it was sent."""
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.server.asked.append((self.path, self.headers["Authorization"]))
-            self.send_response(self.server.status)
-            self.send_header("Location", f"/elsewhere/{len(self.server.asked)}")
-            self.end_headers()
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        server.asked.append((request.path, request.headers["Authorization"]))
+        request.send_response(server.status)
+        request.send_header("Location", f"/elsewhere/{len(server.asked)}")
+        request.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-    server = HTTPServer(("127.0.0.1", 0), Answer)
-    server.status, server.asked = 200, []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(answer) as server:
+        server.status, server.asked = 200, []
+        yield server
 
 
 def address_of(server: HTTPServer) -> str:

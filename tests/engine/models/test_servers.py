@@ -2,15 +2,15 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
 from engine.models.servers import MOST_BYTES, MOST_CHARS, MOST_MODELS, Served, find_served
+from tests.loopback import serving
 
 Pages = dict[str, bytes]
 
@@ -19,26 +19,15 @@ Pages = dict[str, bytes]
 def server(pages: Pages) -> Iterator[int]:
     """Answers these paths; returns its port."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        body = pages.get(request.path)
+        request.send_response(404 if body is None else 200)
+        request.end_headers()
+        with suppress(ConnectionError):
+            request.wfile.write(body or b"")
 
-        def do_GET(self) -> None:
-            body = pages.get(self.path)
-            self.send_response(404 if body is None else 200)
-            self.end_headers()
-            with suppress(ConnectionError):
-                self.wfile.write(body or b"")
-
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(answer) as made:
         yield made.server_port
-    finally:
-        made.shutdown()
-        thread.join()
-        made.server_close()
 
 
 def listing(*names: object) -> bytes:
