@@ -37,7 +37,6 @@ def turns(count):
 
 def test_half_a_character_does_not_keep_the_history_from_being_sent():
     history = [Message(Role.USER, "a\ud83c"), Message(Role.ASSISTANT, "\ud83c\udf89")]
-
     told = chat_messages(history, "\udf89")
     assert [each["content"] for each in told] == ["\ufffd", "a\ufffd", "\U0001f389"]
 
@@ -59,7 +58,6 @@ def test_an_answer_is_told_as_it_was_heard_after_the_system_prompt(second, told)
 @given(MESSAGES)
 def test_user_and_assistant_always_alternate(history):
     roles = [message["role"] for message in chat_messages(history, "Be kind.")]
-
     assert roles[0] == "system"
     assert roles[1:] == ["user", "assistant"] * ((len(roles) - 1) // 2) + ["user"] * (
         (len(roles) - 1) % 2
@@ -69,7 +67,6 @@ def test_user_and_assistant_always_alternate(history):
 @given(st.integers(0, 40), st.integers(2, 90))
 def test_what_is_left_fits_and_begins_with_system_and_user(count, limit):
     left = trimmed(turns(count), lambda messages: len(messages) <= limit)
-
     assert len(left) <= limit
     assert [message["role"] for message in left[:2]] == ["system", "user"]
     assert left[-1]["content"] == "last"
@@ -80,7 +77,6 @@ def test_after_a_drop_the_beginning_stays_the_same_for_several_turns():
         return len(messages) <= 20
 
     begins = [trimmed(turns(count), fits)[1]["content"] for count in range(9, 40)]
-
     changes = sum(before != after for before, after in pairwise(begins))
     assert 0 < changes <= len(begins) // (BLOCK_MESSAGES // 2) + 1
 
@@ -88,7 +84,6 @@ def test_after_a_drop_the_beginning_stays_the_same_for_several_turns():
 def test_the_last_question_stays_when_tool_results_follow_it_or_is_refused():
     tool = {"role": "tool", "content": "x"}
     left = trimmed([*turns(9), tool], lambda messages: len(messages) <= 3)
-
     assert [message["content"] for message in left] == ["s", "last", "x"]
     with pytest.raises(LanguageModelError, match="too long"):
         trimmed(turns(3), lambda _messages: False)

@@ -15,7 +15,6 @@ def test_the_default_needs_no_model():
     model = registry.load(LanguageModelSettings(), quiet)
     here = Situation(rate=None, volume=1.0, voice="", voices=())
     reply = model.reply([Message(Role.USER, "what is two plus two")], lambda: here)
-
     assert list(reply) == [TextDelta("2 plus 2 is 4.")]
     model.close()
 
@@ -29,5 +28,4 @@ def test_an_unknown_name_lists_the_known_ones():
 def test_importing_the_registry_imports_no_model_library():
     heavy = ["llama_cpp", "openai", "pint", "hassil", "torch"]
     program = f"import engine.llm.registry, sys; print([m for m in {heavy} if m in sys.modules])"
-
     assert prints(program) == "[]"

@@ -60,7 +60,6 @@ def test_one_token_is_computed_for_each_piece(load, asked, situation):
         if text([next(reply)]):
             counts.append(model._llama.n_tokens)
     reply.close()
-
     assert counts == list(range(counts[0], counts[0] + 6))
     assert model.info.name == "llama"
     assert model.info.detail == "tiny"
@@ -73,7 +72,6 @@ def test_closing_the_reply_computes_no_further_token_and_the_next_is_whole(load,
         pass
     evaluated = count_evaluated(model)
     reply.close()
-
     assert evaluated == []
     assert text(model.reply(asked, situation)) == "William Shakespeare."
 
@@ -88,7 +86,6 @@ def test_temperature_and_system_prompt_change_without_loading(load, asked, situa
         asked_for.append(named["temperature"]) or create(**named)
     )
     list(model.reply(asked, situation))
-
     assert asked_for == [1.5]
     assert "Be brief." in model._next_prompt((), "x")
 
@@ -99,7 +96,6 @@ def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, situation):
     reply = model.reply(question, situation)
     assert next(reply) == TextDelta("")
     reply.close()
-
     assert 0 < model._llama.n_tokens <= llama.CPU_SLICE_TOKENS
 
 
@@ -109,7 +105,6 @@ def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked):
     evaluated = count_evaluated(model)
     grown = [*asked, Message(Role.ASSISTANT, first), Message(Role.USER, "Why?")]
     assert text(model.reply(grown, situation)) == first
-
     assert sum(evaluated) < 40  # not the system prompt and the first question again
 
 
@@ -119,7 +114,6 @@ def test_what_is_known_of_the_next_prompt_is_read_before_the_question(load, situ
     assert len(list(model.warm(history))) > 1
     evaluated = count_evaluated(model)
     assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
-
     # The question's letters, the beginning of the reply, and its tokens; the rest was there.
     assert sum(evaluated) < 30
 
@@ -139,7 +133,6 @@ def test_getting_ready_can_be_given_up_and_loses_nothing(load, situation, asked)
     next(warming)
     warming.close()
     done = model._llama.n_tokens
-
     assert 0 < done <= llama.WARM_SLICE_TOKENS
     evaluated = count_evaluated(model)
     assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
@@ -151,7 +144,6 @@ def test_a_model_that_is_ready_has_nothing_to_do(load, situation, asked):
     said = text(model.reply(asked, situation))
     history = [*asked, Message(Role.ASSISTANT, said)]
     list(model.warm(history))
-
     assert list(model.warm(history)) == []
 
 
@@ -162,13 +154,11 @@ def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
     list(model.warm(history))
     evaluated = count_evaluated(model)
     text(model.reply([*history, Message(Role.USER, "Who?")], situation))
-
     assert sum(evaluated) < 30
 
 
 def test_an_endless_model_stops_at_the_end_of_its_context(load, asked, situation):
     said = text(load(context_tokens=256).reply(asked, situation))
-
     assert said.startswith("one two three four one")
     assert len(said.split()) < 256
 
@@ -179,13 +169,11 @@ def test_old_turns_are_dropped_when_the_context_is_full(load, situation):
     for number in range(40):
         history += [Message(Role.USER, f"Question {number}"), Message(Role.ASSISTANT, "Yes.")]
     history.append(Message(Role.USER, "Who wrote Hamlet?"))
-
     assert text(model.reply(history, situation)) == "William Shakespeare."
 
 
 def test_a_message_longer_than_the_context_is_a_clear_error(load, situation, asked):
     model = load(ENDS)
-
     with pytest.raises(LanguageModelError, match="too long"):
         list(model.reply([Message(Role.USER, "word " * 2000)], situation))
     assert text(model.reply(asked, situation)) == "William Shakespeare."
@@ -195,7 +183,6 @@ def test_a_template_without_a_system_role_gets_the_prompt_in_the_first_question(
     load, asked, situation
 ):
     model = load(ENDS, NO_SYSTEM)
-
     assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
@@ -203,7 +190,6 @@ def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
     load, asked, situation
 ):
     model = load(ENDS, "{{ raise_exception('never') }}")
-
     for said in (model.reply([], situation), model.reply(asked, situation), model.warm([])):
         with pytest.raises(LanguageModelError, match="template"):
             list(said)
@@ -212,7 +198,6 @@ def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
 def test_a_thought_the_template_has_begun_is_not_spoken(load, asked, situation):
     follows = {"<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
     template = "{% for m in messages %}{{ m.content }}{% endfor %}<think>"
-
     assert text(load(follows, template).reply(asked, situation)) == "Yes."
 
 
@@ -220,7 +205,6 @@ def test_a_tool_is_called_and_its_result_answered(load, asked, situation):
     follows = {**says("<|assistant|>", CALL), "<|tool|>": "It runs."}
     model = load(follows, TOOL_TEMPLATE, context=8192, context_tokens=8192)
     deltas = list(model.reply(asked, situation))
-
     actions = [delta for delta in deltas if isinstance(delta, StartTimer)]
     assert [action.seconds for action in actions] == [600.0]
     assert text(deltas) == "It runs."
@@ -230,7 +214,6 @@ def test_a_template_gets_the_arguments_of_a_call_as_an_object(load):
     call = {"function": {"name": "set_timer", "arguments": '{"duration": "1 hour"}'}}
     broken = {"function": {"name": "set_timer", "arguments": "{"}}
     message = {"role": "assistant", "content": "", "tool_calls": [call, broken]}
-
     assert "<|assistant|>1 hour" in load(ENDS, TOOL_TEMPLATE)._prompt([message])
 
 
@@ -266,7 +249,6 @@ def test_a_file_cut_short_is_named(skills, tmp_path, make_gguf, kept):
     whole = make_gguf().read_bytes()
     path = tmp_path / "half.gguf"
     path.write_bytes(whole[: max(8, int(len(whole) * kept))])
-
     with pytest.raises(ModelError, match=r"half\.gguf could not be loaded"):
         llama.open_file(settings(path), skills)
 

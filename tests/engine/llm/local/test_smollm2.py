@@ -70,7 +70,6 @@ def test_a_real_template_is_kept_and_its_marks_are_tokens(model, situation):
     history = [*asks("Who are you?"), Message(Role.ASSISTANT, "A friend.")]
     prompt = model._next_prompt(history, "Why?")
     start, end = (model._llama.tokenize(mark, add_bos=False, special=True) for mark in MARKS)
-
     assert prompt == PROMPT
     assert len(start) == len(end) == 1
     tokens = model._tokenized(prompt)
@@ -95,7 +94,6 @@ def test_a_real_model_calls_nothing_it_was_not_given(model, situation, monkeypat
     monkeypatch.setattr(llama, "MAX_REPLY_TOKENS", 60)
     assert "tool" not in model._next_prompt((), "Why?")  # its template knows none
     deltas = list(model.reply(asks(question), situation))
-
     assert {type(delta) for delta in deltas} == {TextDelta}
     assert text(deltas)
 

@@ -39,7 +39,6 @@ def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(
     ask(model, asked, situation)
     model.adjust(replace(model._settings, temperature=1.5, system_prompt="Be brief."))
     ask(model, asked, situation)
-
     request, changed = scripted.requests
     assert (request["model"], request["temperature"]) == ("m", 0.1)
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
@@ -52,7 +51,6 @@ def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, as
     scripted.script = [says("Yes.")]
     model = connect(scripted.address, model="")
     ask(model, asked, situation)
-
     assert scripted.requests[0]["model"] == "first"
     assert model.info.detail == f"first at {scripted.address}"
 
@@ -65,7 +63,6 @@ def test_the_key_comes_from_the_environment_and_no_proxy_is_asked_for_this_compu
     monkeypatch.setenv("TEST_LLM_KEY", "secret")
     scripted.script = [says("Yes.")]
     ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, situation)
-
     assert scripted.headers[0]["authorization"] == "Bearer secret"
 
 
@@ -76,7 +73,6 @@ def test_the_key_comes_from_the_environment_and_no_proxy_is_asked_for_this_compu
 )
 def test_an_address_or_a_key_that_is_none_is_said(connect, monkeypatch, address, refusal):
     monkeypatch.delenv("TEST_LLM_KEY", raising=False)
-
     with pytest.raises(ModelError, match=refusal):
         connect(address, key_variable="TEST_LLM_KEY")
 
@@ -111,7 +107,6 @@ def test_a_server_that_says_nothing_without_a_pause_can_be_left(
     reply = model.reply(asked, situation)
     assert text([next(reply) for _ in range(100)]) == ""
     reply.close()
-
     assert scripted.gone.wait(5)
     assert text(ask(model, asked, situation)) == "William."
 
@@ -128,7 +123,6 @@ TIMER_FRAGMENTS = (
 def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, answer_to):
     scripted.script = [calls(*TIMER_FRAGMENTS), says("It runs.")]
     deltas = answer_to()
-
     assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [600.0]
     assert text(deltas) == "It runs."
     sent = scripted.requests[1]["messages"]
@@ -148,7 +142,6 @@ def test_two_calls_under_one_index_are_two(scripted, answer_to):
     ]
     scripted.script = [calls(*whole), says("Both run.")]
     deltas = answer_to()
-
     assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
 
 
@@ -166,7 +159,6 @@ def test_two_calls_under_one_index_are_two(scripted, answer_to):
 def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
     call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
     scripted.script = [calls(call), says("I see.")]
-
     assert text(answer_to()) == "I see."
     assert told in scripted.requests[1]["messages"][-1]["content"]
 
@@ -174,7 +166,6 @@ def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, a
 def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):
     scripted.script = [calls(*TIMER_FRAGMENTS)] * 9
     deltas = answer_to()
-
     assert len(scripted.requests) == 4
     assert text(deltas) == "Timer set for 10 minutes."
 
@@ -184,7 +175,6 @@ def test_a_server_without_tools_is_asked_once_more_without_them(
 ):
     scripted.script = [fails(400, "m does not support tools"), says("Yes."), says("Again.")]
     model = connect(scripted.address)
-
     assert text(ask(model, asked, situation)) == "Yes."
     assert "tools" not in scripted.requests[1]
     assert text(ask(model, asked, situation)) == "Again."
@@ -213,7 +203,6 @@ def test_a_fault_is_told_once_and_the_next_reply_works(
 ):
     scripted.script = [answer, says("William.")]
     model = connect(scripted.address)
-
     with pytest.raises(LanguageModelError, match=words) as caught:
         ask(model, asked, situation)
     assert caught.value.hint
@@ -243,7 +232,6 @@ def test_a_server_that_stalls_before_or_between_words_is_given_up(
 
     scripted.script = [stalls, says("William.")]
     model = connect(scripted.address)
-
     with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
         ask(model, asked, situation)
     assert text(ask(model, asked, situation)) == "William."
@@ -265,7 +253,6 @@ def test_closing_the_reply_hangs_up_even_while_nothing_comes(scripted, connect, 
     assert next(reply) == TextDelta("")  # the wait is interruptible
     started = time.perf_counter()
     reply.close()
-
     assert time.perf_counter() - started < 1
     assert scripted.gone.wait(5)
     assert text(ask(model, asked, situation)) == "William."
@@ -284,14 +271,12 @@ def test_a_server_that_never_ends_is_ended(scripted, answer_to, monkeypatch):
 
     scripted.script = [endless]
     said = text(answer_to())
-
     assert len(said) == 1000
     assert scripted.gone.wait(5)
 
 
 def test_a_reply_in_one_piece_is_cut_at_the_same_length(scripted, answer_to):
     scripted.script = [says("x" * 900_000)]
-
     assert len(text(answer_to())) == server.MAX_REPLY_CHARS
 
 
@@ -339,7 +324,6 @@ def few_bytes(monkeypatch):
 def test_an_endless_answer_is_not_read_to_its_end(scripted, answer_to, begins, piece):
     sent = []
     scripted.script = [floods(begins, piece, sent), says("William.")]
-
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         answer_to()
     assert text(answer_to()) == "William."
@@ -352,7 +336,6 @@ SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads
 def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, situation):
     sent = []
     scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
-
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         ask(connect(scripted.address, model=""), asked, situation)
     assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
@@ -385,7 +368,6 @@ def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked,
     scripted.listing = lambda handler: scripts.send(handler, 200, endless)
     scripted.script = [says("Yes.")]
     model = connect(scripted.address, model="")
-
     assert text(ask(model, asked, situation)) == "Yes."
     assert len(model.info.detail) < 300
 
@@ -419,7 +401,6 @@ def test_the_conversation_is_not_carried_to_another_address(
     redirect = lambda handler: scripts.begin(handler, status, Location=place)  # noqa: E731
     scripted.script = [redirect, says("William.")]
     model = connect(scripted.address)
-
     with pytest.raises(LanguageModelError, match="wants the conversation sent to") as caught:
         ask(model, asked, situation)
     assert place in caught.value.message
@@ -435,7 +416,6 @@ def test_the_list_of_models_is_not_had_from_another_address(
     elsewhere.listing = asked_elsewhere.append
     place = f"{elsewhere.address}/models"
     scripted.listing = lambda handler: scripts.begin(handler, 307, Location=place)
-
     with pytest.raises(LanguageModelError, match="wants the conversation sent to"):
         ask(connect(scripted.address, model=""), asked, situation)
     assert asked_elsewhere == []

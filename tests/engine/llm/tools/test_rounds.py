@@ -48,20 +48,17 @@ def test_what_is_said_is_put_together(reply, rounds, said):
 def test_the_model_sees_what_the_tool_said(reply):
     model = ScriptedModel([TIME], ["Late."])
     list(reply(model))
-
     assert model.sent[1][-1]["content"].startswith("It's 3:45 PM.")
     assert model.sent[1][: len(model.sent[0])] == model.sent[0]
 
 
 def test_a_model_told_to_be_silent_is_not_asked_again(reply):
     model = ScriptedModel([ToolCall("1", "stop_speaking", "{}")])
-
     assert list(reply(model)) == [StopSpeaking()]
 
 
 def test_waiting_and_thoughts_pass_through_and_alone_are_a_fault(reply):
     thought = ThoughtDelta(" Hm.")
-
     passed = [TextDelta(""), thought, TextDelta("Yes.")]
     assert list(reply(ScriptedModel(["", thought, "Yes."]))) == passed
     for silent in (["", " \n"], [thought]):
@@ -71,7 +68,6 @@ def test_waiting_and_thoughts_pass_through_and_alone_are_a_fault(reply):
 
 def test_a_certain_skill_answers_before_the_model(reply):
     model = ScriptedModel()
-
     assert any(isinstance(delta, ChangeRate) for delta in reply(model, "speak slower"))
     assert model.sent == []
 
@@ -140,5 +136,4 @@ def test_closing_the_reply_closes_the_model(reply):
     deltas = reply(model)
     next(deltas)
     deltas.close()
-
     assert ended == [True]

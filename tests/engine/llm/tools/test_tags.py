@@ -79,7 +79,6 @@ def test_an_endless_call_is_cut():
 @given(PIECES)
 def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
     whole = "".join(pieces)
-
     assert split([whole]) == split(pieces) == split(list(whole))
 
 
@@ -119,14 +118,12 @@ def test_whatever_marks_it_a_thought_is_no_text(reply):
     for cut in (1, 3, 1000):
         whole = reply.format(THOUGHT) + ANSWER
         pieces = [whole[at : at + cut] for at in range(0, len(whole), cut)]
-
         assert split(pieces) == [ThoughtDelta(THOUGHT), ANSWER]
 
 
 @pytest.mark.parametrize("mark", ["</think>", "</THOUGHT>", "[/THINK]", "assistantfinal"])
 def test_a_thought_the_prompt_began_is_taken_back_when_its_end_comes(mark):
     splitter = TagSplitter()
-
     assert list(splitter.feed(f"{THOUGHT} ")) == [f"{THOUGHT} "]
     assert list(splitter.feed(mark + ANSWER)) == [Retraction(), ANSWER]
     assert splitter.was_begun
@@ -157,7 +154,6 @@ def test_a_thought_that_was_assumed_and_never_ends_was_text():
 )
 def test_what_people_write_about_is_text(text):
     expected = text.replace("<s>", "").replace("</s>", "")
-
     assert split([text]) == split(list(text)) == [expected]
 
 
@@ -209,7 +205,6 @@ def test_a_mark_at_the_end_vanishes(mark):
 )
 def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
     splitter = TagSplitter()
-
     assert list(splitter.feed(ANSWER + rest)) == [ANSWER]
     assert splitter.over
 
@@ -262,5 +257,4 @@ def test_other_json_is_text(reply):
 
 def test_text_before_and_after_a_call_is_text():
     reply = f"Let me look.\n{NAMED}\nIt is noon."
-
     assert split(list(reply)) == ["Let me look.\n", Tagged(NAMED), "\nIt is noon."]
