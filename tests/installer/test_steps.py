@@ -82,12 +82,6 @@ def test_the_test_goal_adds_tools_and_language_models(uv, env):
     assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project", "start"]
 
 
-def test_a_first_start_that_cannot_be_made_quick_is_no_failure(uv, env, capsys):
-    uv.lacks.append(f"import {', '.join(steps.IMPORTED)}")
-    assert "start" in done_steps(env, Goal.RUN)
-    assert "will take longer" in capsys.readouterr().out
-
-
 def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
     uv.fails[TORCH] = Cause.NETWORK
     uv.lacks = ["--offline"]

@@ -8,7 +8,7 @@ import pytest
 from installer import system
 from installer.commands import Cause, SetupError
 from installer.plan import Goal
-from installer.system import Need, by_hand, needs_of, provide
+from installer.system import Need, needs_of, provide
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's package managers")
 ABSENT = Need("libthere-is-no-such-thing.so.9", "libnothing9", "nothing-libs", "nothing")
@@ -85,11 +85,6 @@ def test_the_demo_does_without_flite_what_the_tests_do_not(monkeypatch):
         provide(Goal.TEST, is_there=lambda need: need.apt != "flite")
 
 
-def test_an_unknown_system_is_told_what_is_missing(monkeypatch):
-    FakeMachine(monkeypatch, [], root=False)
-    assert ABSENT.probe in by_hand([ABSENT])
-
-
 @linux
 def test_what_is_installed_and_still_not_found_is_reported(monkeypatch):
     FakeMachine(monkeypatch, ["apt-get"], root=True)
@@ -110,11 +105,6 @@ def test_what_is_installed_and_still_not_found_is_reported(monkeypatch):
 )
 def test_a_probe_tells_what_is_there(probe, *, there):
     assert system.is_there(Need(probe, "", "", "")) is there
-
-
-def test_every_need_is_named_for_all_three_package_managers():
-    for goal in Goal:
-        assert all(need.apt and need.dnf and need.pacman for need in needs_of(goal))
 
 
 def test_the_window_is_needed_for_every_goal_and_the_compiler_only_where_it_compiles():

@@ -3,7 +3,6 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.keys import Act
 from engine.api import Export, Record, RecordingChanged
 from tests.app.test_window import CTRL, key, tell
 
@@ -25,16 +24,6 @@ def test_the_sign_is_there_exactly_while_the_engine_records_and_says_how_long(wi
     assert posted[-1] == Record(False)
     tell(window, RecordingChanged(False))
     assert not sign.isVisible()
-
-
-def test_the_menu_offers_what_the_keys_do(window, posted):
-    menu = window.header.more.menu()
-    assert menu.entries[Act.EXPORT].text().endswith("Ctrl+E")
-    menu.entries[Act.RECORD].trigger()
-    assert posted == [Record(True)]
-    tell(window, RecordingChanged(True))
-    menu.aboutToShow.emit()
-    assert menu.entries[Act.RECORD].isChecked()
 
 
 def test_a_chosen_file_is_exported(window, posted, tmp_path):

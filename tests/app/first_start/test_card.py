@@ -8,7 +8,6 @@ import pytest
 from app.first_start.card import STEP_KEY, STEPS
 from app.first_start.echo import Echo, EchoMeasurement
 from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, Step
-from app.settings.form import Form
 from app.window import Window
 from engine import api
 from engine.settings import Range, WindowSettings, schema
@@ -103,16 +102,6 @@ def test_a_voice_at_the_microphone_is_told(window):
     assert microphone.meter.fraction > 0.5
 
 
-def test_three_voices_can_be_heard_and_the_last_one_stays(window, posted):
-    names = ("Anna", "Bruno", "Clara", "Dario")
-    window.on_event(api.VoicesChanged(names, "Dario"))
-    voices = step(window, LoudspeakerStep).voices
-    assert [each.text() for each in voices] == ["Anna", "Bruno", "Dario"]
-    voices[1].click()
-    assert [c.name for c in posted if isinstance(c, api.PreviewVoice)] == ["Bruno"]
-    assert api.ChangeSetting("speech.voice", "Bruno") in posted
-
-
 def test_a_more_natural_voice_is_fetched_and_used_with_one_click(window, posted):
     voice = step(window, LoudspeakerStep)
     assert voice.fetch.isHidden()
@@ -165,15 +154,6 @@ def test_a_loudspeaker_that_stays_silent_is_told(window):
     for _ in range(300):
         window.on_event(QUIET)
     assert echo.verdict.text() == "Nothing was heard. Try again."
-
-
-def test_the_editors_show_what_is_set(window):
-    values = Form(api.Settings()).values | {"window.talk_key": "F9", "audio.headset": True}
-    for key, value in values.items():
-        window.on_event(api.SettingChanged(key, value))
-    shown = {e.field.key: e for each in window.first_start.steps for e in each.editors}
-    assert shown["audio.headset"].control.isChecked()
-    assert shown["window.talk_key"].control.text() == "F9"
 
 
 SILENT, PLAYS = -120.0, -20.0

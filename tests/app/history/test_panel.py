@@ -46,14 +46,6 @@ def test_opening_the_panel_asks_for_the_list_and_is_ready_to_search(window, post
     assert window.header.history.accessibleName().startswith("Conversations")
 
 
-def test_a_list_that_changed_is_asked_for_only_while_it_is_seen(opened, posted):
-    opened.on_event(api.ConversationsChanged())
-    assert posted == [api.ListConversations("")]
-    opened.header.history.click()
-    opened.on_event(api.ConversationsChanged())
-    assert posted == [api.ListConversations("")]
-
-
 def test_rows_are_text_and_name_what_goes_on(opened):
     rows = opened.history.rows
     assert [rows.item(n).text() for n in range(2)] == ["Weather", "<b>Recipes</b> & more"]

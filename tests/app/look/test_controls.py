@@ -25,12 +25,3 @@ def test_the_bar_is_as_long_as_it_is_loud(meter, level_db, fraction):
     meter.show_level(level_db)
     assert meter.fraction == pytest.approx(fraction)
     assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
-
-
-def test_a_word_can_be_seen_after_it_was_said(meter):
-    meter.show_level(LOUD_DB)
-    meter.show_level(QUIET_DB)
-    assert 0.8 < meter.fraction < 1.0
-    for _ in range(20):
-        meter.show_level(QUIET_DB)
-    assert meter.fraction == 0.0

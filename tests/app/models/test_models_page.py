@@ -94,13 +94,6 @@ def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted):
     assert posted == [api.FetchRecommended()]
 
 
-def test_a_warning_is_shown_and_what_is_in_use_is_not_offered(window, page):
-    warned = replace(LISTED.recommendation, warning="It needs llama.cpp.", in_use=True)
-    window.on_event(replace(LISTED, recommendation=warned))
-    assert page.recommended.warning.isVisible()
-    assert not page.recommended.act.isEnabled()
-
-
 def test_rows_come_go_and_keep_what_they_say(window, page):
     window.on_event(SETTLED)
     row = page.rows["whisper-base"]
@@ -146,19 +139,3 @@ def test_a_reply_that_says_the_same_words_has_no_door(window):
         window.on_event(event)
     QApplication.processEvents()
     assert not window.conversation.model_link.isVisible()
-
-
-def test_the_door_stays_below_its_reply(window):
-    for event in (*lacking_turn(1, "who wrote Hamlet"), *spoken_turn(2, "hello", "Hi.")):
-        window.on_event(event)
-    QApplication.processEvents()
-    model_link, conversation = window.conversation.model_link, window.conversation
-    before = model_link.y()
-    for turn in range(3, 30):
-        for event in spoken_turn(turn, "hello", "Hi. " * 40):
-            window.on_event(event)
-    QApplication.processEvents()
-    assert not model_link.isVisible()  # scrolled away with its reply
-    conversation.verticalScrollBar().setValue(0)
-    QApplication.processEvents()
-    assert (model_link.isVisible(), model_link.y()) == (True, before)

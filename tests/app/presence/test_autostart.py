@@ -63,14 +63,6 @@ def test_the_row_shows_what_is_so_and_why_it_could_not_be_turned(qtbot, theme, c
     assert not row.editor.control.isChecked()
 
 
-def test_a_start_is_noted_once(tmp_path, monkeypatch):
-    noted = tmp_path / "started"
-    monkeypatch.setenv("RUBATO_STARTED", str(noted))
-    autostart.note_start()
-    autostart.note_start()
-    assert noted.read_text() == "up\n"
-
-
 def test_at_login_the_launcher_is_started_which_outlives_updates(tmp_path, monkeypatch):
     launcher = tmp_path / "rubato"
     launcher.touch()

@@ -47,20 +47,6 @@ def test_toggle_presses_and_then_releases(handler, posted, window):
     assert posted == [api.PressTalk(), api.ReleaseTalk()]
 
 
-def test_the_rate_is_stepped_while_the_window_is_hidden(handler, posted, window, qtbot):
-    window.stage.rate.show_rate(4.0)
-    window.hide()
-    tell(handler, Order.FASTER)
-    qtbot.waitUntil(lambda: posted == [api.ChangeSetting("speech.rate", 4.5)])
-    tell(handler, Order.SLOWER, Order.SLOWER)
-    qtbot.waitUntil(
-        lambda: (
-            posted == [api.ChangeSetting("speech.rate", 4.5), api.ChangeSetting("speech.rate", 3.5)]
-        )
-    )
-    assert not window.isVisible()
-
-
 def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtbot):
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")  # so that it is put back
     window.hide()
@@ -97,12 +83,3 @@ def test_the_state_of_a_turn_is_its_phase(phase, window, handler):
     window.on_event(api.PhaseChanged(1, phase))
     assert state(handler).value == phase.value
     assert state(handler).is_turn is (phase is not api.Phase.IDLE)
-
-
-def test_it_is_starting_while_a_pressed_talk_key_waits_for_the_microphone(window, handler):
-    window.on_event(api.PhaseChanged(1, api.Phase.LISTENING))
-    assert state(handler) is State.STARTING
-    assert window.stage.phase.text() == "Getting ready"
-    window.on_event(api.Ready(api.Part.MICROPHONE, "any"))
-    assert state(handler) is State.LISTENING
-    assert window.stage.phase.text() == "Listening"

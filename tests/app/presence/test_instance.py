@@ -86,13 +86,6 @@ def test_the_one_that_runs_says_what_it_does(start, runtime, capsys):
     assert capsys.readouterr().out == "speaking\n"
 
 
-def test_a_quit_leaves_no_socket(start, runtime):
-    process = start()
-    assert claim_of(process) == "ours"
-    process.communicate("")
-    assert not (runtime / "rubato.sock").exists()
-
-
 def test_a_second_start_finds_the_first_where_the_path_is_too_long(start, runtime, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("long" * 40)))
     first = start()

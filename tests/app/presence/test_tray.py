@@ -6,7 +6,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from app.presence.command_handler import CommandHandler
-from app.presence.tray import State, Tray, face
+from app.presence.tray import State, Tray
 from engine import api
 
 
@@ -69,16 +69,6 @@ def test_it_shows_what_the_assistant_does(tray):
         tray.on_event(event)
         assert tray.state is state
         assert tray.icon.toolTip() == f"Rubato: {state.value}"
-
-
-def test_it_begins_muted_where_the_microphone_is(window, panel):
-    muted = Tray(CommandHandler(), hands_free=True, muted=True, is_available=panel)
-    assert muted.state is State.MUTED
-
-
-def test_every_state_has_a_face_of_its_own(qapp):
-    pictures = {bytes(face(s).pixmap(32, 32).toImage().constBits()) for s in State}
-    assert len(pictures) == len(State)
 
 
 def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):

@@ -6,7 +6,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.rate.panel import RatePanel, RateTrace
+from app.rate.panel import RatePanel
 from engine.api import Phase, PhaseChanged, RateMeasured, SettingChanged, VoicesChanged
 
 
@@ -108,20 +108,6 @@ def test_the_readout_says_target_and_measured_until_the_next_turn(panel):
     panel.show_rate(4.0)
     panel.on_event(PhaseChanged(2, Phase.THINKING))
     assert panel.readout.text() == "target 4.0"
-
-
-def test_the_trace_keeps_twenty_seconds_of_speech_and_no_silence(qtbot, theme):
-    now = [0.0]
-    trace = RateTrace(theme, None, clock=lambda: now[0])
-    qtbot.addWidget(trace)
-    for _ in range(60):
-        now[0] += 0.5
-        trace.add(4.0, 3.9)
-    oldest, newest = trace.samples[0][0], trace.samples[-1][0]
-    assert newest - oldest == pytest.approx(20.0)
-    now[0] += 3600.0
-    trace.add(4.0, 3.9)
-    assert trace.samples[-1][0] - newest < 1.0
 
 
 def test_a_voice_without_a_rate_says_so_and_gives_the_slider_back_to_one_with(panel, posted):

@@ -99,9 +99,3 @@ def test_what_runs_here_says_so(part, name, detail, told):
 def test_a_server_elsewhere_is_named():
     shown = for_people(THINKS, "server", "big at https://models.example.org:8000/v1")
     assert shown == "big, on models.example.org"
-
-
-def test_devices_and_what_is_not_known_are_called_as_they_are():
-    assert for_people(Part.MICROPHONE, "sphinx", "") == "sphinx"
-    assert for_people(HEARS, "another", "one") == "another"
-    assert for_people(THINKS, "server", "without an address") == "server"

@@ -63,22 +63,6 @@ def test_a_row_says_what_a_voice_is_and_what_can_be_done(page):
     assert not stranger.actions_of["Make again from its recording"].isEnabled()
 
 
-def test_a_letter_goes_to_the_next_voice_that_begins_with_it(page, qtbot):
-    names = [f"{letter}{number}" for letter in "ABC" for number in range(9)]
-    page.takes(api.VoicesListed(tuple(api.VoiceEntry(name, own=True) for name in names)))
-    QApplication.processEvents()  # it is laid out
-    page.rows["A0"].use.setFocus()
-    for wanted in ("C0", "C1"):
-        qtbot.keyClick(page.focusWidget(), Qt.Key.Key_C)
-        assert page.focusWidget() is page.rows[wanted].hear
-        assert not page.rows[wanted].visibleRegion().isEmpty()
-    qtbot.keyClick(page.focusWidget(), Qt.Key.Key_A)
-    assert page.focusWidget() is page.rows["A0"].hear
-    page.text.setFocus()
-    qtbot.keyClick(page.text, Qt.Key.Key_B)
-    assert page.text.text() == "b"
-
-
 def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(page, posted, qtbot):
     row = page.rows["Grandma"]
     page.text.setText("Good morning")

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE, Transcript
-from engine.asr.pair import FIRST_SAMPLES, QUICK_SAMPLES, PairedRecogniser, PairedRecognition
-from engine.settings import RecogniserSettings
+from engine.asr.pair import FIRST_SAMPLES, QUICK_SAMPLES, PairedRecognition
 
 STOP = Transcript("stop", 0.97, "sphinx")
 SENTENCE = Transcript("Stop the press.", 0.9, "whisper")
@@ -75,17 +74,6 @@ class Quick:
         self.closed = True
 
 
-@dataclass
-class Opening:
-    kind: type
-
-    def open(self) -> object:
-        return self.kind()
-
-    def adjust(self, settings: RecogniserSettings) -> None:
-        """Takes any language."""
-
-
 def pair(careful: Careful, quick: Quick) -> PairedRecognition:
     recognition = PairedRecognition(careful, quick)
     recognition.push(np.zeros(SAMPLE_RATE // 2, np.float32))
@@ -130,13 +118,6 @@ def test_a_long_utterance_is_heard_by_one_alone_and_closing_throws_both_away():
     assert recognition.interim(lambda: True) == recognition.overlapping() == SENTENCE
     recognition.close()
     assert careful.closed
-
-
-def test_the_quick_one_listens_where_english_is_spoken():
-    opened = PairedRecogniser(Opening(Careful), Opening(Quick), "en")
-    assert opened.open().peek() == "stop"
-    opened.adjust(RecogniserSettings("whisper", language="de"))
-    assert opened.open().peek() == ""
 
 
 @pytest.mark.parametrize(

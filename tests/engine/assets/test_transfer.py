@@ -49,16 +49,6 @@ def test_a_killed_fetch_goes_on_where_it_was_or_begins_anew(store, hub, is_new):
         assert int(wanted.split("bytes=")[1].rstrip("-")) >= 130_000
 
 
-def test_what_older_versions_left_of_a_fetch_is_removed(store):
-    folder = store.path(ASSET)
-    orphan = folder / ".cache" / "huggingface" / "download" / "x.incomplete"
-    orphan.parent.mkdir(parents=True)
-    orphan.write_bytes(bytes(40_000))
-    (folder / "model.safetensors.incomplete").write_bytes(bytes(40_000))
-    store.fetch(ASSET, ignore, never)
-    assert parts(folder) == []
-
-
 @pytest.mark.parametrize("file", [RELEASED, PINNED], ids=["unknown hash", "pinned hash"])
 def test_the_begin_of_another_version_is_never_joined_to_this_one(hub, tmp_path, file):
     store, asset = store_at(tmp_path, hub), only(file, source=RELEASE)
@@ -104,14 +94,6 @@ def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(hub, t
     folder = store_at(tmp_path, hub).fetch(asset, again, never)
     assert refused
     assert (folder / "weights+1.pt").read_bytes() == LARGE
-
-
-def test_only_what_is_missing_needs_space(hub, tmp_path):
-    hub.releases = {"latest": {"weights+1.pt": LARGE}}
-    asset = only(PINNED, source=RELEASE)
-    cut(store_at(tmp_path, hub), hub, asset, 200_000)
-    store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 200_200_000)
-    assert store.fetch(asset, ignore, never)
 
 
 def test_an_absurd_size_is_refused_before_anything_is_written(hub, tmp_path):

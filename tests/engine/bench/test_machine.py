@@ -14,7 +14,6 @@ from engine.bench.machine import (
     Row,
     bench,
     bench_synthesisers,
-    bench_table,
     pick_profile,
     pick_recogniser,
     pick_synthesiser,
@@ -221,20 +220,6 @@ def test_the_pick_is_kept_with_its_reason_and_none_where_no_profile_was_measured
     assert pick.reason == f"int4 keeps RTF at 0.74; int8 would need 1.30. {WHEN_IDLE}"
     assert find_pick(data, "cpu") == "int4"
     assert speeds.places("voxtream2", data) == 1
-
-
-def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
-    table = bench_table(
-        [
-            Row("synthesiser", "espeak", "cpu", 0.01, 2.5, 0.012, 20.0),
-            Row("recogniser", "whisper", note="not measured: no model"),
-        ]
-    )
-    title, first, second = table.splitlines()
-    assert title.split()[:3] == ["part", "name", "device"]
-    assert first.split() == ["synthesiser", "espeak", "cpu", "0.01", "2.5", "0.012", "20", "-"]
-    assert second.split()[:6] == ["recogniser", "whisper", "-", "-", "-", "-"]
-    assert second.endswith("not measured: no model")
 
 
 def test_this_machine_can_be_measured() -> None:

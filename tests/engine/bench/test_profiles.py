@@ -73,14 +73,6 @@ def test_a_model_is_loaded_measured_and_released() -> None:
     assert made[0]._idle == []  # type: ignore[attr-defined]
 
 
-def test_a_slow_profile_is_measured_on_fewer_frames() -> None:
-    ticks = Ticks()
-    ticks.now = lambda: setattr(ticks, "looks", ticks.looks + 1) or ticks.looks * 2.0  # type: ignore[func-returns-value,method-assign]
-    found = measure(lambda: small(FULL), ticks.instruments())
-    assert found.rtf == pytest.approx(2 / 0.08)
-    assert ticks.looks < 40
-
-
 def answer(monkeypatch: pytest.MonkeyPatch, code: str) -> Outcome:
     """What is understood of a process that runs this code instead."""
     genuine = subprocess.run

@@ -1,10 +1,8 @@
 """Crash notes: taken down when something breaks, told once at the next start, kept small."""
 
-import logging
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,16 +72,6 @@ def test_no_file_holds_what_an_error_said_and_all_are_the_person_s_alone(tmp_pat
     if sys.platform != "win32":  # files have no such modes there
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-def test_who_listened_before_is_heard_again_afterwards(notes):
-    before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
-    handlers = list(logging.getLogger().handlers)
-    notes.begin()
-    assert sys.excepthook is not before[0]
-    notes.end()
-    assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
-    assert logging.getLogger().handlers == handlers
 
 
 def test_a_fault_at_every_frame_does_not_fill_the_disk(notes, tmp_path):

@@ -58,12 +58,6 @@ def test_an_error_is_told_with_what_caused_it_and_without_its_message():
     assert SECRET not in line("engine.x", "failed", error=raised())
 
 
-def test_an_error_that_causes_itself_ends():
-    first, second = ValueError(), KeyError()
-    first.__cause__, second.__cause__ = second, first
-    assert words.told(first) == ["  ValueError", "  KeyError"]
-
-
 @pytest.mark.parametrize(
     ("file", "known"),
     [

@@ -38,14 +38,6 @@ def test_missing_packages_are_named(monkeypatch):
     assert one(machine.packages).text == "Not installed: soxr, pint"
 
 
-def test_the_window_library_that_crashes_is_a_fault(monkeypatch):
-    monkeypatch.setattr(machine.metadata, "version", lambda name: "6.12.0")
-    monkeypatch.setattr(machine.sys, "version_info", (3, 11, 7))
-    assert "crash" in one(machine.packages).text
-    monkeypatch.setattr(machine.sys, "version_info", (3, 12, 1))
-    assert one(machine.packages).state is State.OK
-
-
 def fake_torch(monkeypatch: pytest.MonkeyPatch, *, capability: tuple[int, int] | None) -> None:
     """A torch that sees one card of this compute capability; None: it sees none."""
     cuda = SimpleNamespace(

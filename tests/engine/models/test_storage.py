@@ -11,16 +11,6 @@ def never() -> bool:
     return False
 
 
-def test_the_progress_of_all_files_ends_at_their_sum(hub):
-    seen: list[tuple[int, int]] = []
-    storage.fetch_all("voxtream2", lambda done, total: seen.append((done, total)), never)
-    total = 5 * FILE_BYTES  # three of its own, the codec's and the speaker encoder's
-    assert {each for _, each in seen} == {total}
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert seen[0][0] == 0
-    assert seen[-1][0] == total
-
-
 def test_a_fetch_goes_on_from_where_it_was_given_up(hub):
     half: list[int] = []
 

@@ -95,22 +95,6 @@ def scrolled(conversation: Conversation) -> QPoint:
     return QPoint(0, conversation.verticalScrollBar().value())
 
 
-def test_a_bubble_holds_its_table_at_every_width(conversation):
-    write(conversation, "See:\n\n" + SQUARES)
-    exchange = conversation.transcript.exchanges[0]
-    for width in (300, 900, 500):
-        conversation.resize(width, 400)
-        QApplication.processEvents()
-        document = conversation.document()
-        bubble = document.bubble_rect(exchange)
-        assert bubble.left() >= 0
-        assert bubble.right() <= conversation.viewport().width()
-        for table in tables(conversation):
-            last = table.cellAt(table.rows() - 1, table.columns() - 1).lastCursorPosition()
-            rect = document.documentLayout().blockBoundingRect(last.block())
-            assert bubble.contains(rect)
-
-
 def test_another_reply_leaves_nothing_of_a_table_behind(conversation):
     write(conversation, TABLE)
     for event in spoken_turn(1, "a question", "Only this.", ending=Ending.COMPLETE)[4:]:

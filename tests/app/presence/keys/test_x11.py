@@ -91,17 +91,6 @@ def test_a_key_that_another_program_has_is_refused_and_the_others_work(qtbot, de
     qtbot.waitUntil(lambda: told.keys[2:] == ["talk down", "talk up"])
 
 
-def test_a_key_that_is_given_back_is_free_for_others(desktop, keys):
-    keys.grab({Action.TALK: parse("F9")})
-    keys.grab({})
-    second = X11Keys(name=desktop.name)
-    lost: list[str] = []
-    second.lost.connect(lost.append)
-    second.grab({Action.TALK: parse("F9")})
-    assert lost == []
-    second.close()
-
-
 def test_a_display_that_goes_lets_the_key_go(qtbot, qapp, hear):
     with virtual_desktop() as desktop:
         keys = X11Keys(name=desktop.name)

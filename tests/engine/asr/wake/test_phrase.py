@@ -3,10 +3,7 @@
 import pytest
 
 from engine.asr.wake.phrase import USUAL, examine, normal
-from engine.asr.wake.sounds import VOWELS, sounds, syllables
 from engine.errors import InvalidInput
-
-CONSONANTS = "B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH"
 
 
 @pytest.mark.parametrize("phrase", ["hey rubato", "okay computer", "good evening zaphod", USUAL])
@@ -43,11 +40,3 @@ def test_others_are_refused_with_the_reason_and_a_proposal_that_will_do(
 def test_a_phrase_is_compared_without_case_marks_and_spare_spaces() -> None:
     assert normal("  Hey,  Rubato! ") == "hey rubato"
     assert normal("Don't panic, Zaphod") == "don't panic zaphod"
-
-
-def test_a_word_it_lacks_is_pronounced_by_the_phonemizer() -> None:
-    found = sounds(["rubato", "zaphod", "thingummy", "jeeves"])
-    assert found["rubato"] == "R UW B AA T OW"
-    assert syllables(found["thingummy"]) == 3
-    for phones in found.values():
-        assert set(phones.split()) <= {*CONSONANTS.split(), *VOWELS}
