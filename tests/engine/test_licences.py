@@ -10,24 +10,17 @@ from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
 
 
-def test_rubato_comes_first_with_its_own_licence_alone():
-    first = licences.works()[0]
+def test_every_package_of_this_environment_is_there_with_terms_and_text_and_rubato_first():
+    works = licences.works()
+    first = works[0]
     assert (first.name, first.terms) == ("rubato", "GPL-3.0-or-later")
     assert licences.text_of(first).lstrip().startswith("GNU GENERAL PUBLIC LICENSE")
-
-
-def test_every_package_of_this_environment_is_there_with_terms():
-    works = licences.works()
-    names = {work.name.lower() for work in works}
-    assert {"torch", "numpy", "moshi", "espeakng-loader", "rubato sans (font)"} <= names
+    by_name = {work.name.lower(): work for work in works}
+    assert {"torch", "numpy", "moshi", "espeakng-loader", "rubato sans (font)"} <= set(by_name)
     assert [work.name for work in works if work.terms == "not stated"] == []
-
-
-def test_the_text_comes_with_all_notices():
-    torch = next(work for work in licences.works() if work.name == "torch")
-    assert "Redistribution" in licences.text_of(torch)
-    font = next(work for work in licences.works() if "font" in work.name)
-    assert "SIL OPEN FONT LICENSE" in licences.text_of(font).upper()
+    assert "Redistribution" in licences.text_of(by_name["torch"])
+    font = licences.text_of(by_name["rubato sans (font)"])
+    assert "SIL OPEN FONT LICENSE" in font.upper()
 
 
 def test_a_fetched_model_is_named_with_its_terms_and_authors(

@@ -3,11 +3,11 @@
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
 
 from app.conversation import bubbles
 from app.window import Window
 from engine.api import Command, Ending, Replay
+from tests.app.test_window import tell
 from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 FIRST = "# Cake\n\nTake **flour**."
@@ -18,12 +18,6 @@ def talked(window: Window, posted: list[Command]) -> Window:
     tell(window, *READY, *spoken_turn(1, "a", FIRST), *spoken_turn(2, "b", "Ten."))
     posted.clear()
     return window
-
-
-def tell(window: Window, *events) -> None:
-    for event in events:
-        window.on_event(event)
-    QApplication.processEvents()
 
 
 def hover(qtbot, window: Window, turn: int) -> None:
@@ -46,14 +40,9 @@ def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, talked, po
     assert QGuiApplication.clipboard().text() == FIRST
     tools.again.click()
     assert posted == [Replay(1, 0)]
-
-
-def test_a_reply_that_is_still_spoken_has_none(window):
-    tools = window.conversation.tools
-    tell(window, *speaking_turn(1, "a", "It is ten.", word="is"))
-    assert not tools.isVisible()
-    tell(window, *spoken_turn(2, "b", "Yes."))
-    assert tools.exchange.turn == 2
+    talked.conversation.clear_all()
+    tell(talked, *speaking_turn(3, "a", "It is ten.", word="is"))
+    assert not tools.isVisible()  # it is still spoken
 
 
 def test_they_stand_over_no_text_and_no_other_button(window):

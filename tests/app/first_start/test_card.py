@@ -33,6 +33,7 @@ def steps_posted(posted: list[api.Command]) -> list[object]:
 def test_every_step_comes_in_its_turn_and_is_remembered(window, posted):
     card = window.first_start
     assert card.isVisible()
+    assert schema()[STEP_KEY].rule == Range(0, len(card.steps))
     for at in range(len(card.steps)):
         assert card.at == at
         assert card.progress.text() == f"{at + 1} of {len(card.steps)}"
@@ -42,11 +43,7 @@ def test_every_step_comes_in_its_turn_and_is_remembered(window, posted):
     assert window.welcome.isVisible()
 
 
-def test_the_setting_holds_as_many_steps_as_there_are(window):
-    assert schema()[STEP_KEY].rule == Range(0, len(window.first_start.steps))
-
-
-def test_one_may_go_back_and_leave_all_out(window, posted):
+def test_one_may_go_back_leave_all_out_and_goes_on_after_a_kill(window, posted):
     card = window.first_start
     assert not card.back.isEnabled()
     card.next.click()
@@ -54,12 +51,8 @@ def test_one_may_go_back_and_leave_all_out(window, posted):
     card.leave.click()
     assert steps_posted(posted) == [1, 0, 5]
     assert window.welcome.isVisible()
-
-
-def test_a_program_that_was_killed_goes_on_at_its_step(window):
-    window.on_event(api.SettingChanged(STEP_KEY, 3))
-    assert window.first_start.at == 3
-    assert window.first_start.isVisible()
+    window.on_event(api.SettingChanged(STEP_KEY, 3))  # as at the start after a kill
+    assert (card.at, card.isVisible()) == (3, True)
 
 
 def test_a_typed_turn_takes_the_place_of_the_card_and_one_said_to_it_does_not(window):

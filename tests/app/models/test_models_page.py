@@ -23,13 +23,17 @@ def page(window, posted) -> ModelsPage:
     return opened
 
 
-def test_every_model_is_a_row_with_size_licence_and_need(page):
+def test_every_model_is_a_row_with_size_licence_need_and_its_faults(window, page):
     assert set(page.rows) == {each.name for each in LISTED.entries}
     row = page.rows["qwen3-1-7b"]
     assert row.facts.text() == "1.1 GB · licence: Apache-2.0 · needs about 1.8 GB of memory"
     assert "more memory than this computer" in page.rows["qwen3-8b"].remarks.text()
     assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
     assert "0.6 s" in page.rows["whisper-base"].remarks.text()
+    window.on_event(FETCHING)
+    window.on_event(api.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
+    assert (row.said.text(), row.said.property("kind")) == ("There is not enough space.", "danger")
+    assert row.act.text() == "Fetch 1.1 GB"
 
 
 @pytest.mark.parametrize(
@@ -77,14 +81,6 @@ def test_a_fetch_is_followed_and_can_be_paused_from_row_and_card(window, page, p
     assert (row.bar.isVisible(), card.bar.isVisible()) == (False, False)
 
 
-def test_a_fault_stands_on_its_row(window, page):
-    window.on_event(FETCHING)
-    window.on_event(api.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
-    row = page.rows["qwen3-1-7b"]
-    assert (row.said.text(), row.said.property("kind")) == ("There is not enough space.", "danger")
-    assert row.act.text() == "Fetch 1.1 GB"
-
-
 def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted):
     posted.clear()
     card = page.recommended
@@ -120,22 +116,19 @@ def test_what_a_server_says_is_text(window, page):
     assert page.rows["ollama/x"].title.textFormat() is Qt.TextFormat.PlainText
 
 
-def test_the_dead_end_is_a_door_to_the_page(window, posted):
-    for event in (*spoken_turn(1, "hello", "Hi."), *lacking_turn(2, "who wrote Hamlet")):
-        window.on_event(event)
-    QApplication.processEvents()
+def test_the_dead_end_is_a_door_to_the_page_and_a_reply_of_the_same_words_is_none(window, posted):
     model_link = window.conversation.model_link
-    assert model_link.isVisible()
+    said = "I can't answer that without a language model. Try: spell necessary."
+    for events, has_door in (
+        (spoken_turn(1, "repeat after me", said), False),
+        (lacking_turn(2, "who wrote Hamlet"), True),
+    ):
+        for event in events:
+            window.on_event(event)
+        QApplication.processEvents()
+        assert model_link.isVisible() is has_door
     posted.clear()
     QTest.mouseClick(model_link, Qt.MouseButton.LeftButton)
     assert posted == [api.ListModels(servers=True)]
     window.conversation.clear_all()
     assert not model_link.isVisible()
-
-
-def test_a_reply_that_says_the_same_words_has_no_door(window):
-    said = "I can't answer that without a language model. Try: spell necessary."
-    for event in spoken_turn(1, "repeat after me", said):
-        window.on_event(event)
-    QApplication.processEvents()
-    assert not window.conversation.model_link.isVisible()

