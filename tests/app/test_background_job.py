@@ -49,15 +49,6 @@ def test_a_program_that_is_not_there_is_told_and_a_second_start_while_it_runs_is
     assert told == [{}]
 
 
-def test_one_that_is_ended_says_nothing_and_is_gone(qtbot, qapp):
-    running, told = job(qapp, "import sys; sys.stdin.read(); import time; time.sleep(600)")
-    running.start()
-    qtbot.waitUntil(lambda: running.is_under_way)
-    running.end()
-    assert not running.is_under_way
-    assert told == []
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="priorities are classes there")
 def test_it_gives_way_to_what_listens_and_speaks(qtbot, qapp):
     running, told = job(

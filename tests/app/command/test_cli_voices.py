@@ -37,17 +37,6 @@ def test_the_list_is_the_same_before_and_behind_the_action(capsys):
     assert listed["voices"][-1] == "Grandma"
 
 
-def test_a_line_says_what_a_voice_is(capsys):
-    assert main(["voices", "pace", "grandma", "3.5"]) == 0
-    assert "begins with 3.5 syllables a second" in capsys.readouterr().out
-    main(["voices"])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split(maxsplit=1) == ["Alan", "American man"]
-    assert lines[-1].startswith("Grandma")
-    assert "made of 2.0 s" in lines[-1]
-    assert "3.5 syllables a second" in lines[-1]
-
-
 def test_a_voice_goes_and_comes_back(capsys, tmp_path):
     assert answer(capsys, "remove", "grandma") == {"voice": "Grandma"}
     assert answer(capsys)["removed"] == ["Grandma"]

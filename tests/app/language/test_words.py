@@ -15,13 +15,6 @@ def given_back() -> Iterator[None]:
     words.choose("en")
 
 
-def test_english_is_what_stands_in_the_code():
-    assert tr("Hold {key}", key="F9") == "Hold F9"
-    assert tr_n("{count} turn", "{count} turns", 1) == "1 turn"
-    assert tr_n("{count} turn", "{count} turns", 2) == "2 turns"
-    assert decimal(4.5, 1) == "4.5"
-
-
 def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():
     words.choose("de")
     assert tr("Hold {key}", key="F9") == "F9 halten"

@@ -28,16 +28,6 @@ def test_what_may_follow_a_history_has_probability_one(phrases, history):
     assert total == pytest.approx(1.0)
 
 
-def test_every_step_no_phrase_makes_is_counted(model):
-    # <s> what | what time | time day: never | day is after time: never | the rest is known
-    assert model.unseen(["what", "time", "day", "is", "it"]) == 2
-    assert model.unseen(["ten", "stop"]) == 3
-    assert [model.unseen(phrase.split()) for phrase in PHRASES] == [0, 0, 0, 0]
-    words = ["what", "time", "is", "ten", "stop"]
-    assert [model.likely_start(words, unseen=n) for n in (0, 1)] == [3, 4]
-    assert model.likely_start(["what"], unseen=0) == 1
-
-
 @pytest.mark.parametrize(
     "odd",
     ["", "Stop", "what  time", "ten °C", "stop\n", "\\data\\", "<s> stop", "a" * 3 + " b" * 40],

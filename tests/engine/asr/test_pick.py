@@ -8,11 +8,9 @@ from app.command.models import EARS
 from engine.asr.pick import (
     ASSET,
     BUILT_IN,
-    FILE,
     SLOWEST_MS,
     TINY,
     choose,
-    find_pick,
     judge,
     keep,
     resolve,
@@ -88,23 +86,6 @@ def test_the_reason_says_what_was_measured_of_each_or_is_missing(data: Path):
         "Whisper tiny has a sentence written 0.9 s after its end."
     )
     assert why(RecogniserSettings("sphinx")) == ""
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"recogniser": "siri", "reason": ""}',
-        # judged by the older limit of 0.9 s
-        '{"recogniser": "sphinx", "reason": "Whisper has a sentence written 1.5 s after its end"}',
-        '{"recogniser": "whisper", "reason": ""}',
-    ],
-)
-def test_a_file_that_is_no_pick_counts_as_none(content: str, data: Path):
-    (data / FILE).write_text(content)
-    assert find_pick(data) is None
 
 
 def test_whoever_fetches_it_means_the_same():
