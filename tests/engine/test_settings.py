@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 from engine.asr import registry as asr
 from engine.errors import InvalidInput
 from engine.llm import registry as llm
-from engine.settings import (
-    Choice,
-    Settings,
-    change,
-    keys,
-    load_key,
-    schema,
-    value_of,
-)
+from engine.settings import Choice, Settings, change, keys, load_key, schema, value_of
 from engine.tts import registry as tts
 
 

@@ -70,10 +70,7 @@ def test_what_may_be_automatic_is_measured_once_it_is_here(name, rows, line, mon
     assert len(said) == bool(line)
     assert all(each.startswith(line) for each in said)  # nothing was really fetched here
     kept = ears.find_pick(data_folder()), speech.find_pick(data_folder())
-    assert [pick is not None for pick in kept] == [
-        name == "whisper-tiny",
-        name == "kokoro",
-    ]
+    assert [pick is not None for pick in kept] == [name == "whisper-tiny", name == "kokoro"]
 
 
 def test_the_list_names_every_model_with_size_licence_and_need(told):

@@ -132,10 +132,7 @@ def answer(qtbot, channel: socket.socket) -> bytes:
 
 @pytest.mark.parametrize(
     ("line", "told_so"),
-    [
-        (ipc_client.encode(Message(Order.SAY, "refuse")), b"No.\n"),
-        (b"\xff\x00{}[]\n", b".\n"),
-    ],
+    [(ipc_client.encode(Message(Order.SAY, "refuse")), b"No.\n"), (b"\xff\x00{}[]\n", b".\n")],
 )
 def test_why_something_is_refused_is_said_and_rubbish_does_nothing(
     qtbot, channel, told, line, told_so

@@ -59,8 +59,7 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
 
 
 @pytest.mark.parametrize(
-    ("key", "part"),
-    [("speech.engine", Part.SYNTHESISER), ("recogniser.engine", Part.RECOGNISER)],
+    ("key", "part"), [("speech.engine", Part.SYNTHESISER), ("recogniser.engine", Part.RECOGNISER)]
 )
 def test_what_is_automatic_says_why_it_is_what_it_is(window, key, part):
     window.on_event(Ready(part, "it", why="It is quick."))

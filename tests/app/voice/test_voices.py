@@ -13,14 +13,7 @@ from app.look.theme import Theme
 from app.voice.panel import VoiceArea
 from app.voice.sheet import ClipSheet
 from app.window import Window
-from engine.api import (
-    AddVoice,
-    CancelClip,
-    ClipInspected,
-    Command,
-    PreviewVoice,
-    StopReply,
-)
+from engine.api import AddVoice, CancelClip, ClipInspected, Command, PreviewVoice, StopReply
 from tests.fakes_engine import READY
 
 

@@ -5,17 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.command.models import EARS
-from engine.asr.pick import (
-    ASSET,
-    BUILT_IN,
-    SLOWEST_MS,
-    TINY,
-    choose,
-    judge,
-    keep,
-    resolve,
-    why,
-)
+from engine.asr.pick import ASSET, BUILT_IN, SLOWEST_MS, TINY, choose, judge, keep, resolve, why
 from engine.settings import RecogniserSettings
 from installer import steps
 from tests.engine.assets.fetched import fetched

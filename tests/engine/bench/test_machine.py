@@ -86,11 +86,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_registered_part_has_a_row_with_its_numbers() -> None:
     machine, told = Machine(), list[str]()
     rows = bench(
-        Settings(),
-        factories=machine.factories,
-        gauges=machine.gauges,
-        tell=told.append,
-        quick=True,
+        Settings(), factories=machine.factories, gauges=machine.gauges, tell=told.append, quick=True
     )
     assert told[0] == "Measuring the voices ..."
     voices = [row for row in rows if row.part == "synthesiser"]

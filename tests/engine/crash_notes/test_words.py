@@ -27,12 +27,7 @@ def line(name: str, message: str, *arguments: object, error: Exception | None = 
             "left out n=3 ms=2.5 part=MICROPHONE name=…",
         ),
         ("app.x", "took %d", (SECRET,), "took %d"),  # a number's format: the line stays readable
-        (
-            "app.x",
-            "no bus error=%r",
-            (OSError(2, SECRET),),
-            "no bus error='FileNotFoundError [2]'",
-        ),
+        ("app.x", "no bus error=%r", (OSError(2, SECRET),), "no bus error='FileNotFoundError [2]'"),
         ("httpx", f"GET {SECRET}", (), "…"),  # of strangers only who spoke
     ],
 )

@@ -17,10 +17,7 @@ from engine.llm.history import (
 
 MESSAGES = st.lists(
     st.builds(
-        Message,
-        st.sampled_from(Role),
-        st.sampled_from(["", " ", "Yes.", "Why?"]),
-        st.booleans(),
+        Message, st.sampled_from(Role), st.sampled_from(["", " ", "Yes.", "Why?"]), st.booleans()
     ),
     max_size=20,
 )

@@ -11,13 +11,7 @@ from engine.messages.models import Origin, Presence
 from engine.models import listing, storage
 from engine.models.added import add
 from engine.models.choice import changes, remove, told
-from engine.models.listing import (
-    OWN_MB,
-    SYSTEM_SHARE,
-    Machine,
-    entries,
-    entry,
-)
+from engine.models.listing import OWN_MB, SYSTEM_SHARE, Machine, entries, entry
 from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech

@@ -45,11 +45,7 @@ def styled(paragraph: Paragraph, style: Style) -> list[str]:
 
 def test_marks_become_looks():
     heading, needs, whisk, add, salt, pans, code, enjoy = read(RECIPE)
-    assert (heading.text, heading.shape, heading.level) == (
-        "Pancakes for four",
-        Shape.HEADING,
-        2,
-    )
+    assert (heading.text, heading.shape, heading.level) == ("Pancakes for four", Shape.HEADING, 2)
     assert heading.runs == (Run(9, 17, Style(slanted=True)),)
     assert needs.text == "You need flour, a * and 1 & 2:"
     assert styled(needs, Style(strong=True)) == ["flour"]
