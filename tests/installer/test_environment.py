@@ -99,15 +99,12 @@ def test_an_unreadable_note_counts_as_nothing_done_and_is_written_whole(note, fr
 
 
 def test_a_key_changes_with_every_part(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match="Delete the folder"):
+        environment.make(tmp_path / "file" / ".venv")
     file = tmp_path / "pins.txt"
     file.write_text("a==1")
     keys = [key_of("3.11", file), key_of("3.12", file), key_of("3.11", file, "")]
     file.write_text("a==2")
     keys.append(key_of("3.11", file))
     assert len(set(keys)) == len(keys)
-
-
-def test_an_environment_that_cannot_be_made_says_what_to_do(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(SetupError, match="Delete the folder"):
-        environment.make(tmp_path / "file" / ".venv")

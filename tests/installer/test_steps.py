@@ -100,6 +100,8 @@ def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
 ):
     asked: list[list[str]] = []
     monkeypatch.setattr(steps, "ends_well", lambda command: asked.append(command) or ends_well)
+    for offer in steps.OFFERS:
+        assert f" {sum(each.megabytes for each in with_needs(offer.model))} MB" in offer.title
     steps.offer_models(steps.set_up(Goal.RUN, env.folder))
     steps.offer_models(steps.set_up(Goal.RUN, env.folder))
     said = capsys.readouterr().out
@@ -107,11 +109,6 @@ def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
     assert asked == [[*get, "whisper-base"], [*get, "kokoro"]]
     for words in ("the built-in recogniser listens", "the built-in voice speaks"):
         assert (words in said) == (not ends_well)
-
-
-def test_every_offer_says_how_much_is_fetched():
-    for offer in steps.OFFERS:
-        assert f" {sum(each.megabytes for each in with_needs(offer.model))} MB" in offer.title
 
 
 def test_new_pins_are_installed(uv, env, tmp_path, monkeypatch):

@@ -52,18 +52,14 @@ def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, wi
         qtbot.waitUntil(lambda start=start: posted[-1:] == [Replay(-2, start)])
 
 
-def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(qtbot, shown, posted):
+def test_a_click_beside_asks_for_nothing_and_keys_mark_a_word_for_enter(qtbot, shown, posted):
+    view = shown.conversation
     click(qtbot, shown, place_of(shown, "not.") + QPoint(300, 0))
-    assert not shown.conversation._click.isActive()
     at = place_of(shown, "rains.")
     click(qtbot, shown, at)
-    qtbot.mouseDClick(shown.conversation.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    assert not shown.conversation._click.isActive()
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert not view._click.isActive()  # nor a double click
     assert posted == []
-
-
-def test_keys_mark_a_word_and_enter_lets_it_be_heard(qtbot, shown, posted):
-    view = shown.conversation
     view.setFocus()
     control = Qt.KeyboardModifier.ControlModifier
     for pressed in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Right, Qt.Key.Key_Right):

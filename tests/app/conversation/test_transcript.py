@@ -47,16 +47,13 @@ def test_events_after_the_end_of_a_turn_or_of_a_cleared_conversation_are_dropped
     assert transcript.on_event(api.ReplyDelta(2, "new")) is not None
 
 
-def test_a_word_outside_the_reply_is_not_shown():
-    transcript = told(api.ReplyDelta(1, "ten"), api.WordHeard(1, 2, 9))
-    assert transcript.exchanges[0].word is None
-
-
 def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
     transcript = told(
         api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), api.WordHeard(1, 0, 2)
     )
     assert transcript.exchanges[0].unheard is None
+    transcript.on_event(api.WordHeard(1, 2, 99))
+    assert transcript.exchanges[0].word is None  # it is outside the reply
     end = ended(1, api.Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
     exchange = transcript.on_event(end)
     assert (exchange.unheard, exchange.heard_end) == (None, 5)

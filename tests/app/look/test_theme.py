@@ -79,15 +79,12 @@ def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme):
 
 
 def test_the_shipped_font_is_used(qapp):
-    assert load_fonts().family() == FAMILY
-    assert FAMILY in QFontDatabase.families()
-    assert {"Regular", "SemiBold"} <= set(QFontDatabase.styles(FAMILY))
-
-
-def test_the_fonts_are_small_and_bring_their_licence():
     fonts = list(resource("fonts").glob("*.otf"))
     assert sum(font.stat().st_size for font in fonts) <= 200_000
     assert "SIL OPEN FONT LICENSE" in resource("fonts", "OFL.txt").read_text()
+    assert load_fonts().family() == FAMILY
+    assert FAMILY in QFontDatabase.families()
+    assert {"Regular", "SemiBold"} <= set(QFontDatabase.styles(FAMILY))
 
 
 @pytest.mark.parametrize("path", sorted(resource("icons").glob("*.svg")), ids=lambda p: p.stem)

@@ -50,6 +50,9 @@ def test_a_turn_is_read_as_it_was_kept_and_an_open_one_is_marked_until_it_ends(s
     assert store.keep(whole, BEGAN, 1001.0, place) == place
     read = store.read(place.conversation)
     assert (read.began, read.turns, read.title) == (BEGAN, (whole,), "does it rain?")
+    if sys.platform != "win32":  # it has no such modes
+        modes = {stat.S_IMODE(file.stat().st_mode) for file in store.path.parent.iterdir()}
+        assert modes == {0o600}  # only its owner may read it
     store.drop(place)  # it was none
     assert store.listing() == ()
 
@@ -132,13 +135,6 @@ def test_what_is_deleted_is_nowhere_on_the_disk(store):
     with pytest.raises(InvalidInput):
         store.read(secret)
     assert talk(store, "later") > secret > kept  # a number is never given again
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no such modes")
-def test_only_its_owner_may_read_it(store):
-    talk(store, "does it rain?")
-    modes = {stat.S_IMODE(file.stat().st_mode) for file in store.path.parent.iterdir()}
-    assert modes == {0o600}
 
 
 def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path):

@@ -75,6 +75,8 @@ def project(folder: Path, number: str, said: str) -> Path:
 def test_the_newest_version_is_told_and_no_older_one(tmp_path):
     root = project(tmp_path, "0.2.0", "## 0.2.0 (soon)\n\n- New.\n\n## 0.1.0\n\n- Old.\n")
     assert (version(root), changes(root)) == ("0.2.0", "- New.")
+    assert version() in (Path(__file__).parents[3] / "CHANGELOG.md").read_text()
+    assert changes()  # our own are in step
 
 
 @pytest.mark.parametrize(
@@ -88,8 +90,3 @@ def test_the_newest_version_is_told_and_no_older_one(tmp_path):
 def test_a_release_nobody_wrote_about_is_none(said, word, tmp_path):
     with pytest.raises(SetupError, match=word):
         changes(project(tmp_path, "0.2.0", said))
-
-
-def test_our_own_are_in_step():
-    assert version() in (Path(__file__).parents[3] / "CHANGELOG.md").read_text()
-    assert changes()

@@ -60,10 +60,7 @@ def test_confidence_grows_with_the_probability_and_falls_with_silence_and_what_w
     assert confidence(Said(no_speech_prob=0.0)) == pytest.approx(math.exp(-0.2))
     assert confidence(Said(avg_logprob=-0.1)) > confidence(Said(avg_logprob=-0.5))
     assert confidence(Said(no_speech_prob=0.0)) > confidence(Said(no_speech_prob=0.4))
+    joined = join([Belief("aaa", 1.0), Belief("", 0.0), Belief("b", 0.0)])
+    assert joined == Belief("aaa b", 0.75)  # pieces weigh by their letters
     beside = confidence(Said(), Said(avg_logprob=-3.0))
     assert beside == pytest.approx(confidence(Said()) / 2)
-
-
-def test_joined_pieces_weigh_by_their_letters():
-    joined = join([Belief("aaa", 1.0), Belief("", 0.0), Belief("b", 0.0)])
-    assert joined == Belief("aaa b", 0.75)

@@ -102,27 +102,27 @@ def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, situation):
 def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked):
     model = load(ENDS)
     first = text(model.reply(asked, situation))
+    said = [*asked, Message(Role.ASSISTANT, first)]
+    list(model.warm(said))
+    assert list(model.warm(said)) == []  # it is ready
     evaluated = count_evaluated(model)
-    grown = [*asked, Message(Role.ASSISTANT, first), Message(Role.USER, "Why?")]
-    assert text(model.reply(grown, situation)) == first
+    assert text(model.reply([*said, Message(Role.USER, "Why?")], situation)) == first
     assert sum(evaluated) < 40  # not the system prompt and the first question again
 
 
-def test_what_is_known_of_the_next_prompt_is_read_before_the_question(load, situation, asked):
-    model = load(ENDS, context_tokens=2048, context=2048)
-    history = [Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Good day to you.")]
+@pytest.mark.parametrize(
+    "history",
+    [[], [Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Good day to you.")]],
+    ids=["nothing said", "a turn"],
+)
+def test_what_is_known_of_the_next_prompt_is_read_before_the_question(
+    load, situation, asked, history
+):
+    model = load(ENDS, TOOL_TEMPLATE, context=8192, context_tokens=8192)
     assert len(list(model.warm(history))) > 1
     evaluated = count_evaluated(model)
     assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
     # The question's letters, the beginning of the reply, and its tokens; the rest was there.
-    assert sum(evaluated) < 30
-
-
-def test_the_system_prompt_is_read_before_anything_was_said(load, situation, asked):
-    model = load(ENDS, TOOL_TEMPLATE, context=8192, context_tokens=8192)
-    list(model.warm([]))
-    evaluated = count_evaluated(model)
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
     assert sum(evaluated) < 30
 
 
@@ -137,14 +137,6 @@ def test_getting_ready_can_be_given_up_and_loses_nothing(load, situation, asked)
     evaluated = count_evaluated(model)
     assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
     assert done + sum(evaluated) == model._llama.n_tokens
-
-
-def test_a_model_that_is_ready_has_nothing_to_do(load, situation, asked):
-    model = load(ENDS)
-    said = text(model.reply(asked, situation))
-    history = [*asked, Message(Role.ASSISTANT, said)]
-    list(model.warm(history))
-    assert list(model.warm(history)) == []
 
 
 def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
@@ -163,20 +155,16 @@ def test_an_endless_model_stops_at_the_end_of_its_context(load, asked, situation
     assert len(said.split()) < 256
 
 
-def test_old_turns_are_dropped_when_the_context_is_full(load, situation):
+def test_old_turns_are_dropped_when_the_context_is_full_but_no_message_is_cut(load, situation):
     model = load(ENDS, context_tokens=512)
     history = []
     for number in range(40):
         history += [Message(Role.USER, f"Question {number}"), Message(Role.ASSISTANT, "Yes.")]
     history.append(Message(Role.USER, "Who wrote Hamlet?"))
     assert text(model.reply(history, situation)) == "William Shakespeare."
-
-
-def test_a_message_longer_than_the_context_is_a_clear_error(load, situation, asked):
-    model = load(ENDS)
     with pytest.raises(LanguageModelError, match="too long"):
         list(model.reply([Message(Role.USER, "word " * 2000)], situation))
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    assert text(model.reply(history, situation)) == "William Shakespeare."
 
 
 def test_a_template_without_a_system_role_gets_the_prompt_in_the_first_question(
