@@ -40,21 +40,17 @@ def panel(above: QWidget, theme: Theme, posted: list[api.Command], clock: Clock)
     return TimersPanel(posted.append, theme, above, clock=clock)
 
 
-def test_nothing_is_seen_while_nothing_runs(panel):
-    assert panel.isHidden()
-    panel.on_event(api.TimersChanged((TEA,)))
-    assert not panel.isHidden()
-    panel.on_event(api.TimersChanged(()))
-    assert panel.isHidden()
-    assert panel.cards == ()
-
-
 def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clock):
+    assert panel.isHidden()
     panel.on_event(api.TimersChanged((TEA, EGGS)))
+    assert not panel.isHidden()
     assert [card.title.text() for card in panel.cards] == ["Timer", "Tea"]
     assert [card.left.text() for card in panel.cards] == ["0:10", "4:10"]
     clock.now += 1.0
     qtbot.waitUntil(lambda: [card.left.text() for card in panel.cards] == ["0:09", "4:09"])
+    panel.on_event(api.TimersChanged(()))
+    assert panel.isHidden()
+    assert panel.cards == ()
 
 
 def test_a_paused_timer_says_so_stands_still_and_can_go_on(panel, clock, posted):

@@ -49,26 +49,17 @@ def test_a_value_that_is_not_allowed_is_refused_with_what_is(key, value):
     assert caught.value.hint.startswith("Give ")
 
 
-def test_an_unknown_key_is_refused_with_the_list_of_keys():
-    with pytest.raises(InvalidInput, match=r"There is no setting 'audio\.treble'") as caught:
-        change(Settings(), "audio.treble", 1.0)
-    assert "audio.volume" in caught.value.hint
-
-
-def test_a_whole_number_is_taken_for_a_fraction():
-    volume = change(Settings(), "audio.volume", 1).audio.volume
-    assert (volume, type(volume)) == (1.0, float)
-
-
-def test_every_default_keeps_its_own_rule():
-    for key in keys():
-        assert change(Settings(), key, value_of(Settings(), key)) == Settings()
-
-
-def test_every_field_is_a_setting():
+def test_every_field_is_a_setting_whose_default_keeps_its_rule_and_there_is_no_other():
     parts = [getattr(Settings(), item.name) for item in fields(Settings)]
     assert all(is_dataclass(part) for part in parts)
     assert len(keys()) == sum(len(fields(part)) for part in parts)
+    for key in keys():
+        assert change(Settings(), key, value_of(Settings(), key)) == Settings()
+    volume = change(Settings(), "audio.volume", 1).audio.volume  # a whole number for a fraction
+    assert (volume, type(volume)) == (1.0, float)
+    with pytest.raises(InvalidInput, match=r"There is no setting 'audio\.treble'") as caught:
+        change(Settings(), "audio.treble", 1.0)
+    assert "audio.volume" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,13 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     return found
 
 
-def test_the_person_reads_where_things_are(capsys):
+def test_the_person_reads_where_things_are_and_others_do_not(capsys):
     assert main(["doctor"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "ok       disk: room in /srv/petunia",
         "fault    sound: None.",
         "         Plug it in.",
     ]
-
-
-def test_others_do_not(capsys):
     assert main(["doctor", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert list(told) == ["version", "system", "findings", "settings", "crashes", "log"]

@@ -30,14 +30,11 @@ def test_nobody_is_asked_to_speak_who_would_not_be_heard(ready, event, button):
     assert button in (None, ready.composer.talk.words)
 
 
-def test_asleep_it_says_what_wakes_it(ready):
+def test_asleep_it_says_what_wakes_it_and_it_asks_again_once_it_hears_again(ready):
     ready.on_event(ASLEEP)
     assert ready.welcome.how.text().startswith("Say “hey rubato”")
     ready.on_event(SleepChanged(False, "hey rubato"))
     assert ready.welcome.how.text() == SPEAK
-
-
-def test_it_asks_again_once_it_hears_again(ready):
     for event in (MUTED, DEAF, SettingChanged("audio.muted", False)):
         ready.on_event(event)
     assert ready.welcome.how.text() != SPEAK

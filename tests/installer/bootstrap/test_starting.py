@@ -58,14 +58,11 @@ def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated):
     assert current_version.read(updated).left == "env-2.0-cpu"
 
 
-def test_a_start_that_hands_over_to_the_running_one_is_no_failure(updated):
+def test_handing_over_to_the_running_one_is_no_failure_and_a_lost_folder_gives_way_at_once(updated):
     for _ in range(3):
         current_version.begin(updated)
         current_version.ended_well(updated)
     assert starting.environment_to_start(updated) == ("env-2.0-cpu", "")
-
-
-def test_a_version_whose_folder_was_lost_gives_way_at_once(updated):
     updated.python("env-2.0-cpu").unlink()
     name, sentence = starting.environment_to_start(updated)
     assert name == "env-1.0-cpu"

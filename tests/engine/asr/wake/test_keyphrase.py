@@ -50,16 +50,18 @@ def test_the_phrase_is_found_once_near_its_end_however_the_samples_are_cut(
     assert abs(len(pcm) - at_once - end) <= PIECE
 
 
-def test_other_talk_does_not_wake() -> None:
-    talk = said("what time is it", "set a timer for ten minutes", "the compost is pleasant")
-    assert found("computer please", talk) == []
-
-
-def test_a_call_comes_after_a_pause_and_in_the_middle_of_talk_is_none() -> None:
-    talk = said("they told him that computer please is what he said")
-    assert found("computer please", talk) == []
-    call = said("what did you say", "computer please what time is it")
-    assert len(found("computer please", call)) == 1
+@pytest.mark.parametrize(
+    ("talk", "calls"),
+    [
+        (("what time is it", "set a timer for ten minutes", "the compost is pleasant"), 0),
+        (("they told him that computer please is what he said",), 0),  # no pause before it
+        (("what did you say", "computer please what time is it"), 1),
+    ],
+)
+def test_a_call_comes_after_a_pause_and_other_talk_does_not_wake(
+    talk: tuple[str, ...], calls: int
+) -> None:
+    assert len(found("computer please", said(*talk))) == calls
 
 
 def test_after_a_reset_nothing_of_before_counts() -> None:

@@ -83,10 +83,15 @@ def test_nobody_speaking_is_nothing_heard_whatever_the_model_would_say(recognise
     assert recognition.finish().text == ""
 
 
-def test_the_text_so_far_comes_while_the_person_speaks(recogniser, say):
+def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
     recognition = recogniser.open()
     recognition.push(say("set a timer for ten minutes")[: SAMPLE_RATE * 3 // 2])
-    assert recognition.partial() == SENTENCE
+    assert recognition.partial() == SENTENCE  # while the person speaks
+    assert recognition.interim(lambda: False) is None
+    interim = recognition.interim(lambda: True)
+    assert (interim.text, recognition.partial()) == (SENTENCE, SENTENCE)
+    recognition.push(say("hello there"))
+    assert recognition.finish().text == SENTENCE
 
 
 def looks_at(loaded: LoadedWhisper, pcm: np.ndarray, clock: HandClock) -> list[int]:
@@ -116,15 +121,6 @@ def test_an_utterance_longer_than_the_window_is_decoded_piece_by_piece(loaded, s
     assert pieces >= 3
     assert heard.text == " ".join([SENTENCE] * pieces)
     assert counting.longest <= 30 * SAMPLE_RATE
-
-
-def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
-    recognition = pushed(recogniser, say("hello there"))
-    assert recognition.interim(lambda: False) is None
-    interim = recognition.interim(lambda: True)
-    assert (interim.text, recognition.partial()) == (SENTENCE, SENTENCE)
-    recognition.push(say("hello there"))
-    assert recognition.finish().text == SENTENCE
 
 
 def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):

@@ -101,9 +101,11 @@ def test_a_whole_reply_is_whole_whatever_else_is_sent(answer_to, parts):
     assert text(answer_to(sends(*parts))) == ANSWER
 
 
-def test_a_whole_answer_is_taken_though_a_stream_was_asked_for(answer_to):
+def test_a_whole_answer_is_taken_and_what_follows_the_models_turn_not_waited_for(answer_to):
     body = json.dumps(MESSAGE, indent=1).encode()
     assert text(answer_to(sends(body, kind="application/json"))) == ANSWER
+    rest = content("<|im_end|>\n<|im_start|>user\nAnd then?")
+    assert text(answer_to(sends(TEXT, rest, b"data: {{{\n\n"))) == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -112,11 +114,6 @@ def test_a_whole_answer_is_taken_though_a_stream_was_asked_for(answer_to):
 def test_a_reply_that_just_stops_was_broken_off(answer_to, parts):
     with pytest.raises(LanguageModelError, match="broke off"):
         answer_to(sends(*parts))
-
-
-def test_what_follows_the_models_turn_is_not_waited_for(answer_to):
-    rest = content("<|im_end|>\n<|im_start|>user\nAnd then?")
-    assert text(answer_to(sends(TEXT, rest, b"data: {{{\n\n"))) == ANSWER
 
 
 # ------------------------------------------------------------------- characters
@@ -198,22 +195,19 @@ def test_a_call_written_as_text_is_carried_out(scripted, answer_to, call):
     assert scripted.requests[1]["messages"][-1]["content"].startswith("It's 3:45 PM.")
 
 
-def test_a_call_of_an_unknown_tool_is_not_said(scripted, answer_to):
+def test_a_call_of_an_unknown_tool_is_not_said_and_arguments_may_be_an_object(scripted, answer_to):
     call = '[TOOL_CALLS][{"name": "get_weather", "arguments": {"place": "Rome"}}]'
     assert text(answer_to(says(call), says("I cannot know."))) == "I cannot know."
     assert "no tool called 'get_weather'" in scripted.requests[1]["messages"][-1]["content"]
+    spelled = {"index": 0, "id": "a", "function": {"name": "spell", "arguments": {"word": "Tea"}}}
+    answer_to(calls(spelled), says(ANSWER))
+    assert scripted.requests[-1]["messages"][-1]["content"] == "T, E, A."
 
 
 def test_a_call_without_an_offer_is_neither_carried_out_nor_said(scripted, answer_to):
     refuses = scripts.fails(400, "tools are not supported")
     assert text(answer_to(refuses, says("Hm.\n", ASKS_FOR_TIME))) == "Hm.\n"
     assert len(scripted.requests) == 2
-
-
-def test_arguments_that_are_an_object_are_understood(scripted, answer_to):
-    call = {"index": 0, "id": "a", "function": {"name": "spell", "arguments": {"word": "Tea"}}}
-    answer_to(calls(call), says(ANSWER))
-    assert scripted.requests[1]["messages"][-1]["content"] == "T, E, A."
 
 
 # ----------------------------------------------------------------------- faults
