@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import socket
 import threading
 from collections.abc import Callable
 
@@ -106,3 +107,39 @@ def calls(*fragments: dict):
 
 def fails(status: int, message: str = "no"):
     return lambda handler: send(handler, status, json.dumps({"error": {"message": message}}))
+
+
+def garbage(handler):
+    begin_events(handler)
+    handler.wfile.write(b"data: {{{ not json\n\n")
+
+
+def wrong_shape(handler):
+    begin_events(handler)
+    handler.wfile.write(b'data: {"hello": ["world"]}\n\ndata: [1, 2]\n\ndata: [DONE]\n\n')
+
+
+def web_page(handler):
+    send(handler, 200, "<html>Welcome</html>", "text/html")
+
+
+def no_choices(handler):
+    begin_events(handler)
+    handler.wfile.write(b'data: {"choices": []}\n\ndata: [DONE]\n\n')
+
+
+def nothing(handler):
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def breaks_off(handler):
+    begin_events(handler)
+    event(handler, {"content": "William"})
+
+
+def breaks_a_chunk(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    event(handler, {"content": "William"})
