@@ -1,5 +1,7 @@
 """What a person may be holding keeps its place, whatever the window shows, and is on the screen."""
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QGuiApplication
@@ -74,6 +76,16 @@ def moved(window: Window) -> list[str]:
     return faults
 
 
+@pytest.fixture
+def large_text(qapp: QApplication) -> Iterator[None]:
+    usual = qapp.font()
+    large = qapp.font()
+    large.setPointSizeF(usual.pointSizeF() * 1.6)
+    qapp.setFont(large)
+    yield
+    qapp.setFont(usual)
+
+
 def move_to(window: Window, name: str) -> None:
     """Move the window to the screen of this name."""
     screen = next(each for each in QGuiApplication.screens() if each.name() == name)
@@ -98,15 +110,10 @@ def test_nothing_that_may_be_held_moves_when_the_state_changes(small_screen, siz
 
 
 @pytest.mark.parametrize("size", [(700, 640), (1280, 900)])
-def test_nor_with_large_text(qapp, window, size):
-    usual, large = qapp.font(), qapp.font()
-    large.setPointSizeF(usual.pointSizeF() * 1.6)
-    qapp.setFont(large)
-    try:
-        window.resize(*size)
-        assert moved(window) == []
-    finally:
-        qapp.setFont(usual)
+@pytest.mark.usefixtures("large_text")
+def test_nor_with_large_text(window, size):
+    window.resize(*size)
+    assert moved(window) == []
 
 
 @pytest.mark.parametrize("name", ["small", "doubled"])
