@@ -52,8 +52,8 @@ def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
         api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), api.WordHeard(1, 0, 2)
     )
     assert transcript.exchanges[0].unheard is None
-    transcript.on_event(api.WordHeard(1, 2, 99))
-    assert transcript.exchanges[0].word is None  # it is outside the reply
+    outside = told(api.ReplyDelta(1, "ten"), api.WordHeard(1, 2, 9))
+    assert outside.exchanges[0].word is None  # of the reply
     end = ended(1, api.Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
     exchange = transcript.on_event(end)
     assert (exchange.unheard, exchange.heard_end) == (None, 5)

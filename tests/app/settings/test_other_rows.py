@@ -159,7 +159,7 @@ def test_what_was_taught_is_listened_for_at_once_unless_it_was_changed_meanwhile
         if changed:
             dialog.on_event(SettingChanged("wake.phrase", OTHER))
     assert posted == ([] if changed else [ChangeSetting("wake.phrase", PHRASE)])
-    assert (window.notice.text() == f"“{PHRASE}” was taught to this computer.") is not changed
+    assert window.notice.text() == f"“{PHRASE}” was taught to this computer."
     assert (f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()) is changed
 
 
