@@ -222,8 +222,6 @@ def test_no_server_is_told_with_its_address(connect, asked, situation):
 def test_a_server_that_stalls_before_or_between_words_is_given_up(
     scripted, connect, asked, situation, monkeypatch, *, begins
 ):
-    monkeypatch.setattr(server, "STALL_S" if begins else "FIRST_TOKEN_S", 0.2)
-
     def stalls(handler):
         if begins:
             begin_events(handler)
@@ -232,8 +230,10 @@ def test_a_server_that_stalls_before_or_between_words_is_given_up(
 
     scripted.script = [stalls, says("William.")]
     model = connect(scripted.address)
-    with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
-        ask(model, asked, situation)
+    with monkeypatch.context() as impatient:
+        impatient.setattr(server, "STALL_S" if begins else "FIRST_TOKEN_S", 0.2)
+        with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
+            ask(model, asked, situation)
     assert text(ask(model, asked, situation)) == "William."
 
 

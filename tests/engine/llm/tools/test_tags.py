@@ -57,10 +57,6 @@ def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_ta
         ("a <thi", ["a <thi"]),
         ("Yes.<|im_e", ["Yes."]),
         ("<think>a<think>b</think>c</think>Yes.", [ThoughtDelta("abc"), "Yes."]),
-        (
-            "<think>They ask about <think>.</think>It marks thoughts.",
-            [ThoughtDelta("They ask about ."), "It marks thoughts."],
-        ),
         ('<tool_response>{"time": "12"}</tool_response> It is noon.', ["It is noon."]),
         ("<|im_start|>assistant\nYes.<|im_end|>", ["Yes."]),
         ("<|start_header_id|>assistant<|end_header_id|>\n\nYes.", ["Yes."]),
@@ -69,6 +65,11 @@ def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_ta
 )
 def test_marks_that_never_end_or_lie_within_others(reply, parts):
     assert split([reply]) == parts
+
+
+def test_an_answer_after_a_thought_that_only_names_the_tag_is_not_lost():
+    split_up = split(["<think>They ask about <think>.</think>It marks thoughts."])
+    assert split_up[-1] == "It marks thoughts."
 
 
 def test_an_endless_call_is_cut():
