@@ -9,10 +9,7 @@ from hypothesis import settings
 
 import engine  # noqa: F401 - switches telemetry off before a test imports what has some
 from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
-from tests.sharing import (  # noqa: F401 - hooks
-    pytest_collection_modifyitems,
-    pytest_xdist_make_scheduler,
-)
+from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
 # A law is about what comes out; how long it takes tells what else the machine is doing. The same
 # examples every time, or a change is judged by luck; `pytest --hypothesis-profile=search` looks for

@@ -17,16 +17,7 @@ from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, 
 from engine.messages.events import Event as EngineEvent
 from engine.runtime.factories import Factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
-from engine.tts.base import (
-    AudioFrame,
-    Finished,
-    Onset,
-    RateRange,
-    Starved,
-    Step,
-    TtsInfo,
-    Voice,
-)
+from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step, TtsInfo, Voice
 
 RATE = 16_000  # Hz of everything here
 

@@ -5,7 +5,6 @@ import dataclasses
 import pickle
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -19,6 +18,7 @@ import pytest
 from engine.messages.commands import Command
 from engine.messages.events import Event
 from tests import house_rules as rules
+from tests.fresh_python import prints
 
 ROOT = Path(__file__).parent.parent
 MESSAGES = (*get_args(Command), *get_args(Event))
@@ -37,6 +37,7 @@ def tracked(*prefixes: str) -> list[str]:
     return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
+@cache
 def modules(*prefixes: str) -> list[str]:
     return [name for name in tracked(*prefixes) if name.endswith(".py")]
 
@@ -56,10 +57,7 @@ def breaches(rule: Rule, names: list[str]) -> list[str]:
 def loaded_by(statement: str, names: tuple[str, ...]) -> list[str]:
     """Which of these libraries a fresh interpreter has loaded after one statement."""
     script = f"import sys\n{statement}\nprint(*[n for n in {names!r} if n in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return done.stdout.split()
+    return prints(script).split()
 
 
 def test_the_facade_of_the_engine_loads_no_heavy_library():
@@ -81,15 +79,6 @@ def test_the_contracts_on_imports_are_in_force():
     assert {("layers", "engine"), ("forbidden", "app"), ("forbidden", "engine")} <= by_type
 
 
-def test_the_window_imports_of_the_engine_only_its_facade():
-    assert breaches(rules.past_the_facade, modules("app")) == []
-
-
-def test_nobody_imports_training():
-    names = [name for name in modules("app", "engine") if "engine/training/" not in name]
-    assert breaches(rules.training_imports, names) == []
-
-
 # ---------------------------------------------------------------- the rules
 
 PURE = ("engine/text/", "engine/nn/", "engine/runtime/turn/rules.py")
@@ -101,9 +90,9 @@ NO_CLOCK = (*PURE, "engine/codec/", "engine/tts/", "engine/asr/")
 # The window must not wait for the engine's stop(), and Qt's thread may not be blocked: one thread
 # of the bridge calls start, post and stop.
 # (tasks.py: processes of a training, which is a program of its own that nobody imports)
-MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/tasks.py")
 # PortAudio can keep a thread for ever; one that is left behind in there must not hold up the exit.
 MAY_LEAVE_A_THREAD = "engine/audio/devices/time_limit.py"
+MAY_CREATE_THREADS = ("engine/runtime/", "app/bridge.py", "engine/training/tasks.py")
 MAY_CREATE_THREADS += (MAY_LEAVE_A_THREAD,)
 
 
@@ -115,60 +104,41 @@ def named(entry: str) -> list[str]:
 @pytest.mark.parametrize("entry", sorted({*NO_CLOCK, *MAY_CREATE_THREADS}))
 def test_what_a_rule_names_is_there(entry: str):
     assert named(entry)
+    assert not named(f"{entry}.gone")
 
 
-def test_a_name_that_went_away_would_be_noticed():
-    assert named("engine/runtime/turns.py") == []
+def but(names: list[str], *exceptions: str) -> list[str]:
+    return [name for name in names if not name.startswith(exceptions)]
 
 
-def test_threads_are_created_in_the_runtime_only():
-    names = [name for name in modules("app", "engine") if not name.startswith(MAY_CREATE_THREADS)]
-    assert breaches(rules.threads, names) == []
+PROGRAM, ALL = modules("app", "engine"), modules("app", "engine", "installer")
+SESSIONS = [name for name in modules("engine/tts") if name.endswith("session.py")]
+RULES = (
+    (rules.past_the_facade, modules("app")),
+    (rules.training_imports, but(PROGRAM, "engine/training/")),
+    (rules.threads, but(PROGRAM, *MAY_CREATE_THREADS)),
+    (rules.careless_threads, but(PROGRAM, MAY_LEAVE_A_THREAD)),
+    (rules.clocks, modules(*NO_CLOCK)),
+    (rules.files, modules(*PURE)),
+    (rules.files, SESSIONS),
+    (rules.unsafe, ALL),
+    (rules.work_at_import, PROGRAM),
+    (rules.wall_clocks, but(modules("tests"), "tests/benchmarks/")),
+    (rules.long_functions, ALL),
+    (rules.missing_docstring, ALL),
+)
 
 
-def test_threads_have_names_and_are_joined_not_killed():
-    names = [name for name in modules("app", "engine") if name != MAY_LEAVE_A_THREAD]
-    assert breaches(rules.careless_threads, names) == []
-
-
-def test_models_text_and_turns_never_sleep_nor_read_a_clock():
-    assert breaches(rules.clocks, modules(*NO_CLOCK)) == []
-
-
-def test_text_networks_and_turns_read_and_write_nothing():
-    assert breaches(rules.files, modules(*PURE)) == []
-
-
-def test_sessions_read_and_write_nothing():
-    sessions = [name for name in modules("engine/tts") if name.endswith("session.py")]
-    assert sessions
-    assert breaches(rules.files, sessions) == []
-
-
-def test_no_data_is_run_as_code():
-    assert breaches(rules.unsafe, modules("app", "engine", "installer")) == []
-
-
-def test_importing_a_module_changes_nothing():
-    assert breaches(rules.work_at_import, modules("app", "engine")) == []
-
-
-def test_no_test_knows_the_time_of_day():
-    names = [name for name in modules("tests") if not name.startswith("tests/benchmarks/")]
-    assert breaches(rules.wall_clocks, names) == []
-
-
-def test_no_function_is_longer_than_sixty_lines():
-    assert breaches(rules.long_functions, modules("app", "engine", "installer")) == []
-
-
-def test_every_module_says_why_it_exists():
-    assert breaches(rules.missing_docstring, modules("app", "engine", "installer")) == []
+@pytest.mark.parametrize(
+    ("rule", "names"), RULES, ids=[f"{at} {rule.__name__}" for at, (rule, _) in enumerate(RULES)]
+)
+def test_the_house_keeps_the_rule(rule: Rule, names: list[str]):
+    assert names
+    assert breaches(rule, names) == []
 
 
 def test_no_file_is_longer_than_four_hundred_lines():
-    names = modules("app", "engine", "installer")
-    lengths = {name: (ROOT / name).read_bytes().count(b"\n") for name in names}
+    lengths = {name: (ROOT / name).read_bytes().count(b"\n") for name in ALL}
     assert {n: lines for n, lines in lengths.items() if lines > rules.LONGEST_FILE} == {}
 
 
@@ -251,13 +221,9 @@ def sample(hint: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
-def test_a_message_survives_the_way_to_another_process(kind: type):
+def test_a_message_survives_the_way_to_another_process_and_cannot_be_changed(kind: type):
     message = sample(kind)
     assert pickle.loads(pickle.dumps(message)) == message
-
-
-@pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
-def test_a_message_cannot_be_changed(kind: type):
     assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
 
 

@@ -36,25 +36,12 @@ def test_what_was_printed_is_told_once(qtbot, qapp, script, document):
     assert not running.is_under_way
 
 
-def test_a_program_that_is_not_there_is_told(qtbot, qapp):
-    running = BackgroundJob(qapp, ["/no/such/program"])
+def test_a_program_that_is_not_there_is_told_and_a_second_start_while_it_runs_is_none(qtbot, qapp):
     told: list[Any] = []
-    running.ended.connect(told.append)
-    running.start("doctor")
-    qtbot.waitUntil(lambda: bool(told))
-    assert told == [None]
-
-
-def test_one_that_is_ended_says_nothing_and_is_gone(qtbot, qapp):
-    running, told = job(qapp, "import sys; sys.stdin.read(); import time; time.sleep(600)")
-    running.start()
-    qtbot.waitUntil(lambda: running.is_under_way)
-    running.end()
-    assert not running.is_under_way
-    assert told == []
-
-
-def test_a_second_start_while_it_runs_is_none(qtbot, qapp):
+    missing = BackgroundJob(qapp, ["/no/such/program"])
+    missing.ended.connect(told.append)
+    missing.start("doctor")
+    qtbot.waitUntil(lambda: told == [None])
     running, told = job(qapp, "print('{}')")
     with qtbot.waitSignal(running.ended, timeout=20_000):
         running.start("one")

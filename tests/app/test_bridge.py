@@ -3,6 +3,7 @@
 import threading
 import time
 
+import pytest
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -10,15 +11,7 @@ from app.bridge import Bridge
 from app.program import run
 from app.rate.panel import RatePanel
 from app.window import Window
-from engine.api import (
-    ChangeSetting,
-    EngineError,
-    Failed,
-    SendText,
-    SettingChanged,
-    Settings,
-    StopReply,
-)
+from engine import api
 from tests.fakes_engine import READY, FakeEngine, speaking_turn
 
 
@@ -47,13 +40,6 @@ def close(bridge: Bridge, qtbot) -> None:
         bridge.close()
 
 
-def test_events_arrive_in_order(qtbot):
-    bridge, receiver = opened(lambda emit: FakeEngine(Settings(), emit), qtbot)
-    qtbot.waitUntil(lambda: len(receiver.events) == len(READY))
-    assert receiver.events == list(READY)
-    close(bridge, qtbot)
-
-
 def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot):
     engines = []
     threads = set()
@@ -64,11 +50,11 @@ def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot):
             super().post(command)
 
     def make(emit):
-        engines.append(Watched(Settings(), emit))
+        engines.append(Watched(api.Settings(), emit))
         return engines[0]
 
     bridge, _ = opened(make, qtbot)
-    commands = [ChangeSetting("speech.rate", each / 10) for each in range(10, 70)]
+    commands = [api.ChangeSetting("speech.rate", each / 10) for each in range(10, 70)]
     for command in commands:
         bridge.post(command)
     qtbot.waitUntil(lambda: engines and len(engines[0].commands) == len(commands))
@@ -80,26 +66,33 @@ def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot):
 class AnsweringEngine(FakeEngine):
     """Tells what it is told of settings, and `meanwhile` before each answer."""
 
-    meanwhile: tuple[SettingChanged, ...] = ()
+    meanwhile: tuple[api.SettingChanged, ...] = ()
 
     def post(self, command) -> None:
         super().post(command)
-        for event in (*self.meanwhile, SettingChanged(command.key, command.value, command.origin)):
+        for event in (
+            *self.meanwhile,
+            api.SettingChanged(command.key, command.value, command.origin),
+        ):
             self.emit(event)
 
 
 def told_of(receiver: Receiver, key: str) -> list[object]:
-    return [e.value for e in receiver.events if isinstance(e, SettingChanged) and e.key == key]
+    return [e.value for e in receiver.events if isinstance(e, api.SettingChanged) and e.key == key]
 
 
 def test_of_a_setting_arrives_only_what_is_newer_than_the_windows_newest_change(qtbot):
     class Voice(AnsweringEngine):
-        meanwhile = (SettingChanged("speech.rate", 3.0), SettingChanged("audio.volume", 0.5))
+        meanwhile = (
+            api.SettingChanged("speech.rate", 3.0),
+            api.SettingChanged("audio.volume", 0.5),
+        )
 
-    bridge, receiver = opened(lambda emit: Voice(Settings(), emit), qtbot)
+    bridge, receiver = opened(lambda emit: Voice(api.Settings(), emit), qtbot)
     qtbot.waitUntil(lambda: len(receiver.events) == len(READY))
+    assert receiver.events == list(READY)
     for rate in (4.1, 4.2, 4.3):  # within one turn of the event loop: nothing is delivered between
-        bridge.post(ChangeSetting("speech.rate", rate))
+        bridge.post(api.ChangeSetting("speech.rate", rate))
     qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.3])
     assert told_of(receiver, "audio.volume") == [0.5, 0.5, 0.5]
     close(bridge, qtbot)
@@ -111,32 +104,32 @@ def test_what_comes_after_the_answer_arrives_and_so_does_a_refusal(qtbot):
     class Refusing(FakeEngine):
         def post(self, command) -> None:
             super().post(command)
-            self.emit(SettingChanged(command.key, 4.0, command.origin))
+            self.emit(api.SettingChanged(command.key, 4.0, command.origin))
 
     def make(emit):
-        engines.append(Refusing(Settings(), emit))
+        engines.append(Refusing(api.Settings(), emit))
         return engines[0]
 
     bridge, receiver = opened(make, qtbot)
-    bridge.post(ChangeSetting("speech.rate", 99.0))
+    bridge.post(api.ChangeSetting("speech.rate", 99.0))
     qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.0])
-    engines[0].emit(SettingChanged("speech.rate", 3.5))
+    engines[0].emit(api.SettingChanged("speech.rate", 3.5))
     qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.0, 3.5])
     close(bridge, qtbot)
 
 
 def test_a_change_that_reached_no_engine_keeps_nothing_back(qtbot):
-    script = (SettingChanged("speech.rate", 3.0),)
-    bridge = Bridge(lambda emit: FakeEngine(Settings(), emit, script=script))
+    script = (api.SettingChanged("speech.rate", 3.0),)
+    bridge = Bridge(lambda emit: FakeEngine(api.Settings(), emit, script=script))
     receiver = Receiver(bridge)
-    bridge.post(ChangeSetting("speech.rate", 5.0))
+    bridge.post(api.ChangeSetting("speech.rate", 5.0))
     bridge.open()
     qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [3.0])
     close(bridge, qtbot)
 
 
 def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbot, theme):
-    bridge, _ = opened(lambda emit: AnsweringEngine(Settings(), emit), qtbot)
+    bridge, _ = opened(lambda emit: AnsweringEngine(api.Settings(), emit), qtbot)
     panel = RatePanel(bridge.post, theme, None)
     qtbot.addWidget(panel)
     bridge.arrived.connect(panel.on_event)
@@ -152,23 +145,20 @@ def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbo
     close(bridge, qtbot)
 
 
-def test_an_engine_that_cannot_be_made_is_a_fault_on_screen(qtbot):
+@pytest.mark.parametrize(
+    "fault", [api.EngineError("It is broken.", hint="Mend it."), ZeroDivisionError()], ids=repr
+)
+def test_an_engine_that_cannot_be_made_is_a_fault_on_screen(qtbot, fault):
     def make(emit):
-        raise EngineError("It is broken.", hint="Mend it.")
-
-    bridge, receiver = opened(make, qtbot)
-    qtbot.waitUntil(lambda: receiver.events == [Failed("engine", "It is broken.", "Mend it.")])
-    bridge.post(StopReply())
-    close(bridge, qtbot)
-
-
-def test_an_engine_that_breaks_in_an_unforeseen_way_is_a_fault_too(qtbot):
-    def make(emit):
-        raise ZeroDivisionError
+        raise fault
 
     bridge, receiver = opened(make, qtbot)
     qtbot.waitUntil(lambda: len(receiver.events) == 1)
-    assert receiver.events[0].code == "engine"
+    (told,) = receiver.events
+    assert told.code == "engine"
+    if isinstance(fault, api.EngineError):
+        assert told == api.Failed("engine", "It is broken.", "Mend it.")
+    bridge.post(api.StopReply())
     close(bridge, qtbot)
 
 
@@ -176,13 +166,13 @@ def test_closing_twice_and_posting_afterwards_is_harmless(qtbot):
     engines = []
 
     def make(emit):
-        engines.append(FakeEngine(Settings(), emit))
+        engines.append(FakeEngine(api.Settings(), emit))
         return engines[0]
 
     bridge, _ = opened(make, qtbot)
     close(bridge, qtbot)
     bridge.close()
-    bridge.post(SendText("late"))
+    bridge.post(api.SendText("late"))
     assert engines[0].is_stopped
     assert engines[0].commands == []
 
@@ -207,7 +197,7 @@ def run_until_closed(make, qapp, *, notes=()) -> int:
     watchdog.setSingleShot(True)
     watchdog.timeout.connect(qapp.quit)
     watchdog.start(20_000)
-    status = run(Settings(), make, notes=notes)
+    status = run(api.Settings(), make, notes=notes)
     assert watchdog.isActive(), "the program did not end by itself"
     return status
 

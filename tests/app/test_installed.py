@@ -23,10 +23,6 @@ def test_this_program_works(tmp_path, capsys):
     assert installed.speaks(tmp_path / "said.wav") == ""
 
 
-def test_a_window_is_painted(qapp):
-    assert installed.paints() == ""
-
-
 @pytest.mark.parametrize(
     ("samples", "fault"),
     [(b"\0\0" * 24_000, "cannot be heard"), (b"\0\x40" * 100, "cannot be heard")],
@@ -40,7 +36,9 @@ def test_silence_and_a_click_are_no_speech(samples, fault, tmp_path, monkeypatch
     assert fault in installed.speaks(tmp_path / "said.wav")
 
 
-def test_what_the_engine_says_of_a_fault_is_passed_on(tmp_path, monkeypatch, capsys):
+def test_what_the_engine_says_of_a_fault_is_passed_on(qapp, tmp_path, monkeypatch, capsys):
+    assert installed.paints() == ""
+
     def say(text: str, settings: Settings, manner: Manner) -> None:
         raise EngineError("The voice is missing.")
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.window import Window
 from tests.app.everyone.pages import PAGES
-from tests.app.leftovers import clear_away, was_told_to_exit
+from tests.app.leftovers import clear_away
 
 
 @pytest.mark.parametrize("name", ["signs", "settings voice", "voices", "models", "answer times"])
@@ -34,10 +34,3 @@ def test_a_window_and_a_timer_that_live_on_are_noticed(qapp):
     for each in (window, timer):
         each.deleteLater()
     assert clear_away() == []
-
-
-def test_an_exit_that_comes_too_late_is_noticed_and_taken_back(qapp):
-    assert not was_told_to_exit()
-    qapp.exit(1)
-    assert was_told_to_exit()
-    assert not was_told_to_exit()

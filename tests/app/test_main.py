@@ -9,13 +9,13 @@ from app.__main__ import mend_streams
 
 
 def test_a_program_without_a_terminal_can_write_all_the_same(monkeypatch):
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", None)
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
     mend_streams()
-    with sys.stdout as out, sys.stderr as err:
-        out.write("→")
-        err.write("→")
-        assert out.isatty() is False
+    for stream in (sys.stdout, sys.stderr):
+        with stream:
+            stream.write("→")
+            assert stream.isatty() is False
 
 
 @pytest.mark.parametrize(("system", "written"), [("linux", b"? \xe4"), ("win32", "→ ä".encode())])

@@ -8,45 +8,35 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.window import Window
-from engine.api import (
-    Ending,
-    Event,
-    Failed,
-    Heard,
-    Loading,
-    Notice,
-    Part,
-    Phase,
-    PhaseChanged,
-    RecordingChanged,
-    SettingChanged,
-    SleepChanged,
-    Thought,
-    TimersChanged,
-    TimerSet,
-    VoicesChanged,
-)
+from engine import api
 from tests.fakes_engine import READY, measurements, speaking_turn, spoken_turn
 
 SIZES = [(480, 432), (480, 640), (792, 432), (952, 492), (900, 640), (1280, 800), (1600, 1000)]
 LONG = "It is out of order, and this sentence says at length what happened to it. " * 5
-TIMERS = tuple(TimerSet(4e9 + at, "Tea", "Tea is ready", at) for at in range(5))
-STATES: dict[str, tuple[Event, ...]] = {
-    "loading": (Loading(Part.RECOGNISER, "Loading a large model", 0.4),),
+TIMERS = tuple(api.TimerSet(4e9 + at, "Tea", "Tea is ready", at) for at in range(5))
+STATES: dict[str, tuple[api.Event, ...]] = {
+    "loading": (api.Loading(api.Part.RECOGNISER, "Loading a large model", 0.4),),
     "ready": READY,
     "speaking": speaking_turn(1, "Convert", "Ten miles are about 16 km. " * 40, word="about"),
     "measured": measurements(1),
-    "interrupted": spoken_turn(1, "Convert", "Ten", ending=Ending.INTERRUPTED_BY_ESCAPE),
-    "thinking": (Heard(2, LONG, 0.5, "sphinx"), PhaseChanged(2, Phase.THINKING), Thought(2, LONG)),
-    "asleep": (PhaseChanged(2, Phase.IDLE), SleepChanged(True, "hey Rubato, my dear old friend")),
-    "muted": (SleepChanged(False, ""), SettingChanged("audio.muted", True)),
-    "no microphone": (Failed("device", LONG, LONG, None, Part.MICROPHONE),),
-    "needs attention": tuple(Failed("broken", LONG, LONG, None, part) for part in Part),
-    "one long fault": (*READY, Failed("model", LONG, LONG)),
-    "no rate": (VoicesChanged(("Fixed",), "Fixed", has_rate=False),),
-    "timers": (TimersChanged(TIMERS),),
-    "recording": (RecordingChanged(True),),
-    "notice": (Notice(LONG),),
+    "interrupted": spoken_turn(1, "Convert", "Ten", ending=api.Ending.INTERRUPTED_BY_ESCAPE),
+    "thinking": (
+        api.Heard(2, LONG, 0.5, "sphinx"),
+        api.PhaseChanged(2, api.Phase.THINKING),
+        api.Thought(2, LONG),
+    ),
+    "asleep": (
+        api.PhaseChanged(2, api.Phase.IDLE),
+        api.SleepChanged(True, "hey Rubato, my dear old friend"),
+    ),
+    "muted": (api.SleepChanged(False, ""), api.SettingChanged("audio.muted", True)),
+    "no microphone": (api.Failed("device", LONG, LONG, None, api.Part.MICROPHONE),),
+    "needs attention": tuple(api.Failed("broken", LONG, LONG, None, part) for part in api.Part),
+    "one long fault": (*READY, api.Failed("model", LONG, LONG)),
+    "no rate": (api.VoicesChanged(("Fixed",), "Fixed", has_rate=False),),
+    "timers": (api.TimersChanged(TIMERS),),
+    "recording": (api.RecordingChanged(True),),
+    "notice": (api.Notice(LONG),),
 }
 
 

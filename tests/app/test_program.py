@@ -21,16 +21,3 @@ def test_a_complaint_of_qt_is_noted_without_its_words_and_passed_on(tmp_path):
     assert [words for _, words in heard] == ["cannot open /srv/petunia", "after the end"]
     (line,) = notes.log()
     assert line.endswith("WARNING app.default: severity=QtWarningMsg")
-
-
-def test_without_notes_qt_is_left_alone():
-    heard: list[str] = []
-    before = qInstallMessageHandler(lambda kind, context, words: heard.append(words))
-    try:
-        watch = Watch(None)
-        assert watch.begin() == ""
-        watch.end()
-        qWarning("once")
-    finally:
-        qInstallMessageHandler(before)
-    assert heard == ["once"]

@@ -16,39 +16,31 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
-from engine.api import (
-    Ending,
-    Event,
-    Levels,
-    Phase,
-    PhaseChanged,
-    ReplyDelta,
-    Settings,
-    TurnEnded,
-    WordHeard,
-)
+from engine import api
 from tests.fakes_engine import READY, FakeEngine, spoken_turn
 
 AT_ONCE_S = 0.1  # on a core that is not slow just now
 FIXED_WORK_S = 0.017  # what `fixed_work_s` takes there
 SENTENCE = "The metronome was patented by Johann Maelzel in 1815, and argued about since. "
 CROWD = (  # what can be waiting when something happens: a long reply, levels, words heard
-    *(ReplyDelta(9, SENTENCE) for _ in range(20)),
-    *(Levels(-30.0, -20.0) for _ in range(10)),
-    *(WordHeard(9, 4 * n, 4 * n + 3) for n in range(10)),
+    *(api.ReplyDelta(9, SENTENCE) for _ in range(20)),
+    *(api.Levels(-30.0, -20.0) for _ in range(10)),
+    *(api.WordHeard(9, 4 * n, 4 * n + 3) for n in range(10)),
 )
 
 
-def stopped(ending: Ending) -> tuple[Event, ...]:
-    return TurnEnded(9, ending, "a", SENTENCE, "The", SENTENCE), PhaseChanged(9, Phase.IDLE)
+def stopped(ending: api.Ending) -> tuple[api.Event, ...]:
+    return api.TurnEnded(9, ending, "a", SENTENCE, "The", SENTENCE), api.PhaseChanged(
+        9, api.Phase.IDLE
+    )
 
 
 CASES = {
-    "Listening": (PhaseChanged(9, Phase.LISTENING),),
-    "Thinking": (PhaseChanged(9, Phase.THINKING),),
-    "Speaking": (PhaseChanged(9, Phase.SPEAKING),),
-    "Interrupted": stopped(Ending.INTERRUPTED_BY_ESCAPE),
-    "Ready": stopped(Ending.COMPLETE),
+    "Listening": (api.PhaseChanged(9, api.Phase.LISTENING),),
+    "Thinking": (api.PhaseChanged(9, api.Phase.THINKING),),
+    "Speaking": (api.PhaseChanged(9, api.Phase.SPEAKING),),
+    "Interrupted": stopped(api.Ending.INTERRUPTED_BY_ESCAPE),
+    "Ready": stopped(api.Ending.COMPLETE),
 }
 
 
@@ -58,7 +50,7 @@ def running(qtbot, window) -> Iterator[FakeEngine]:
     made: list[FakeEngine] = []
 
     def make(emit) -> FakeEngine:
-        made.append(FakeEngine(Settings(), emit))
+        made.append(FakeEngine(api.Settings(), emit))
         return made[0]
 
     bridge = Bridge(make)
@@ -78,8 +70,8 @@ def test_a_state_is_shown_within_a_tenth_of_a_second(qtbot, window, words, size)
     for turn in range(1, 9):  # a conversation that is on its way already
         for event in spoken_turn(turn, "Go on", SENTENCE * 10):
             window.on_event(event)
-    other = Phase.THINKING if words != "Thinking" else Phase.LISTENING
-    window.on_event(PhaseChanged(9, other))
+    other = api.Phase.THINKING if words != "Thinking" else api.Phase.LISTENING
+    window.on_event(api.PhaseChanged(9, other))
     QApplication.processEvents()
     assert window.stage.phase.text() != words
     events = (*CROWD, *CASES[words])
@@ -112,23 +104,19 @@ def fixed_work_s() -> float:
     return time.thread_time() - began_s
 
 
-def test_a_stopped_reply_says_so_and_then_rests(window):
-    for event in READY:
-        window.on_event(event)
-    window.on_event(PhaseChanged(9, Phase.SPEAKING))
-    for event in stopped(Ending.INTERRUPTED_BY_STOP):
-        window.on_event(event)
-    assert window.stage.phase.text() == "Interrupted"
+def test_a_stopped_reply_says_so_and_then_rests_and_who_interrupts_by_speaking_is_listened_to(
+    window,
+):
+    def shown(*events: api.Event) -> str:
+        for event in events:
+            window.on_event(event)
+        return window.stage.phase.text()
+
+    speaking = api.PhaseChanged(9, api.Phase.SPEAKING)
+    shown(*READY, speaking)
+    assert shown(*stopped(api.Ending.INTERRUPTED_BY_STOP)) == "Interrupted"
     window.stage._stopped.timeout.emit()
-    assert window.stage.phase.text() == "Ready"
-
-
-def test_who_interrupts_by_speaking_is_listened_to_and_told_so(window):
-    for event in READY:
-        window.on_event(event)
-    window.on_event(PhaseChanged(9, Phase.SPEAKING))
-    window.on_event(stopped(Ending.INTERRUPTED_BY_SPEECH)[0])
-    window.on_event(PhaseChanged(10, Phase.LISTENING))
-    assert window.stage.phase.text() == "Listening"
-    window.on_event(PhaseChanged(10, Phase.IDLE))  # a turn in which nothing was said
-    assert window.stage.phase.text() == "Ready"
+    assert shown() == "Ready"
+    shown(speaking, stopped(api.Ending.INTERRUPTED_BY_SPEECH)[0])
+    assert shown(api.PhaseChanged(10, api.Phase.LISTENING)) == "Listening"
+    assert shown(api.PhaseChanged(10, api.Phase.IDLE)) == "Ready"  # nothing was said

@@ -4,21 +4,13 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from app.look.theme import Theme
-from app.timers import SHOWN, TimersPanel, time_left, when
-from engine.api import (
-    CancelTimers,
-    Command,
-    ExtendTimers,
-    PauseTimers,
-    TimerKind,
-    TimersChanged,
-    TimerSet,
-)
+from app.timers import TimersPanel, time_left, when
+from engine import api
 
 NOON = 1_767_610_800.0
-TEA = TimerSet(NOON + 250.0, "tea", "Tea.", 1, seconds=300)
-EGGS = TimerSet(NOON + 10.0, "", "Eggs.", 2, seconds=60)
-ALARM = TimerSet(NOON + 30_000.0, "8:20 PM alarm", "Up.", 3, TimerKind.ALARM, 30_000)
+TEA = api.TimerSet(NOON + 250.0, "tea", "Tea.", 1, seconds=300)
+EGGS = api.TimerSet(NOON + 10.0, "", "Eggs.", 2, seconds=60)
+ALARM = api.TimerSet(NOON + 30_000.0, "8:20 PM alarm", "Up.", 3, api.TimerKind.ALARM, 30_000)
 
 
 class Clock:
@@ -44,96 +36,67 @@ def above(qtbot) -> QWidget:
 
 
 @pytest.fixture
-def panel(above: QWidget, theme: Theme, posted: list[Command], clock: Clock) -> TimersPanel:
+def panel(above: QWidget, theme: Theme, posted: list[api.Command], clock: Clock) -> TimersPanel:
     return TimersPanel(posted.append, theme, above, clock=clock)
 
 
-def test_nothing_is_seen_while_nothing_runs(panel):
-    assert panel.isHidden()
-    panel.on_event(TimersChanged((TEA,)))
-    assert not panel.isHidden()
-    panel.on_event(TimersChanged(()))
-    assert panel.isHidden()
-    assert panel.cards == ()
-
-
 def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clock):
-    panel.on_event(TimersChanged((TEA, EGGS)))
+    assert panel.isHidden()
+    panel.on_event(api.TimersChanged((TEA, EGGS)))
+    assert not panel.isHidden()
     assert [card.title.text() for card in panel.cards] == ["Timer", "Tea"]
     assert [card.left.text() for card in panel.cards] == ["0:10", "4:10"]
     clock.now += 1.0
     qtbot.waitUntil(lambda: [card.left.text() for card in panel.cards] == ["0:09", "4:09"])
+    panel.on_event(api.TimersChanged(()))
+    assert panel.isHidden()
+    assert panel.cards == ()
 
 
-def test_a_paused_timer_says_so_and_stands_still(panel, clock):
-    paused = TimerSet(TEA.due, "tea", "Tea.", 1, seconds=300, paused_s=200.0)
-    panel.on_event(TimersChanged((paused,)))
+def test_a_paused_timer_says_so_stands_still_and_can_go_on(panel, clock, posted):
+    paused = api.TimerSet(TEA.due, "tea", "Tea.", 1, seconds=300, paused_s=200.0)
+    panel.on_event(api.TimersChanged((paused,)))
     clock.now += 100.0
     (card,) = panel.cards
     card.show_left(clock.now)
     assert (card.left.text(), card.detail.text()) == ("3:20", "paused")
+    card.pause.click()
+    assert posted == [api.PauseTimers((1,), on=False)]
 
 
 @pytest.mark.parametrize(
     ("press", "command"),
     [
-        (lambda card: card.more.click(), ExtendTimers((1,), 60.0)),
-        (lambda card: card.pause.click(), PauseTimers((1,), on=True)),
-        (lambda card: card.cancel.click(), CancelTimers((1,))),
+        (lambda card: card.more.click(), api.ExtendTimers((1,), 60.0)),
+        (lambda card: card.pause.click(), api.PauseTimers((1,), on=True)),
+        (lambda card: card.cancel.click(), api.CancelTimers((1,))),
     ],
 )
 def test_a_button_asks_the_engine_and_changes_nothing_itself(panel, posted, press, command):
-    panel.on_event(TimersChanged((TEA,)))
+    panel.on_event(api.TimersChanged((TEA,)))
     press(panel.cards[0])
     assert posted == [command]
     assert panel.cards[0].left.text() == "4:10"
 
 
-def test_a_paused_timer_can_go_on(panel, posted):
-    panel.on_event(TimersChanged((TimerSet(TEA.due, "tea", "Tea.", 1, paused_s=9.0),)))
-    panel.cards[0].pause.click()
-    assert posted == [PauseTimers((1,), on=False)]
-
-
 def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel):
-    panel.on_event(TimersChanged((ALARM,)))
+    panel.on_event(api.TimersChanged((ALARM,)))
     (card,) = panel.cards
-    assert card.title.text() == "Alarm"
-    assert card.detail.text() == when(ALARM.due)
-    assert (card.more.isHidden(), card.pause.isHidden(), card.cancel.isHidden()) == (
-        True,
-        True,
-        False,
-    )
-
-
-def test_many_timers_take_no_more_room_than_a_few(panel):
-    few = tuple(TimerSet(NOON + n, "", "Done.", n) for n in range(1, SHOWN + 1))
-    panel.on_event(TimersChanged(few))
-    height = panel.height()
-    panel.on_event(TimersChanged((*few, ALARM)))
-    assert panel.height() == height
+    assert (card.title.text(), card.detail.text()) == ("Alarm", when(ALARM.due))
+    hidden = [each.isHidden() for each in (card.more, card.pause, card.cancel)]
+    assert hidden == [True, True, False]
 
 
 @pytest.mark.parametrize(
     ("seconds", "face"),
-    [(0.0, "0:00"), (0.2, "0:01"), (59.9, "1:00"), (250.0, "4:10"), (3725.0, "1:02:05")],
+    [(0.0, "0:00"), (0.2, "0:01"), (59.9, "1:00"), (3725.0, "1:02:05"), (183600, "2 days 3:00:00")],
 )
 def test_what_is_left_is_rounded_up_so_that_nought_is_the_end(seconds, face):
     assert time_left(seconds) == face
 
 
-def test_what_is_left_of_days_is_told_in_days():
-    assert time_left(2 * 86400 + 10800) == "2 days 3:00:00"
-
-
-def test_a_label_is_shown_as_it_is_written(panel):
-    panel.on_event(TimersChanged((TimerSet(NOON, "<b>tea</b>\n", "", 1),)))
-    assert panel.cards[0].title.text() == "<b>tea</b>"
-
-
 def test_the_window_shows_the_timers_it_is_told_of(window, posted):
-    window.on_event(TimersChanged((TEA,)))
+    window.on_event(api.TimersChanged((TEA,)))
     assert window.timers.isVisible()
     window.timers.cards[0].cancel.click()
-    assert posted[-1] == CancelTimers((1,))
+    assert posted[-1] == api.CancelTimers((1,))

@@ -19,13 +19,6 @@ class Pick:
 PICK = Pick("steam", "It is quick.")
 
 
-def test_a_pick_is_found_again_alone_in_its_folder(tmp_path: Path) -> None:
-    file = tmp_path / "new" / "pick.json"
-    write_pick(PICK, file, what="engine", setting="car.engine")
-    assert read_pick(Pick, file) == PICK
-    assert list(file.parent.iterdir()) == [file]
-
-
 def test_a_reason_keeps_its_template_and_that_of_an_older_file_is_english(tmp_path: Path) -> None:
     file = tmp_path / "pick.json"
     reason = joined((Translatable("{name} is quick.", name="Steam {x}"), Translatable("Go.")))
@@ -55,10 +48,6 @@ def test_what_is_no_pick_counts_as_none(tmp_path: Path, text: str) -> None:
     assert read_pick(Pick, file) is None
     file.write_text(text)
     assert read_pick(Pick, file) is None
-
-
-def test_a_pick_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
     with pytest.raises(SettingsError, match="choice of engine cannot be saved") as refusal:
-        write_pick(PICK, tmp_path / "file" / "pick.json", what="engine", setting="car.engine")
+        write_pick(PICK, file / "pick.json", what="engine", setting="car.engine")
     assert "car.engine" in refusal.value.hint

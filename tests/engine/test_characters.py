@@ -26,7 +26,6 @@ def test_halves_are_joined_and_a_lone_one_is_replaced(text, expected):
 def test_cutting_the_text_elsewhere_changes_nothing(deltas):
     characters = WholeCharacters()
     pushed = "".join(map(characters.push, deltas)) + characters.end()
-
     assert pushed == whole("".join(deltas))
     pushed.encode()
 

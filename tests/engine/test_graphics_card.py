@@ -8,17 +8,6 @@ import pytest
 from engine import graphics_card as card
 
 
-def test_a_driver_is_seen_by_its_library_or_its_tool(monkeypatch: pytest.MonkeyPatch):
-    def missing(name: str) -> None:
-        raise OSError(name)
-
-    monkeypatch.setattr(card.ctypes, "CDLL", missing)
-    monkeypatch.setattr(card.shutil, "which", lambda name: None)
-    assert not card.has_driver()
-    monkeypatch.setattr(card.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert card.has_driver()
-
-
 @pytest.mark.parametrize(
     ("text", "knows"),
     [("cuda: Optional[str] = None\n", False), ("cuda: Optional[str] = '13.0'\n", True)],
@@ -30,9 +19,3 @@ def test_a_torch_without_cuda_is_known_by_its_files(
     spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(card.importlib.util, "find_spec", lambda name: spec)
     assert card.knows_cuda() is knows
-
-
-def test_without_torch_there_is_none(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(card, "has_driver", lambda: True)
-    monkeypatch.setattr(card.importlib.util, "find_spec", lambda name: None)
-    assert not card.is_usable()

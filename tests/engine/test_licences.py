@@ -6,29 +6,21 @@ from pathlib import Path
 import pytest
 
 from engine import licences
-from engine.licences import Work
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
 
 
-def test_rubato_comes_first_with_its_own_licence_alone():
-    first = licences.works()[0]
+def test_every_package_of_this_environment_is_there_with_terms_and_text_and_rubato_first():
+    works = licences.works()
+    first = works[0]
     assert (first.name, first.terms) == ("rubato", "GPL-3.0-or-later")
     assert licences.text_of(first).lstrip().startswith("GNU GENERAL PUBLIC LICENSE")
-
-
-def test_every_package_of_this_environment_is_there_with_terms():
-    works = licences.works()
-    names = {work.name.lower() for work in works}
-    assert {"torch", "numpy", "moshi", "espeakng-loader", "rubato sans (font)"} <= names
+    by_name = {work.name.lower(): work for work in works}
+    assert {"torch", "numpy", "moshi", "espeakng-loader", "rubato sans (font)"} <= set(by_name)
     assert [work.name for work in works if work.terms == "not stated"] == []
-
-
-def test_the_text_comes_with_all_notices():
-    torch = next(work for work in licences.works() if work.name == "torch")
-    assert "Redistribution" in licences.text_of(torch)
-    font = next(work for work in licences.works() if "font" in work.name)
-    assert "SIL OPEN FONT LICENSE" in licences.text_of(font).upper()
+    assert "Redistribution" in licences.text_of(by_name["torch"])
+    font = licences.text_of(by_name["rubato sans (font)"])
+    assert "SIL OPEN FONT LICENSE" in font.upper()
 
 
 def test_a_fetched_model_is_named_with_its_terms_and_authors(
@@ -43,8 +35,7 @@ def test_a_fetched_model_is_named_with_its_terms_and_authors(
         assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
 
 
-def test_what_is_not_installed_has_no_text():
-    assert licences.text_of(Work("no such package", "1", "MIT")) == ""
+CLASSIFIER = "Classifier: License :: OSI Approved :: MIT License\n"
 
 
 def package(folder: Path, metadata: str) -> Distribution:
@@ -54,12 +45,12 @@ def package(folder: Path, metadata: str) -> Distribution:
     return Distribution.at(place)
 
 
-def test_a_whole_licence_in_place_of_its_name_is_not_shown_as_one(tmp_path: Path):
-    classifier = "Classifier: License :: OSI Approved :: MIT License\n"
-    assert licences._terms(package(tmp_path, f"License: {'word ' * 40}\n{classifier}")) == (
-        "MIT License"
-    )
-
-
-def test_silence_is_told(tmp_path: Path):
-    assert licences._terms(package(tmp_path, "License: UNKNOWN\n")) == "not stated"
+@pytest.mark.parametrize(
+    ("metadata", "terms"),
+    [
+        (f"License: {'word ' * 40}\n{CLASSIFIER}", "MIT License"),  # a whole licence is no name
+        ("License: UNKNOWN\n", "not stated"),
+    ],
+)
+def test_terms_are_told_by_their_name(tmp_path: Path, metadata: str, terms: str):
+    assert licences._terms(package(tmp_path, metadata)) == terms

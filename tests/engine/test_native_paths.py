@@ -24,20 +24,18 @@ def windows(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
 
 
-def test_windows_names_it_in_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
-    windows(monkeypatch, r"C:\Users\JRGEN~1\data")
-    assert native_path(str(PATH)) == r"C:\Users\JRGEN~1\data"
-
-
-def test_a_disk_without_short_names_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    windows(monkeypatch, "")
-    assert native_path(str(PATH)) == str(PATH)
-
-
-def test_what_is_ascii_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    windows(monkeypatch, "something else")
-    assert native_path(r"C:\Users\Anna") == r"C:\Users\Anna"
-
-
-def test_other_systems_take_any_name() -> None:
+@pytest.mark.parametrize(
+    ("path", "answer", "named"),
+    [
+        (str(PATH), r"C:\Users\JRGEN~1\data", r"C:\Users\JRGEN~1\data"),
+        (str(PATH), "", str(PATH)),
+        (r"C:\Users\Anna", "not asked for", r"C:\Users\Anna"),
+    ],
+)
+def test_windows_names_it_in_ascii_where_its_disk_can(
+    path: str, answer: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    windows(monkeypatch, answer)
+    assert native_path(path) == named
+    monkeypatch.setattr(sys, "platform", "linux")  # other systems take any name
     assert native_path(Path("/srv/Jürgen/data")) == "/srv/Jürgen/data"

@@ -44,14 +44,10 @@ def written(path: Path) -> Callable[[str | bytes], Path]:
     return write
 
 
-def test_a_missing_file_gives_the_defaults_in_silence(path):
+def test_a_missing_file_gives_the_defaults_and_a_new_one_says_only_what_differs(path):
     assert load(path) == (Settings(), ())
-
-
-def test_what_was_saved_is_loaded_again(path):
-    settings = change(change(Settings(), "speech.rate", 3.5), "window.theme", "dark")
-    save(settings, path)
-    assert load(path) == (settings, ())
+    save(change(Settings(), "audio.volume", 0.5), path)
+    assert path.read_text() == "[audio]\nvolume = 0.5\n"
 
 
 OTHERS: dict[str, Value] = {
@@ -133,23 +129,13 @@ def test_every_setting_goes_to_the_file_and_back_again_and_again(key, form, path
     assert not list(path.parent.glob("*kept*"))
 
 
-def test_a_new_file_says_only_what_differs_from_the_defaults(path):
-    save(change(Settings(), "audio.volume", 0.5), path)
-    assert path.read_text() == "[audio]\nvolume = 0.5\n"
-
-
 def test_comments_order_and_unknown_keys_stay(written):
     path = written(HAND_WRITTEN)
     settings, _ = load(path)
     save(change(settings, "audio.volume", 0.25), path)
     assert path.read_text() == HAND_WRITTEN.replace("0.5", "0.25")
-
-
-def test_own_pace_removes_the_rate_from_the_file(written):
-    path = written(HAND_WRITTEN)
-    save(change(load(path)[0], "speech.rate", None), path)
+    save(change(load(path)[0], "speech.rate", None), path)  # own pace has no line
     assert "rate" not in path.read_text()
-    assert load(path)[0].speech.rate is None
 
 
 def test_lines_that_end_as_on_windows_stay_so(written):
@@ -170,23 +156,19 @@ def test_a_value_changed_by_hand_meanwhile_is_kept_and_told(written):
     assert not list(path.parent.glob("*kept*"))
 
 
-def test_a_value_changed_on_both_sides_is_the_programs_and_the_other_is_kept_in_a_copy(written):
+@pytest.mark.parametrize("ours", [0.75, 0.125], ids=["another", "the same"])
+def test_of_a_value_changed_on_both_sides_ours_is_in_force_and_another_kept_in_a_copy(
+    written, ours
+):
     path = written(HAND_WRITTEN)
     base, _ = load(path)
     edited = HAND_WRITTEN.replace("0.5", "0.125")
     path.write_text(edited)
-    (note,) = save(change(base, "audio.volume", 0.75), path, base)
-    assert load(path)[0].audio.volume == 0.75
-    assert path.with_name("settings.kept-1.toml").read_text() == edited
-    assert "settings.kept-1.toml" in note
-
-
-def test_the_same_change_on_both_sides_needs_no_copy_and_no_word(written):
-    path = written(HAND_WRITTEN)
-    base, _ = load(path)
-    path.write_text(HAND_WRITTEN.replace("0.5", "0.125"))
-    assert save(change(base, "audio.volume", 0.125), path, base) == ()
-    assert not list(path.parent.glob("*kept*"))
+    notes = save(change(base, "audio.volume", ours), path, base)
+    assert load(path)[0].audio.volume == ours
+    kept = [each.read_text() for each in path.parent.glob("settings.kept-1.toml")]
+    assert kept == ([edited] if ours != 0.125 else [])
+    assert ["settings.kept-1.toml" in note for note in notes] == [True] * len(kept)
 
 
 def test_a_file_that_was_removed_meanwhile_says_all_that_is_in_force(written):
@@ -198,40 +180,37 @@ def test_a_file_that_was_removed_meanwhile_says_all_that_is_in_force(written):
     assert load(path)[0] == wanted
 
 
-def test_an_unknown_key_is_reported_and_kept(written):
-    settings, notes = load(written(HAND_WRITTEN))
-    assert settings.audio.volume == 0.5
-    assert notes == (
-        "settings.toml: this version has no setting 'future.wonder'; it is kept, unused.",
-    )
+@pytest.mark.parametrize(
+    ("content", "settings", "note"),
+    [
+        (
+            HAND_WRITTEN,
+            change(change(Settings(), "audio.volume", 0.5), "speech.rate", 4.0),
+            "this version has no setting 'future.wonder'; it is kept, unused.",
+        ),
+        (
+            '[audio]\nvolume = "loud"\nlead_ms = 100\n',
+            change(Settings(), "audio.lead_ms", 100),
+            "The setting 'audio.volume' cannot be 'loud'. "
+            "Give a number from 0 to 1. Until then 1.0 is in force.",
+        ),
+        ("audio = 3\n", Settings(), "'audio' must be a table [audio]; it is not used."),
+    ],
+    ids=["unknown", "broken", "no table"],
+)
+def test_what_cannot_be_used_is_reported_and_its_default_is_in_force(
+    written, content, settings, note
+):
+    assert load(written(content)) == (settings, (f"settings.toml: {note}",))
 
 
-def test_a_broken_value_is_reported_and_its_default_is_in_force(written):
-    settings, notes = load(written('[audio]\nvolume = "loud"\nlead_ms = 100\n'))
-    assert settings == change(Settings(), "audio.lead_ms", 100)
-    assert notes == (
-        "settings.toml: The setting 'audio.volume' cannot be 'loud'. "
-        "Give a number from 0 to 1. Until then 1.0 is in force.",
-    )
-
-
-def test_a_section_that_is_no_table_is_reported(written):
-    settings, notes = load(written("audio = 3\n"))
-    assert settings == Settings()
-    assert notes == ("settings.toml: 'audio' must be a table [audio]; it is not used.",)
-
-
-def test_a_broken_value_stays_in_the_file_while_its_default_is_wanted(written):
+def test_a_broken_value_stays_while_its_default_is_wanted_and_is_copied_before_it_goes(written):
     path = written('[audio]\nvolume = "loud"  # why not?\n')
     save(change(load(path)[0], "audio.lead_ms", 100), path)
-    assert 'volume = "loud"  # why not?' in path.read_text()
-
-
-def test_a_broken_value_is_copied_before_it_is_overwritten(written):
-    before = '# mine\n[audio]\nvolume = "loud"\n'
-    path = written(before)
+    before = path.read_text()
+    assert 'volume = "loud"  # why not?' in before
     save(change(load(path)[0], "audio.volume", 0.5), path)
-    assert path.read_text() == "# mine\n[audio]\nvolume = 0.5\n"
+    assert path.read_text() == before.replace('"loud"', "0.5")
     assert path.with_name("settings.kept-1.toml").read_text() == before
 
 
@@ -255,14 +234,9 @@ def test_a_broken_file_gives_the_defaults_and_is_copied_before_writing(content, 
     save(change(settings, "audio.volume", 0.5), path)
     assert load(path) == (change(Settings(), "audio.volume", 0.5), ())
     assert path.with_name("settings.kept-1.toml").read_bytes() == content
-
-
-def test_every_broken_file_gets_its_own_copy(written):
-    for content in ("[one", "[two"):
-        path = written(content)
-        save(Settings(), path)
-    copies = [path.with_name(f"settings.kept-{n}.toml").read_text() for n in (1, 2)]
-    assert copies == ["[one", "[two"]
+    written(content)
+    save(Settings(), path)
+    assert path.with_name("settings.kept-2.toml").read_bytes() == content  # each its own copy
 
 
 def test_a_folder_in_place_of_the_file_is_reported_and_saving_says_so(path):
@@ -319,11 +293,8 @@ def test_the_folders_can_be_chosen_by_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "d"))
     assert (config_folder(), data_folder()) == (tmp_path / "c", tmp_path / "d")
     assert default_path() == tmp_path / "c" / "settings.toml"
-
-
-def test_without_the_environment_the_platform_chooses(monkeypatch):
-    monkeypatch.delenv("RUBATO_CONFIG", raising=False)
-    monkeypatch.delenv("RUBATO_DATA", raising=False)
+    for name in ("RUBATO_CONFIG", "RUBATO_DATA"):
+        monkeypatch.delenv(name)
     assert config_folder().name == data_folder().name == "rubato"
 
 

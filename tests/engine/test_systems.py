@@ -44,7 +44,9 @@ def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) ->
     assert (row.name, row.headline) == (system.title, system.headline)
 
 
-def test_what_is_not_made_names_its_command(system: System, data: Path) -> None:
+def test_what_is_not_made_names_its_command_and_what_is_can_be_used(
+    system: System, data: Path
+) -> None:
     with pytest.raises(ModelError) as refusal:
         packs.pack_folder(system)
     assert system.command in refusal.value.hint
@@ -53,9 +55,6 @@ def test_what_is_not_made_names_its_command(system: System, data: Path) -> None:
     assert system.command in listed.obstacle
     with pytest.raises(InvalidInput):
         changes(listed)
-
-
-def test_what_is_made_can_be_used_and_is_not_removed(system: System, data: Path) -> None:
     lay(packs.folder_of(system.name), system.name)
     listed = entry(system.name, Settings())
     assert (listed.state, listed.obstacle) == (Presence.COMPLETE, "")
@@ -64,16 +63,13 @@ def test_what_is_made_can_be_used_and_is_not_removed(system: System, data: Path)
         remove(listed)
 
 
-def test_the_doctor_misses_only_what_is_chosen(system: System, data: Path) -> None:
+def test_the_doctor_misses_only_what_is_chosen_and_knows_what_comes_with_the_program(
+    system: System, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chosen = change(Settings(), "speech.engine", system.name)
     for settings, state in ((Settings(), State.OK), (chosen, State.FAULT)):
         said = [each for each in synthesiser(settings) if system.command in str(each)]
         assert [each.state for each in said] == [state]
-
-
-def test_the_doctor_knows_those_that_come_with_the_program(
-    system: System, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr("engine.resources.ROOTS", (data / "resources", *ROOTS))
     monkeypatch.setattr(packs, "SHIPPED", "systems")
     lay(data / "resources" / "systems" / system.name, system.name)

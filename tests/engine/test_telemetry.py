@@ -3,14 +3,10 @@
 That nothing is really sent is shown by tests/end_to_end/test_stays_at_home.py.
 """
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.fresh_python import prints
+
 SWITCHES = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK")
 # Every way into the engine, and what must not have been loaded when the switches are set.
 STARTS = (
@@ -31,33 +27,21 @@ sys.meta_path.insert(0, Watch())
 """
 
 
-def python(script: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
-
-
 @pytest.mark.parametrize("start", STARTS)
 def test_the_switches_are_set_before_a_library_is_loaded_whatever_the_person_has_set(
     start: str,
 ) -> None:
     shown = f"print(*[os.environ[name] for name in {SWITCHES!r}])"
     theirs = dict.fromkeys(SWITCHES, "0")
-    assert python(f"{WATCH}\nimport {start}\n{shown}", **theirs) == "1 1 1"
+    assert prints(f"{WATCH}\nimport {start}\n{shown}", **theirs) == "1 1 1"
 
 
 def test_the_model_hub_is_told_nothing_of_this_machine() -> None:
     """Its library reads the switch once, and else asks for a list of agents to report."""
     script = "import engine, huggingface_hub.constants as c; print(c.HF_HUB_DISABLE_TELEMETRY)"
-    assert python(script, HF_HUB_DISABLE_TELEMETRY="0", DO_NOT_TRACK="0") == "True"
+    assert prints(script, HF_HUB_DISABLE_TELEMETRY="0", DO_NOT_TRACK="0") == "True"
 
 
 def test_what_is_loaded_too_early_would_be_noticed() -> None:
     script = f"{WATCH}\nimport huggingface_hub"
-    assert python(script, ORT_DISABLE_TELEMETRY="0") == "too early: huggingface_hub"
+    assert prints(script, ORT_DISABLE_TELEMETRY="0") == "too early: huggingface_hub"

@@ -13,35 +13,27 @@ TEXT = Translatable("{name} holds {what}.", name="x", what=Translatable("{count}
 
 def test_a_text_is_the_finished_sentence_and_what_it_was_made_of() -> None:
     assert TEXT == "x holds 3 tables."
-    assert TEXT.template == "{name} holds {what}."
-    assert TEXT.values == {"name": "x", "what": "3 tables"}
-
-
-def test_braces_in_a_value_are_text_and_so_they_are_where_there_are_no_values() -> None:
-    fault = ModelError("It failed: {error}", hint="Ask again.", error="{secret} {} {0.x}")
-    assert fault.message == "It failed: {secret} {} {0.x}"
-    assert EngineError("{a server} said {this}", hint="{}").message == "{a server} said {this}"
-
-
-def test_a_fault_formats_both_its_texts_with_the_same_values() -> None:
-    fault = ModelError("{name} is gone.", hint="Fetch {name}.", name="Clara")
-    assert (fault.message, fault.hint, str(fault)) == (
-        "Clara is gone.",
-        "Fetch Clara.",
-        "Clara is gone. Fetch Clara.",
+    assert (TEXT.template, TEXT.values) == (
+        "{name} holds {what}.",
+        {"name": "x", "what": "3 tables"},
     )
-
-
-def test_an_error_that_was_made_of_a_text_keeps_it_as_a_value() -> None:
     for error in (ValueError(TEXT), ModelError(TEXT)):
         found = EngineError("It failed: {error}", error=error).message.values["error"]
         assert isinstance(found, Translatable)
         assert found.template == TEXT.template
 
 
-def test_a_fault_that_is_passed_on_keeps_its_template() -> None:
-    first = ModelError("{name} is gone.", name="{name}")
-    assert ModelError(first.message, hint="Look for {name}.", name="x").message is first.message
+def test_a_fault_formats_both_its_texts_and_one_that_is_passed_on_keeps_its_template() -> None:
+    fault = ModelError("{name} is gone.", hint="Fetch {name}.", name="{name}")
+    assert (fault.message, fault.hint) == ("{name} is gone.", "Fetch {name}.")
+    assert str(fault) == "{name} is gone. Fetch {name}."
+    assert ModelError(fault.message, hint="Look for {name}.", name="x").message is fault.message
+
+
+def test_braces_in_a_value_are_text_and_so_they_are_where_there_are_no_values() -> None:
+    fault = ModelError("It failed: {error}", hint="Ask again.", error="{secret} {} {0.x}")
+    assert fault.message == "It failed: {secret} {} {0.x}"
+    assert EngineError("{a server} said {this}", hint="{}").message == "{a server} said {this}"
 
 
 @pytest.mark.parametrize("value", ["\x1b[2J", "\x9b", "\x00", "\ud800"])
@@ -56,12 +48,6 @@ def test_a_text_comes_whole_through_another_process(text: Translatable) -> None:
     for got in (pickle.loads(pickle.dumps(text)), from_json(json.loads(json.dumps(to_json(text))))):
         assert isinstance(got, Translatable)
         assert (got, got.template, got.values) == (text, text.template, text.values)
-
-
-def test_a_fault_comes_whole_through_another_process() -> None:
-    fault = pickle.loads(pickle.dumps(ModelError("{name} is gone.", hint="Look.", name="x")))
-    assert type(fault) is ModelError
-    assert (fault.message.values, fault.hint) == ({"name": "x"}, "Look.")
 
 
 def test_somebody_elses_words_are_cut_and_our_template_is_not() -> None:

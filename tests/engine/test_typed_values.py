@@ -55,10 +55,6 @@ def test_a_table_becomes_a_dataclass_with_others_inside() -> None:
     assert [type(value) for value in (cart.weight, *cart.span)] == [float] * 3
 
 
-def test_what_is_left_out_has_its_default() -> None:
-    assert build(Cart, {"name": "x", "wheel": {"spokes": 1}}) == Cart("x", Wheel(1))
-
-
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -93,9 +89,6 @@ def test_defaults_and_unknown_keys_are_the_caller_s_choice() -> None:
     with pytest.raises(WrongValue, match=r"lacks the key 'colour'"):
         build(Wheel, {"spokes": 1}, defaults=False)
     assert build(Wheel, {"spokes": 1, "rim": 2}, ignore_unknown=True) == Wheel(1)
-
-
-def test_an_unknown_key_s_hint_lists_those_there_are() -> None:
     with pytest.raises(WrongValue) as refusal:
         build(Wheel, {"rim": 2})
     assert refusal.value.hint == "There are: colour, spokes."
@@ -120,13 +113,10 @@ def test_what_is_no_plain_json_object_is_refused(text: str, complaint: str) -> N
         json_object(text)
 
 
-def test_a_broken_toml_table_is_refused() -> None:
+def test_a_file_is_read_no_further_than_it_may_be(tmp_path: Path) -> None:
     assert toml_table("a = 1") == {"a": 1}
     with pytest.raises(ValueError, match="Invalid value"):
         toml_table("a = ")
-
-
-def test_a_file_is_read_no_further_than_it_may_be(tmp_path: Path) -> None:
     file = tmp_path / "values.json"
     file.write_bytes(b"\xef\xbb\xbf" + b'{"a": 1}')
     assert read_text(file, 100) == '{"a": 1}'

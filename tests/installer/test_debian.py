@@ -65,6 +65,9 @@ def test_through_a_whole_update_there_is_a_program_to_start(opt):
     run(opt, "postinst", "2", "configure", "1")
     assert in_force(opt) == "2"
     assert sorted(path.name for path in opt.iterdir()) == ["current", "env-2"]
+    run(opt, "prerm", "2", "remove")
+    run(opt, "postrm", "2", "remove")
+    assert not opt.exists()
 
 
 def test_an_update_that_dpkg_takes_back_leaves_the_old_version(opt):
@@ -82,23 +85,11 @@ def test_killed_before_any_command_of_preinst_the_old_version_starts(opt, lines)
     put(opt, "2")
     remove(opt, "1")
     assert in_force(opt) == "1"
-
-
-@pytest.mark.parametrize("lines", range(1, 6))
-def test_killed_before_any_command_of_postinst_one_of_both_starts(opt, lines):
-    run(opt, "preinst", "2", "upgrade", "1")
-    put(opt, "2")
-    remove(opt, "1")
-    run(opt, "postinst", "2", "configure", "1", lines=lines)
-    assert in_force(opt) in ("1", "2")
+    if lines < 6:  # and so with the fewer ones of postinst
+        run(opt, "postinst", "2", "configure", "1", lines=lines)
+        assert in_force(opt) in ("1", "2")
     run(opt, "postinst", "2", "configure", "1")
     assert in_force(opt) == "2"
-
-
-def test_removal_leaves_nothing(opt):
-    run(opt, "prerm", "1", "remove")
-    run(opt, "postrm", "1", "remove")
-    assert not opt.exists()
 
 
 def test_menu_and_catalogue_know_it_by_the_name_its_windows_have():

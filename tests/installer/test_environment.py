@@ -31,64 +31,40 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return folders
 
 
-def test_a_step_that_ended_well_is_remembered(fresh):
+@pytest.mark.parametrize(
+    ("fault", "doing"),
+    [
+        (KeyboardInterrupt(), "run"),
+        (SetupError("no network", Cause.NETWORK), None),
+        (SetupError("full", Cause.DISK), "run"),
+    ],
+    ids=["cut off", "a failed download is trusted", "a full disk is in doubt"],
+)
+def test_a_step_is_remembered_as_it_ended_and_anew_does_not_count_meanwhile(fresh, fault, doing):
     with fresh.step("run", "k1"):
         pass
-    again = read(fresh.folder)
-    assert (again.done, again.doing) == ({"run": "k1"}, None)
+    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({"run": "k1"}, None)
+    with pytest.raises(type(fault)), fresh.step("run", "k2"):
+        raise fault
+    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, doing)
 
 
-def test_a_step_that_was_cut_off_is_remembered_as_such(fresh):
-    with pytest.raises(KeyboardInterrupt), fresh.step("run", "k1"):
-        raise KeyboardInterrupt
-    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, "run")
-
-
-def test_a_step_that_is_done_anew_does_not_count_as_done_meanwhile(fresh):
-    with fresh.step("run", "k1"):
-        pass
-    with pytest.raises(KeyboardInterrupt), fresh.step("run", "k2"):
-        raise KeyboardInterrupt
-    assert read(fresh.folder).done == {}
-
-
-def test_a_failed_download_leaves_the_environment_trusted(fresh):
-    with pytest.raises(SetupError), fresh.step("run", "k1"):
-        raise SetupError("no network", Cause.NETWORK)
-    assert read(fresh.folder).doing is None
-
-
-def test_a_full_disk_leaves_the_environment_in_doubt(fresh):
-    with pytest.raises(SetupError), fresh.step("run", "k1"):
-        raise SetupError("full", Cause.DISK)
-    assert read(fresh.folder).doing == "run"
-
-
-def test_a_complete_environment_is_taken_as_it_is(fresh, made):
+def test_a_complete_environment_is_taken_as_it_is_and_a_moved_one_made_afresh(fresh, made):
     with fresh.step("run", "k1"):
         pass
     assert prepare(fresh.folder).done == {"run": "k1"}
     assert made == []
-
-
-def test_a_missing_environment_is_made(tmp_path, made):
-    prepare(tmp_path / ".venv")
-    assert made == [tmp_path / ".venv"]
-
-
-def test_a_cut_off_environment_is_made_afresh(fresh, made):
-    with pytest.raises(KeyboardInterrupt), fresh.step("run", "k1"):
-        raise KeyboardInterrupt
-    prepare(fresh.folder)
-    assert made == [fresh.folder]
-
-
-def test_a_moved_environment_is_made_afresh(fresh, made):
-    with fresh.step("run", "k1"):
-        pass
     moved = fresh.folder.rename(fresh.folder.with_name("elsewhere"))
     prepare(moved)
     assert made == [moved]
+
+
+def test_a_missing_or_cut_off_environment_is_made_afresh(tmp_path, fresh, made):
+    prepare(tmp_path / "none")
+    with pytest.raises(KeyboardInterrupt), fresh.step("run", "k1"):
+        raise KeyboardInterrupt
+    prepare(fresh.folder)
+    assert made == [tmp_path / "none", fresh.folder]
 
 
 def test_an_environment_whose_python_vanished_is_made_afresh(tmp_path, made):
@@ -106,39 +82,29 @@ def test_an_environment_whose_python_vanished_is_made_afresh(tmp_path, made):
     assert made == [folder]
 
 
-def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkeypatch):
-    monkeypatch.setattr(environment, "succeeds", lambda command: True)
+@pytest.mark.parametrize("runs", [True, False])
+def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkeypatch, *, runs):
+    monkeypatch.setattr(environment, "succeeds", lambda command: runs)
     prepare(fresh.folder)
-    assert made == []
-
-
-def test_an_environment_made_by_hand_that_does_not_run_is_made_afresh(fresh, made):
-    prepare(fresh.folder)  # its python is an empty file
-    assert made == [fresh.folder]
+    assert made == ([] if runs else [fresh.folder])
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", '{"done": 3}', "\0"])
-def test_an_unreadable_note_counts_as_nothing_done(note, fresh):
+def test_an_unreadable_note_counts_as_nothing_done_and_is_written_whole(note, fresh):
     (fresh.folder / NOTE).write_text(note)
     assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, None)
-
-
-def test_the_note_is_never_half_there(fresh):
     fresh.write()
     assert json.loads((fresh.folder / NOTE).read_text())["done"] == {}
     assert not (fresh.folder / (NOTE + ".new")).exists()
 
 
 def test_a_key_changes_with_every_part(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match="Delete the folder"):
+        environment.make(tmp_path / "file" / ".venv")
     file = tmp_path / "pins.txt"
     file.write_text("a==1")
     keys = [key_of("3.11", file), key_of("3.12", file), key_of("3.11", file, "")]
     file.write_text("a==2")
     keys.append(key_of("3.11", file))
     assert len(set(keys)) == len(keys)
-
-
-def test_an_environment_that_cannot_be_made_says_what_to_do(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(SetupError, match="Delete the folder"):
-        environment.make(tmp_path / "file" / ".venv")

@@ -1,29 +1,9 @@
 """The icon files of Windows and macOS, read back by the programs that know them."""
 
-import struct
-
 import pytest
 from PySide6.QtGui import QImageReader
 
 from installer import icons
-
-PICTURES = {16: b"small", 256: b"large picture"}
-
-
-def test_an_ico_names_each_picture_where_it_lies():
-    made = icons.ico(PICTURES)
-    assert struct.unpack_from("<HHH", made) == (0, 1, 2)
-    for index, (size, png) in enumerate(PICTURES.items()):
-        edge, *_, length, offset = struct.unpack_from("<BBBBHHII", made, 6 + 16 * index)
-        assert edge == size % 256
-        assert made[offset : offset + length] == png
-
-
-def test_an_icns_says_its_own_length_and_holds_every_kind():
-    made = icons.icns(dict.fromkeys(icons.ICNS_KINDS.values(), b"png"))
-    assert made[:4] == b"icns"
-    assert struct.unpack(">I", made[4:8])[0] == len(made)
-    assert [made[8 + 11 * i : 12 + 11 * i].decode() for i in range(7)] == list(icons.ICNS_KINDS)
 
 
 @pytest.mark.parametrize("name", ["rubato.ico", "rubato.icns"])

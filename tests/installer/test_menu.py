@@ -30,9 +30,3 @@ def test_where_it_cannot_be_written_setup_goes_on(home, tmp_path, capsys):
     home.write_text("a file where the folder should be")
     steps.show_in_desktop(Environment(tmp_path))
     assert "could not be put into the menu" in capsys.readouterr().out
-
-
-def test_other_systems_have_no_such_files(home, tmp_path, monkeypatch):
-    monkeypatch.setattr(steps.sys, "platform", "darwin")
-    steps.show_in_desktop(Environment(tmp_path))
-    assert not home.exists()

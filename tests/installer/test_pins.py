@@ -64,25 +64,18 @@ def test_every_requirement_is_pinned_within_its_bounds_for_every_python(file, li
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_every_pin_has_a_hash(file):
-    found = list(pins(file.read_text(encoding="utf-8")))
+def test_every_pin_has_a_hash_and_none_names_an_address_or_a_path(file):
+    text = file.read_text(encoding="utf-8")
+    found = list(pins(text))
     assert found
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}\b", pin.text) for pin in found)
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_no_pin_names_an_address_or_a_path(file):
-    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
+    of_torch = file.name.startswith("torch")  # and its CUDA libraries: files of their own
+    wrong = [pin for pin in found if bool(CHOSEN_AT_INSTALL.match(pin.name)) is not of_torch]
+    assert wrong == []
+    lines = [line for line in text.splitlines() if line[:1] != "#"]
     pin = r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+( ; [^/:\\]+)? \\"
     hashed = r"    --hash=sha256:[0-9a-f]{64}( \\)?"
     assert [line for line in lines if not re.fullmatch(f"{pin}|{hashed}", line)] == []
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_torch_and_its_cuda_libraries_are_in_files_of_their_own(file):
-    names = [pin.name for pin in pins(file.read_text(encoding="utf-8"))]
-    of_torch = file.name.startswith("torch")
-    assert [name for name in names if bool(CHOSEN_AT_INSTALL.match(name)) is not of_torch] == []
 
 
 def test_torch_is_pinned_to_the_version_that_setup_installs():

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +18,11 @@ ROWS = (
 
 
 @pytest.fixture(autouse=True)
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def measured(settings: Any, *, quick: bool, tell: Callable[[str], None]) -> tuple[Row, ...]:
         tell("Measuring ...")
         return () if quick else ROWS
 
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setattr(api, "bench", measured)
 
 
@@ -47,22 +44,3 @@ def test_json_is_one_document_with_rows_and_pick(capsys):
     assert [row["profile"] for row in found["rows"]] == ["int8", "int4", ""]
     assert found["pick"]["profile"] == "int4"
     assert found["synthesiser"]["synthesiser"] == "kokoro"
-
-
-def test_quick_measures_and_picks_no_profile(tmp_path, capsys):
-    assert main(["bench", "--quick", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "rows": [],
-        "pick": None,
-        "recogniser": None,
-        "synthesiser": None,
-    }
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_interruption_ends_it_with_the_shell_s_status(monkeypatch):
-    def interrupted(settings: Any, **options: Any) -> tuple[Row, ...]:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(api, "bench", interrupted)
-    assert main(["bench"]) == 130

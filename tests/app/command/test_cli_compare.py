@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,24 +16,24 @@ from tests.fakes_tts import FakeTts
 
 
 @pytest.fixture(autouse=True)
-def _espeak_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _espeak_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
         if settings.engine != "espeak":
             raise ModelError("{name} is not here.", name=settings.engine)
         return FakeTts()
 
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
     parts = replace(FakeParts().factories(), synthesiser=synthesiser)
     monkeypatch.setattr(comparison, "standard_factories", lambda: parts)
 
 
-def test_the_table_is_printed_and_written(tmp_path, capsys):
+def test_the_table_is_printed_and_written_and_it_fails_where_nobody_speaks(tmp_path, capsys):
     file = tmp_path / "table.csv"
     assert main(["compare", "Go on.", "--only", "espeak,kokoro", "--csv", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "eSpeak NG  Tone" in shown
     assert "Kokoro: kokoro is not here." in shown
     assert file.read_text(encoding="utf-8").count("\n") == 3
+    assert main(["compare", "Go on.", "--only", "kokoro"]) == 1
 
 
 def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(capsys):
@@ -44,7 +43,3 @@ def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(caps
     lines = [Compared.of(json.loads(line)["row"]) for line in err.splitlines()]
     assert [line.state.value for line in lines][:2] == ["waiting", "loading"]
     assert lines[-1] == row
-
-
-def test_where_nobody_speaks_it_fails(capsys):
-    assert main(["compare", "Go on.", "--only", "kokoro"]) == 1

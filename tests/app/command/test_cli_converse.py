@@ -9,9 +9,7 @@ from engine.api import Ending, Event, TurnEnded
 from engine.messages.events import TurnMetrics
 
 
-def test_a_turn_is_printed_when_it_ends_however_the_conversation_does(
-    tmp_path, monkeypatch, capsys
-):
+def test_a_turn_is_printed_when_it_ends_however_the_conversation_does(monkeypatch, capsys):
     said, reply = "what time is it", "It's noon."
 
     def converse(settings: Any, *, show: Callable[[Event], None], **options: Any) -> None:
@@ -19,7 +17,6 @@ def test_a_turn_is_printed_when_it_ends_however_the_conversation_does(
         show(TurnEnded(2, Ending.COMPLETE, said, reply, reply, reply, TurnMetrics(heard_ms=310)))
         raise KeyboardInterrupt
 
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setattr(api, "converse", converse)
     assert main(["converse"]) == 130
     assert capsys.readouterr().out.splitlines() == [

@@ -1,7 +1,6 @@
 """`rubato doctor`: all of it for the person, and with --json what may be shown to others."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,24 +12,19 @@ FOUND = [ok("disk", "room in /srv/petunia", "/srv/petunia"), fault("sound", "Non
 
 
 @pytest.fixture(autouse=True)
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+def found(monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
     found = list(FOUND)
     monkeypatch.setattr(doctor, "examine", lambda settings: found)
     return found
 
 
-def test_the_person_reads_where_things_are(capsys):
+def test_the_person_reads_where_things_are_and_others_do_not(capsys):
     assert main(["doctor"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "ok       disk: room in /srv/petunia",
         "fault    sound: None.",
         "         Plug it in.",
     ]
-
-
-def test_others_do_not(capsys):
     assert main(["doctor", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert list(told) == ["version", "system", "findings", "settings", "crashes", "log"]

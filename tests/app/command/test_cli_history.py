@@ -11,8 +11,7 @@ from tests.engine.history.turns import talk
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+def kept(tmp_path: Path) -> Path:
     with Store(tmp_path / NAME) as store:
         talk(store, "Where is the Café?", now=1000.0)
         talk(store, "does it rain?", "and \x1b[31mtomorrow?", now=2000.0)

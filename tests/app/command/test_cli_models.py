@@ -13,13 +13,11 @@ from engine import api, settings_file
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.bench.machine import Row
-from engine.errors import ModelError
-from engine.models import library, listing
+from engine.models import library
 from engine.models.servers import Served
 from engine.settings_file import data_folder
 from engine.tts import pick as speech
 from tests.engine.assets.hub import Hub
-from tests.engine.models.own_files import gguf
 from tests.engine.models.small_catalogue import small_hub
 
 
@@ -72,10 +70,7 @@ def test_what_may_be_automatic_is_measured_once_it_is_here(name, rows, line, mon
     assert len(said) == bool(line)
     assert all(each.startswith(line) for each in said)  # nothing was really fetched here
     kept = ears.find_pick(data_folder()), speech.find_pick(data_folder())
-    assert [pick is not None for pick in kept] == [
-        name == "whisper-tiny",
-        name == "kokoro",
-    ]
+    assert [pick is not None for pick in kept] == [name == "whisper-tiny", name == "kokoro"]
 
 
 def test_the_list_names_every_model_with_size_licence_and_need(told):
@@ -87,13 +82,6 @@ def test_the_list_names_every_model_with_size_licence_and_need(told):
     assert (four["megabytes"], four["memory_mb"]) == (2497, 3147)
     assert by_name["skills"]["in_use"]
     assert found["recommended"]["text"].endswith(".")
-
-
-def test_the_list_for_a_person_says_what_is_in_use_and_recommended(told):
-    _, out = told("list")
-    assert "in use" in out
-    assert "about 3.1 GB of memory while it runs" in out
-    assert out.splitlines()[-1].startswith("Recommended for this machine: ")
 
 
 def test_the_terms_of_all_that_will_be_fetched_are_told_before(told, monkeypatch, capsys):
@@ -138,48 +126,12 @@ def test_the_recommended_set_is_fetched_by_one_word(told):
     assert told("list", "--json")[1]["recommended"]["megabytes"] == 0
 
 
-def test_a_file_of_ones_own_is_added_used_and_forgotten(told, tmp_path):
-    file = gguf(tmp_path / "own.gguf")
-    assert told("add", str(file), "--json") == (0, {"added": [str(file)]})
-    assert told("use", str(file))[0] == 0
-    assert told("use", "skills")[0] == 0
-    assert told("remove", str(file))[1].endswith("the file itself was left alone.\n")
-    assert file.exists()
-
-
-def test_a_model_of_a_server_is_used_by_its_name(told, monkeypatch):
-    served = (Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1"),)
-    monkeypatch.setattr(library, "find_served", lambda: served)
-    _, found = told("list", "--servers", "--json")
-    assert "ollama/llama3.2:3b" in {each["name"] for each in found["models"]}
-    assert told("use", "ollama/llama3.2:3b")[0] == 0
-    settings, _ = settings_file.load(settings_file.default_path())
-    assert (settings.language_model.engine, settings.language_model.model) == (
-        "server",
-        "llama3.2:3b",
-    )
-
-
 def test_servers_are_not_looked_for_unless_asked(told, monkeypatch):
     def looked() -> tuple[Served, ...]:
         raise AssertionError
 
     monkeypatch.setattr(library, "find_served", looked)
     assert told("list")[0] == 0
-
-
-def test_what_cannot_be_used_says_why(monkeypatch, told, capsys):
-    def missing() -> None:
-        raise ModelError("llama-cpp-python is not installed.")
-
-    told("get", "qwen3-4b")
-    monkeypatch.setattr(listing, "check_library", missing)
-    assert main(["models", "use", "qwen3-4b"]) == 1
-    assert "make llm" in capsys.readouterr().err
-
-
-def test_removing_what_is_not_there_says_so(told):
-    assert told("remove", "mimi") == (0, "Nothing of mimi is here.\n")
 
 
 def test_a_file_that_changed_is_told_and_is_a_failure(told, data):

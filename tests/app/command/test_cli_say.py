@@ -1,29 +1,12 @@
 """`rubato say` shows how far a long text is, and nothing of a short one."""
 
-import math
 from collections.abc import Callable
 
 import pytest
 
 from app.__main__ import main
-from app.command import cli
 from engine import api
 from engine.api import Manner, Settings
-
-
-@pytest.mark.parametrize("soon_s", [0.0, math.inf], ids=["long", "short"])
-def test_how_far_it_is_goes_to_standard_error(soon_s, tmp_path, monkeypatch, capsys):
-    def say(text: str, settings: Settings, manner: Manner, show: Callable[[float], None]) -> None:
-        show(0.25)
-        raise KeyboardInterrupt
-
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
-    monkeypatch.setattr(api, "say", say)
-    monkeypatch.setattr(cli, "_SOON_S", soon_s)
-    assert main(["say", "hello"]) == 130
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err == ("\r 25% of the text; Ctrl+C ends it\n" if soon_s == 0 else "")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +27,6 @@ def test_another_synthesiser_is_not_asked_for_the_voice_of_the_chosen_one(
         asked.append(manner.voice)
         raise KeyboardInterrupt
 
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     chosen = '[speech]\nengine = "espeak"\nvoice = "Belinda"\n'
     (tmp_path / "settings.toml").write_text(chosen, encoding="utf-8")
     monkeypatch.setattr(api, "say", say)

@@ -15,9 +15,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "settings.toml").write_text('[speech]\nengine = "espeak"\n')
     voices.save(Voice("Grandma", "espeak"), voices.folder(), speech())
     return tmp_path
@@ -37,17 +35,6 @@ def test_the_list_is_the_same_before_and_behind_the_action(capsys):
     assert isinstance(listed["voices"], list)
     assert listed["voices"][0] == "Alan"
     assert listed["voices"][-1] == "Grandma"
-
-
-def test_a_line_says_what_a_voice_is(capsys):
-    assert main(["voices", "pace", "grandma", "3.5"]) == 0
-    assert "begins with 3.5 syllables a second" in capsys.readouterr().out
-    main(["voices"])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split(maxsplit=1) == ["Alan", "American man"]
-    assert lines[-1].startswith("Grandma")
-    assert "made of 2.0 s" in lines[-1]
-    assert "3.5 syllables a second" in lines[-1]
 
 
 def test_a_voice_goes_and_comes_back(capsys, tmp_path):
@@ -90,14 +77,3 @@ def test_two_voices_are_mixed(capsys, tmp_path):
     assert lines[-1].split(maxsplit=1) == ["Luna", "mixed of 70 % Heart, 30 % Emma"]
     assert main(["voices", "mix", "Luna", "Heart", "Emma"]) == 1
     assert "called 'Luna' already" in capsys.readouterr().err
-
-
-def test_a_voice_is_heard_at_its_own_pace(capsys, tmp_path):
-    out = tmp_path / "heard.wav"
-    main(["voices", "pace", "alan", "3"])
-    capsys.readouterr()
-    told = answer(capsys, "hear", "alan", "Good morning.", "--out", str(out))
-    assert told["voice"] == "Alan"
-    assert out.is_file()
-    assert isinstance(told["rate"], list)
-    assert {point["target"] for point in told["rate"]} == {3.0}

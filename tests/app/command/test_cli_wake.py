@@ -24,19 +24,16 @@ def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return phrases
 
 
-def test_a_phrase_is_taught_and_said(taught, capsys):
+def test_a_phrase_is_taught_and_said_and_without_one_that_of_the_settings(taught, capsys):
     assert main(["wake", "hey robin hood"]) == 0
-    assert taught == ["hey robin hood"]
     told = capsys.readouterr()
     assert "hey robin hood" in told.out
     assert "50 %" in told.err
-
-
-def test_without_a_phrase_it_is_the_one_in_the_settings(taught, capsys):
     assert main(["wake", "--json"]) == 0
     told = capsys.readouterr()
-    assert json.loads(told.out)["phrase"] == taught[0] == "hey rubato"
+    assert json.loads(told.out)["phrase"] == "hey rubato"
     assert json.loads(told.err) == {"part": 0.5}
+    assert taught == ["hey robin hood", "hey rubato"]
 
 
 def test_for_another_program_a_refusal_is_a_document_too(monkeypatch, capsys):

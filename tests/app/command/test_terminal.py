@@ -106,9 +106,8 @@ COMMANDS: dict[str, tuple[list[str], str, Any]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
-def test_no_command_passes_on_what_steers_the_terminal(command, tmp_path, monkeypatch, capsys):
+def test_no_command_passes_on_what_steers_the_terminal(command, monkeypatch, capsys):
     arguments, call, instead = command
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     monkeypatch.setattr(api, call, instead)
     main(arguments)
     out, err = capsys.readouterr()
@@ -119,8 +118,7 @@ def test_no_command_passes_on_what_steers_the_terminal(command, tmp_path, monkey
     )  # our own, of a line of progress
 
 
-def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+def test_no_line_of_a_reply_looks_like_a_turn_of_its_own(monkeypatch, capsys):
     monkeypatch.setattr(api, "converse", converse)
     main(["converse"])
     lines = capsys.readouterr().out.splitlines()
@@ -132,14 +130,13 @@ def test_the_log_quotes_nothing_that_steers_the_terminal():
     assert not ORDERS.search(LogFormatter("%(message)s").format(record))
 
 
-def test_a_reader_that_has_enough_is_no_fault(tmp_path):
+def test_a_reader_that_has_enough_is_no_fault():
     program = [sys.executable, "-m", "app", "models", "list"]
-    environment = {**os.environ, "RUBATO_CONFIG": str(tmp_path), "RUBATO_DATA": str(tmp_path)}
     reader, writer = os.pipe()
     os.close(reader)
     try:
         ended = subprocess.run(
-            program, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False
+            program, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
         )
     finally:
         os.close(writer)

@@ -20,19 +20,7 @@ from app.conversation.view import Conversation
 from app.devices import DEVICE_KEYS
 from app.keys import KeysCard
 from app.window import Window
-from engine.api import (
-    ChangeSetting,
-    ConversationOpened,
-    Ending,
-    Event,
-    Failed,
-    Part,
-    Phase,
-    SettingChanged,
-    TurnMetrics,
-    VoicesChanged,
-    WordHeard,
-)
+from engine import api
 
 CANARY = QColor(255, 0, 254)
 # Escape sequences, what else is no text, and overrides of direction.
@@ -60,7 +48,7 @@ def values(kind: Any, hostile: str) -> list[Any]:
         float: [0.5],
         Path: [Path("/nowhere") / hostile.replace("/", "\u2215").replace("\0", "")],
         tuple[str, ...]: [(hostile, "Ada")],
-        TurnMetrics: [TurnMetrics(first_token_ms=3.0, heard_ms=9.0)],
+        api.TurnMetrics: [api.TurnMetrics(first_token_ms=3.0, heard_ms=9.0)],
     }
     if isinstance(kind, type) and issubclass(kind, Enum):
         return list(kind)
@@ -90,20 +78,20 @@ def events(kind: Any, hostile: str) -> Iterator[Any]:
         yield from (kind(**{**plain, name: value}) for value in choice[1:])
 
 
-def everything(hostile: str) -> Iterator[Event]:
+def everything(hostile: str) -> Iterator[api.Event]:
     """Every event there is, each of a turn of its own."""
-    yield from events(ConversationOpened, hostile)  # first: it clears what is there
+    yield from events(api.ConversationOpened, hostile)  # first: it clears what is there
     turn = 10  # after those of the conversation that was opened
-    for kind in get_args(Event):
-        if kind in (SettingChanged, WordHeard, ConversationOpened):
+    for kind in get_args(api.Event):
+        if kind in (api.SettingChanged, api.WordHeard, api.ConversationOpened):
             continue
         for event in events(kind, hostile):
             turn += 1
             if hasattr(event, "turn"):
                 object.__setattr__(event, "turn", turn)
             yield event
-    yield Failed("unreadable-clip", hostile, hostile)
-    yield from (SettingChanged(key, hostile) for key in ("speech.voice", *DEVICE_KEYS.values()))
+    yield api.Failed("unreadable-clip", hostile, hostile)
+    yield from (api.SettingChanged(key, hostile) for key in ("speech.voice", *DEVICE_KEYS.values()))
 
 
 def loaded(widget: QWidget) -> bool:
@@ -186,17 +174,17 @@ def test_what_looks_like_markup_is_shown(opened, hostile):
     for event in everything(hostile):
         opened.on_event(event)
     shown = opened.conversation.toPlainText()
-    assert shown.count("<img") > len(Ending)
+    assert shown.count("<img") > len(api.Ending)
     assert "<img" in opened.banner.message.text()
     assert "<img" in opened.notice.text()
     assert "<img" in opened.shelf.voices.names.itemText(0)
 
 
 def test_a_voice_is_chosen_by_its_own_name_however_it_is_shown(window, posted, hostile):
-    window.on_event(VoicesChanged(("Ada", hostile), "Ada"))
+    window.on_event(api.VoicesChanged(("Ada", hostile), "Ada"))
     window.shelf.voices.names.activated.emit(1)
-    assert posted == [ChangeSetting("speech.voice", hostile)]
-    window.on_event(VoicesChanged(("Ada", hostile), hostile))
+    assert posted == [api.ChangeSetting("speech.voice", hostile)]
+    window.on_event(api.VoicesChanged(("Ada", hostile), hostile))
     assert window.shelf.voices.names.currentIndex() == 1
 
 
@@ -212,5 +200,5 @@ def test_the_canary_is_seen_where_markup_is_obeyed(qtbot, qapp, hostile):
 
 def test_every_phase_and_part_is_among_the_events(hostile):
     told = list(everything(hostile))
-    assert {event.phase for event in told if hasattr(event, "phase")} == set(Phase)
-    assert {event.part for event in told if isinstance(event, Failed)} >= set(Part)
+    assert {event.phase for event in told if hasattr(event, "phase")} == set(api.Phase)
+    assert {event.part for event in told if isinstance(event, api.Failed)} >= set(api.Part)

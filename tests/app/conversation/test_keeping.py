@@ -1,60 +1,29 @@
 """Recording and exporting: what the person sees and what is posted."""
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.keys import Act
 from engine.api import Export, Record, RecordingChanged
 from tests.app.test_window import CTRL, key, tell
 
 
-def test_nothing_is_recorded_and_no_sign_shown_until_asked(window, posted):
-    assert not window.header.recording.isVisible()
+def test_the_sign_is_there_exactly_while_the_engine_records_and_says_how_long(window, posted):
+    sign, now = window.header.recording, [100.0]
+    sign._clock = lambda: now[0]
+    assert not sign.isVisible()
     key(window, Qt.Key.Key_R, CTRL)
     assert posted == [Record(True)]
-    assert not window.header.recording.isVisible()  # the engine has not begun
-
-
-def test_the_sign_is_there_exactly_while_the_engine_records(window, posted):
+    assert not sign.isVisible()  # the engine has not begun
     tell(window, RecordingChanged(True))
-    assert window.header.recording.isVisible()
-    assert "Recording" in window.header.recording.accessibleName()
-    window.header.recording.click()
-    assert posted == [Record(False)]
-    tell(window, RecordingChanged(False))
-    assert not window.header.recording.isVisible()
-
-
-def test_the_sign_says_how_long_it_has_been_on(window):
-    sign = window.header.recording
-    now = [100.0]
-    sign._clock = lambda: now[0]
-    tell(window, RecordingChanged(True))
+    assert sign.isVisible()
+    assert "Recording" in sign.accessibleName()
     now[0] += 83
     sign._timer.timeout.emit()
     assert sign.text().endswith("1:23")
-
-
-@pytest.mark.parametrize("size", [(480, 640), (1100, 760)])
-def test_the_sign_has_room_in_every_window(window, size):
-    window.resize(*size)
-    tell(window, RecordingChanged(True))
-    assert (window.width(), window.height()) == size
-    sign = window.header.recording
-    assert sign.width() >= sign.minimumSizeHint().width()
+    sign.click()
+    assert posted[-1] == Record(False)
     tell(window, RecordingChanged(False))
-    assert window.header.name.isVisible()
-
-
-def test_the_menu_offers_what_the_keys_do(window, posted):
-    menu = window.header.more.menu()
-    assert menu.entries[Act.EXPORT].text().endswith("Ctrl+E")
-    menu.entries[Act.RECORD].trigger()
-    assert posted == [Record(True)]
-    tell(window, RecordingChanged(True))
-    menu.aboutToShow.emit()
-    assert menu.entries[Act.RECORD].isChecked()
+    assert not sign.isVisible()
 
 
 def test_a_chosen_file_is_exported(window, posted, tmp_path):

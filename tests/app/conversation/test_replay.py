@@ -4,12 +4,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.conversation.replay import Place, step, step_reply, word_at
-from app.conversation.transcript import Exchange, Span, Transcript
+from app.conversation.replay import Place, step, step_reply
+from app.conversation.transcript import Span, Transcript
 from app.window import Window
 from engine.api import Command, ConversationOpened, PastTurn, Replay, ReplayEnded, WordReplayed
 from engine.messages.words import Ending
-from tests.fakes_engine import speaking_turn
 
 REPLY = "It 😀 rains. Or not."
 PAST = (
@@ -38,11 +37,6 @@ def click(qtbot, window: Window, at: QPoint) -> None:
     qtbot.mouseClick(window.conversation.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_a_click_on_a_word_asks_for_it_and_what_follows(qtbot, shown, posted):
-    click(qtbot, shown, place_of(shown, "rains."))
-    qtbot.waitUntil(lambda: posted == [Replay(-3, REPLY.index("rains."))])
-
-
 def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, window, posted):
     reply = "# Cake\n\nTake **some** flour.\n\n- *Two* eggs"
     window.on_event(ConversationOpened(1, turns=(PastTurn(-2, Ending.COMPLETE, "", reply, reply),)))
@@ -58,30 +52,14 @@ def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, wi
         qtbot.waitUntil(lambda start=start: posted[-1:] == [Replay(-2, start)])
 
 
-def test_keys_pass_over_marks_that_are_not_heard(shown):
-    exchange = Exchange(1, reply="## Ten - or so", ending=Ending.COMPLETE)
-    transcript = Transcript()
-    transcript.exchanges.append(exchange)
-    mark = step_reply(transcript, None, -1)
-    heard = []
-    for _ in range(3):
-        heard.append(mark.text)
-        mark = step(transcript, mark, 1)
-    assert heard == ["Ten", "or", "so"]
-
-
-def test_a_click_beside_the_words_or_a_double_click_asks_for_nothing(qtbot, shown, posted):
+def test_a_click_beside_asks_for_nothing_and_keys_mark_a_word_for_enter(qtbot, shown, posted):
+    view = shown.conversation
     click(qtbot, shown, place_of(shown, "not.") + QPoint(300, 0))
-    assert not shown.conversation._click.isActive()
     at = place_of(shown, "rains.")
     click(qtbot, shown, at)
-    qtbot.mouseDClick(shown.conversation.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    assert not shown.conversation._click.isActive()
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert not view._click.isActive()  # nor a double click
     assert posted == []
-
-
-def test_keys_mark_a_word_and_enter_lets_it_be_heard(qtbot, shown, posted):
-    view = shown.conversation
     view.setFocus()
     control = Qt.KeyboardModifier.ControlModifier
     for pressed in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Right, Qt.Key.Key_Right):
@@ -102,23 +80,6 @@ def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown):
     assert rect.contains((place_of(shown, "rains.") + QPoint(0, offset)).toPointF())
     shown.on_event(ReplayEnded(-3))
     assert shown.conversation.word_rects() == []
-
-
-def test_a_turn_that_was_left_open_says_so_and_new_ones_follow(shown):
-    assert "the program ended here" in shown.conversation.toPlainText()
-    for event in speaking_turn(1, "hello", "Good day to you.", word="day"):
-        shown.on_event(event)
-    text = shown.conversation.toPlainText()
-    assert text.index("Sun") < text.index("hello")
-    assert len(shown.conversation.word_rects()) == 1
-
-
-def test_words_of_a_reply_that_goes_on_cannot_be_chosen():
-    assert word_at(Exchange(1, reply="It rains."), 4) is None
-    over = Exchange(1, reply="It rains.", ending=Ending.COMPLETE)
-    assert word_at(over, 4) == Place(over, Span(3, 9))
-    assert word_at(over, 2) is None
-    assert word_at(over, 99) is None
 
 
 def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():

@@ -1,13 +1,13 @@
 """What can be done with a reply: copied as it was written, heard again from its beginning."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
 
 from app.conversation import bubbles
 from app.window import Window
-from engine.api import Command, Ending, ModelWanted, Phase, PhaseChanged, Replay
+from engine.api import Command, Ending, Replay
+from tests.app.test_window import tell
 from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 FIRST = "# Cake\n\nTake **flour**."
@@ -18,12 +18,6 @@ def talked(window: Window, posted: list[Command]) -> Window:
     tell(window, *READY, *spoken_turn(1, "a", FIRST), *spoken_turn(2, "b", "Ten."))
     posted.clear()
     return window
-
-
-def tell(window: Window, *events) -> None:
-    for event in events:
-        window.on_event(event)
-    QApplication.processEvents()
 
 
 def hover(qtbot, window: Window, turn: int) -> None:
@@ -46,22 +40,9 @@ def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, talked, po
     assert QGuiApplication.clipboard().text() == FIRST
     tools.again.click()
     assert posted == [Replay(1, 0)]
-
-
-def test_the_keys_that_mark_a_word_bring_them_along(qtbot, talked):
-    view = talked.conversation
-    view.setFocus()
-    for _ in range(2):
-        qtbot.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
-    assert view.tools.exchange.turn == 1
-
-
-def test_a_reply_that_is_still_spoken_has_none(window):
-    tools = window.conversation.tools
-    tell(window, *speaking_turn(1, "a", "It is ten.", word="is"))
-    assert not tools.isVisible()
-    tell(window, *spoken_turn(2, "b", "Yes."))
-    assert tools.exchange.turn == 2
+    talked.conversation.clear_all()
+    tell(talked, *speaking_turn(3, "a", "It is ten.", word="is"))
+    assert not tools.isVisible()  # it is still spoken
 
 
 def test_they_stand_over_no_text_and_no_other_button(window):
@@ -77,17 +58,3 @@ def test_they_stand_over_no_text_and_no_other_button(window):
             block = block.next()
         if not view.model_link.isHidden():
             assert not view.model_link.geometry().intersects(view.tools.geometry())
-
-
-def test_they_are_in_sight_at_the_end_of_a_long_conversation(window):
-    for turn in range(1, 12):
-        tell(window, *spoken_turn(turn, "a", "It is ten."))
-    assert window.conversation.verticalScrollBar().maximum() > 0
-    assert window.conversation.tools.isVisible()
-
-
-def test_they_go_with_the_conversation(talked):
-    talked.conversation.clear_all()
-    assert not talked.conversation.tools.isVisible()
-    tell(talked, ModelWanted(9), PhaseChanged(9, Phase.IDLE))
-    assert talked.conversation.tools.exchange is None

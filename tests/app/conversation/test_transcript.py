@@ -2,22 +2,12 @@
 
 import pytest
 
-from app.conversation.transcript import Span, Transcript
-from engine.api import (
-    Ending,
-    Heard,
-    Levels,
-    PartialTranscript,
-    ReplyDelta,
-    ReplyRetracted,
-    Thought,
-    TurnEnded,
-    WordHeard,
-)
+from app.conversation.transcript import Transcript
+from engine import api
 
 
-def ended(turn: int, ending: Ending, *, said: str = "", reply: str = "", heard: str = ""):
-    return TurnEnded(turn, ending, said, reply, heard, reply)
+def ended(turn: int, ending: api.Ending, *, said: str = "", reply: str = "", heard: str = ""):
+    return api.TurnEnded(turn, ending, said, reply, heard, reply)
 
 
 def told(*events) -> Transcript:
@@ -27,116 +17,55 @@ def told(*events) -> Transcript:
     return transcript
 
 
-def test_a_partial_transcript_is_replaced_and_then_made_final():
-    transcript = told(PartialTranscript(1, "wat"), PartialTranscript(1, "what time"))
-    assert (transcript.exchanges[0].said, transcript.exchanges[0].is_partial) == ("what time", True)
-    transcript.on_event(Heard(1, "What time is it?", 0.9, "sphinx"))
-    assert transcript.exchanges[0].said == "What time is it?"
-    assert not transcript.exchanges[0].is_partial
-
-
 def test_a_partial_that_comes_late_does_not_undo_the_final_text():
-    transcript = told(Heard(1, "What time is it?", 0.9, "sphinx"), PartialTranscript(1, "what"))
+    transcript = told(
+        api.Heard(1, "What time is it?", 0.9, "sphinx"), api.PartialTranscript(1, "what")
+    )
     assert transcript.exchanges[0].said == "What time is it?"
-
-
-def test_deltas_add_up_to_the_reply():
-    transcript = told(ReplyDelta(1, "It is "), ReplyDelta(1, "ten."))
-    assert transcript.exchanges[0].reply == "It is ten."
 
 
 def test_thoughts_are_shown_apart_until_the_reply_begins():
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), Thought(1, "First,\n"), Thought(1, "what?"))
+    transcript = told(
+        api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "First,\n"), api.Thought(1, "what?")
+    )
     exchange = transcript.exchanges[0]
     assert (exchange.reply, exchange.caption) == ("", "thinking · …First, what?")
-    transcript.on_event(Thought(1, "x" * 10_000))
+    transcript.on_event(api.Thought(1, "x" * 10_000))
     assert len(exchange.caption) < 150
-    transcript.on_event(ReplyDelta(1, "It is ten."))
+    transcript.on_event(api.ReplyDelta(1, "It is ten."))
     assert (exchange.reply, exchange.caption) == ("It is ten.", "")
 
 
-def test_a_reply_that_was_thought_is_shown_as_thoughts_and_begins_again():
-    transcript = told(Heard(1, "a", 1.0, "sphinx"), ReplyDelta(1, "They ask."), WordHeard(1, 0, 4))
-    transcript.on_event(ReplyRetracted(1))
-    exchange = transcript.exchanges[0]
-    assert (exchange.reply, exchange.caption) == ("", "thinking · …They ask.")
-    assert (exchange.word, exchange.unheard) == (None, None)
-    transcript.on_event(ReplyDelta(1, "Ten."))
-    assert (exchange.reply, exchange.heard_end) == ("Ten.", 0)
-
-
-def test_a_turn_stopped_while_the_model_thought_says_so():
-    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a")
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), Thought(1, "Hm."), end)
-    assert transcript.exchanges[0].caption == "stopped · Esc"
-    assert transcript.on_event(Thought(1, "late")) is None
-
-
-def test_words_move_the_border_between_heard_and_unheard():
-    transcript = told(ReplyDelta(1, "It is ten."), WordHeard(1, 0, 2), WordHeard(1, 3, 5))
-    assert transcript.exchanges[0].word == Span(3, 5)
-    assert transcript.exchanges[0].unheard == Span(5, 10)
-
-
-def test_a_word_outside_the_reply_is_not_shown():
-    transcript = told(ReplyDelta(1, "ten"), WordHeard(1, 2, 9))
-    assert transcript.exchanges[0].word is None
-
-
-def test_an_interrupted_reply_keeps_what_was_heard_and_what_was_not():
-    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is ten.", heard="It is")
-    exchange = told(Heard(1, "a", 1.0, "sphinx"), ReplyDelta(1, "It is ten."), end).exchanges[0]
-    assert exchange.unheard == Span(5, 10)
-    assert exchange.was_interrupted
-    assert exchange.caption == "interrupted · Esc"
+def test_events_after_the_end_of_a_turn_or_of_a_cleared_conversation_are_dropped():
+    end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
+    transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), end)
+    for late in (api.ReplyDelta(1, " ten."), api.WordHeard(1, 3, 5), api.Thought(1, "late")):
+        assert transcript.on_event(late) is None
+    assert transcript.exchanges[0].reply == "It is"
+    transcript.clear()
+    assert transcript.on_event(api.ReplyDelta(1, "late")) is None
+    assert transcript.on_event(api.ReplyDelta(2, "new")) is not None
 
 
 def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is"), WordHeard(1, 0, 2))
+    transcript = told(
+        api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), api.WordHeard(1, 0, 2)
+    )
     assert transcript.exchanges[0].unheard is None
-    end = ended(1, Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
+    outside = told(api.ReplyDelta(1, "ten"), api.WordHeard(1, 2, 9))
+    assert outside.exchanges[0].word is None  # of the reply
+    end = ended(1, api.Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
     exchange = transcript.on_event(end)
     assert (exchange.unheard, exchange.heard_end) == (None, 5)
 
 
-@pytest.mark.parametrize("ending", [each for each in Ending if each.interrupted])
+@pytest.mark.parametrize("ending", [each for each in api.Ending if each.interrupted])
 def test_every_interruption_is_shown_with_its_cause(ending):
     heard = ended(1, ending, said="a", reply="It is ten.", heard="It is")
     assert told(heard).exchanges[0].caption.startswith("interrupted · ")
     unheard = ended(1, ending, said="a")
     assert told(unheard).exchanges[0].caption.startswith("stopped · ")
-
-
-def test_a_fault_says_whether_it_broke_into_the_reply():
-    broken = told(ended(1, Ending.FAILED, said="a", reply="It is", heard="It"))
-    assert broken.exchanges[0].caption.startswith("interrupted")
-    assert told(ended(1, Ending.FAILED, said="a")).exchanges[0].caption.startswith("no answer")
-
-
-def test_a_complete_reply_has_nothing_unheard():
-    end = ended(1, Ending.COMPLETE, said="a", reply="It is ten.", heard="It is ten.")
-    assert told(Heard(1, "a", 1.0, "keyboard"), end).exchanges[0].unheard is None
-
-
-def test_a_turn_in_which_nothing_was_heard_is_blank():
-    end = ended(1, Ending.NOTHING_HEARD)
-    assert told(PartialTranscript(1, "uh"), end).exchanges[0].is_blank
-
-
-def test_events_after_the_end_of_a_turn_are_dropped():
-    end = ended(1, Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
-    transcript = told(Heard(1, "a", 1.0, "keyboard"), ReplyDelta(1, "It is"), end)
-    assert transcript.on_event(ReplyDelta(1, " ten.")) is None
-    assert transcript.on_event(WordHeard(1, 3, 5)) is None
-    assert transcript.exchanges[0].reply == "It is"
-
-
-def test_what_still_comes_of_a_cleared_conversation_is_dropped():
-    transcript = told(Heard(4, "a", 1.0, "keyboard"))
-    transcript.clear()
-    assert transcript.on_event(ReplyDelta(4, "late")) is None
-    assert transcript.on_event(ReplyDelta(5, "new")) is not None
-
-
-def test_events_about_other_things_change_nothing():
-    assert Transcript().on_event(Levels(-60.0, -60.0)) is None
+    broken = ended(1, api.Ending.FAILED, said="a", reply="It is", heard="It")
+    assert told(broken).exchanges[0].caption.startswith("interrupted")
+    silent = ended(1, api.Ending.FAILED, said="a")
+    assert told(silent).exchanges[0].caption.startswith("no answer")

@@ -19,25 +19,22 @@ def ready(window: Window) -> Window:
     return window
 
 
-def test_it_asks_to_speak_while_it_listens(ready):
-    assert ready.welcome.how.text() == SPEAK
-
-
-@pytest.mark.parametrize("event", [MUTED, ASLEEP, DEAF])
-def test_nobody_is_asked_to_speak_who_would_not_be_heard(ready, event):
+@pytest.mark.parametrize(
+    ("event", "button"), [(MUTED, "Muted"), (ASLEEP, None), (DEAF, "Cannot hear")]
+)
+def test_nobody_is_asked_to_speak_who_would_not_be_heard(ready, event, button):
+    assert (ready.welcome.how.text(), ready.composer.talk.words) == (SPEAK, "Just speak")
     ready.on_event(event)
     assert "Just speak" not in ready.welcome.how.text()
     assert "type" in ready.welcome.how.text().lower()
+    assert button in (None, ready.composer.talk.words)
 
 
-def test_asleep_it_says_what_wakes_it(ready):
+def test_asleep_it_says_what_wakes_it_and_it_asks_again_once_it_hears_again(ready):
     ready.on_event(ASLEEP)
     assert ready.welcome.how.text().startswith("Say “hey rubato”")
     ready.on_event(SleepChanged(False, "hey rubato"))
     assert ready.welcome.how.text() == SPEAK
-
-
-def test_it_asks_again_once_it_hears_again(ready):
     for event in (MUTED, DEAF, SettingChanged("audio.muted", False)):
         ready.on_event(event)
     assert ready.welcome.how.text() != SPEAK
@@ -55,15 +52,3 @@ def test_nobody_is_asked_to_speak_while_the_orb_says_getting_ready(window):
         window.on_event(event)
     assert window.stage.phase.text() == "Ready"
     assert window.composer.talk.words == "Just speak"
-
-
-def test_the_talk_button_says_that_it_cannot_hear(ready):
-    ready.on_event(DEAF)
-    assert ready.composer.talk.words == "Cannot hear"
-
-
-def test_the_talk_button_says_that_it_is_muted(ready):
-    ready.on_event(MUTED)
-    assert ready.composer.talk.words == "Muted"
-    ready.on_event(SettingChanged("audio.muted", False))
-    assert ready.composer.talk.words == "Just speak"

@@ -13,25 +13,7 @@ from app.keys import KeysCard
 from app.settings.form import PAGES as SETTINGS_PAGES
 from app.voice.page import VoicesPage
 from app.window import Window
-from engine.api import (
-    ClipInspected,
-    Compared,
-    ComparisonState,
-    ConversationOpened,
-    ConversationsListed,
-    Ending,
-    Event,
-    Failed,
-    KeptConversation,
-    Notice,
-    Part,
-    Phase,
-    PhaseChanged,
-    RecordingChanged,
-    SettingChanged,
-    VoiceEntry,
-    VoicesListed,
-)
+from engine import api
 from tests.fakes_engine import LIBRARY, READY, lacking_turn, measurements, spoken_turn
 
 Open = Callable[[Window], QWidget]
@@ -44,40 +26,46 @@ TALK = (
         "Tell me about the metronome",
         "It was patented in 1815, though Winkel built the first one.",
         heard="It was patented",
-        ending=Ending.INTERRUPTED_BY_SPEECH,
+        ending=api.Ending.INTERRUPTED_BY_SPEECH,
     ),
     *lacking_turn(3, "Who wrote Hamlet?"),
     *measurements(3),
 )
 FAULTS = (
-    Failed("device", "The microphone was unplugged.", "Plug it in.", part=Part.MICROPHONE),
-    Failed("model", "The model folder is half there.", "Fetch it again."),
+    api.Failed("device", "The microphone was unplugged.", "Plug it in.", part=api.Part.MICROPHONE),
+    api.Failed("model", "The model folder is half there.", "Fetch it again."),
 )
-KEPT = ConversationsListed(
+KEPT = api.ConversationsListed(
     "",
     (
-        KeptConversation(1, "The metronome", 1_795_300_000.0, 1_795_300_060.0, 4),
-        KeptConversation(2, "Pancakes", 1_795_200_000.0, 1_795_200_060.0, 1, "two eggs and"),
+        api.KeptConversation(1, "The metronome", 1_795_300_000.0, 1_795_300_060.0, 4),
+        api.KeptConversation(2, "Pancakes", 1_795_200_000.0, 1_795_200_060.0, 1, "two eggs and"),
     ),
     more=True,
     current=1,
 )
-VOICES = VoicesListed(
+VOICES = api.VoicesListed(
     (
-        VoiceEntry("Anton", own=True, used="2026-11-22"),
-        VoiceEntry("Grandma", False, 9.4, 38.0, ("rubato-starter",), again=True, pace=3.5),
-        VoiceEntry("Captain", made_for=("voxtream2",), usable=False, why_not="For voxtream2."),
+        api.VoiceEntry("Anton", own=True, used="2026-11-22"),
+        api.VoiceEntry("Grandma", False, 9.4, 38.0, ("rubato-starter",), again=True, pace=3.5),
+        api.VoiceEntry("Captain", made_for=("voxtream2",), usable=False, why_not="For voxtream2."),
     ),
     ("Aunt Erna",),
     ("Anton", "Grandma"),
 )
 COMPARED = (
-    Compared("starter", "VoXtream2", ComparisonState.DONE, "Anton", 303.4, 2, 0.17, 3.1, 3.7, 0.0),
-    Compared("smlle", "SMLLE", ComparisonState.SPEAKING, "Ada", 104.0, 1, 0.21, 4.2, 1.2, 0.0),
-    Compared("llmvox", "LLMVoX"),
-    Compared("kokoro", "Kokoro", ComparisonState.ABSENT, note="Kokoro is not on this machine."),
+    api.Compared(
+        "starter", "VoXtream2", api.ComparisonState.DONE, "Anton", 303.4, 2, 0.17, 3.1, 3.7, 0.0
+    ),
+    api.Compared(
+        "smlle", "SMLLE", api.ComparisonState.SPEAKING, "Ada", 104.0, 1, 0.21, 4.2, 1.2, 0.0
+    ),
+    api.Compared("llmvox", "LLMVoX"),
+    api.Compared(
+        "kokoro", "Kokoro", api.ComparisonState.ABSENT, note="Kokoro is not on this machine."
+    ),
 )
-CLIP = ClipInspected(
+CLIP = api.ClipInspected(
     Path("my grandmother.flac"),
     24.4,
     -21.0,
@@ -89,27 +77,32 @@ CLIP = ClipInspected(
 )
 
 
-def told(window: Window, *events: Event) -> None:
+def told(window: Window, *events: api.Event) -> None:
     for event in events:
         window.on_event(event)
     QApplication.processEvents()
 
 
 def _settled(window: Window) -> None:
-    told(window, SettingChanged("window.first_start", 5))
+    told(window, api.SettingChanged("window.first_start", 5))
 
 
 def _talk(window: Window) -> QWidget:
     _settled(window)
-    told(window, *TALK, PhaseChanged(4, Phase.SPEAKING), Notice("Timer set for ten minutes."))
+    told(
+        window,
+        *TALK,
+        api.PhaseChanged(4, api.Phase.SPEAKING),
+        api.Notice("Timer set for ten minutes."),
+    )
     return window
 
 
 def _signs(window: Window) -> QWidget:
     """Faults, and the signs that it records and keeps nothing."""
     _talk(window)
-    told(window, *FAULTS, RecordingChanged(True))
-    told(window, ConversationOpened(None, private=True))
+    told(window, *FAULTS, api.RecordingChanged(True))
+    told(window, api.ConversationOpened(None, private=True))
     turn = spoken_turn(7, "And now?", "Nothing of this is kept.")
     told(window, *turn)
     return window
@@ -133,7 +126,7 @@ def _clip(window: Window) -> QWidget:
 
 def _history(window: Window) -> QWidget:
     _talk(window)
-    told(window, SettingChanged("history.keep", "forever"))
+    told(window, api.SettingChanged("history.keep", "forever"))
     window.header.history.setChecked(True)
     told(window, KEPT)
     return window
@@ -156,7 +149,7 @@ def _history_removes(window: Window) -> QWidget:
 
 def _first_step(number: int) -> Open:
     def show(window: Window) -> QWidget:
-        told(window, *READY, LIBRARY[0], SettingChanged("window.first_start", number))
+        told(window, *READY, LIBRARY[0], api.SettingChanged("window.first_start", number))
         return window
 
     return show
@@ -167,7 +160,7 @@ def _settings(number: int) -> Open:
         told(window, *READY)
         dialog = window.open_settings(None)
         for index, key in enumerate(("language_model.engine", "recogniser.engine")):
-            told(window, SettingChanged(key, ("server", "whisper")[index]))
+            told(window, api.SettingChanged(key, ("server", "whisper")[index]))
         dialog.tabs.setCurrentIndex(number)
         return dialog
 

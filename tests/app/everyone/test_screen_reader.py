@@ -141,9 +141,14 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-def test_faults_and_notices_are_said_once(window, said):
+def test_faults_and_notices_are_said_once_and_the_voice_is_not_talked_over(window, said):
+    """Words are heard already; a screen reader that said them too would be a second voice."""
     told(window, Failed("device", "No microphone.", "Plug one in."), Notice("Timer set."))
     assert said == ["No microphone. Plug one in.", "Timer set."]
+    said.clear()
+    told(window, *(PhaseChanged(1, phase) for phase in Phase))
+    PAGES["talk"](window)
+    assert said == ["Timer set for ten minutes."]
 
 
 def test_a_rate_chosen_with_the_keys_is_said_in_words(window, said):
@@ -155,13 +160,6 @@ def test_a_rate_chosen_with_the_keys_is_said_in_words(window, said):
     assert said == ["4.5 syllables per second"]
     told(window, RateMeasured(1, 4.5, 4.1))
     assert len(said) == 1
-
-
-def test_the_voice_is_not_talked_over(window, said):
-    """Words are heard already; a screen reader that said them too would be a second voice."""
-    told(window, *(event for phase in Phase for event in (PhaseChanged(1, phase),)))
-    PAGES["talk"](window)
-    assert said == ["Timer set for ten minutes."]
 
 
 def test_what_the_assistant_does_is_in_the_name_of_its_line(window):

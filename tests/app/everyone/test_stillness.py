@@ -42,20 +42,15 @@ def test_what_moves_would_be_noticed(window, name):
     assert moving(root)
 
 
-def test_the_system_can_ask_for_it_too_and_take_it_back(window):
+def test_the_system_can_ask_for_it_too_and_whoever_asks_gets_it(window):
     told(window, PhaseChanged(1, Phase.SPEAKING))
-    orb = window.stage.orb
-    assert orb.is_animating
-    window.motion.follow_system(True)
-    assert not orb.is_animating
-    window.motion.follow_system(False)
-    assert orb.is_animating
-
-
-def test_whoever_asks_for_it_gets_it(window):
-    window.motion.follow_system(True)
-    told(window, SettingChanged("window.motion", "system"))
-    assert window.motion.is_still
-    window.motion.follow_system(False)
-    told(window, SettingChanged("window.motion", "reduced"))
-    assert window.motion.is_still
+    for of_system, setting, is_still in (
+        (False, "system", False),
+        (True, "system", True),
+        (False, "system", False),
+        (False, "reduced", True),
+        (True, "reduced", True),
+    ):
+        window.motion.follow_system(of_system)
+        told(window, SettingChanged("window.motion", setting))
+        assert (window.motion.is_still, window.stage.orb.is_animating) == (is_still, not is_still)

@@ -6,37 +6,22 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.history.rows import details
 from app.window import Window
-from engine.api import (
-    ChangeSetting,
-    Command,
-    ConversationOpened,
-    ConversationsChanged,
-    ConversationsListed,
-    ExportConversations,
-    KeptConversation,
-    ListConversations,
-    NewConversation,
-    OpenConversation,
-    PastTurn,
-    RemoveConversations,
-    RenameConversation,
-    SettingChanged,
-)
+from engine import api
 from engine.messages.words import Ending
 
 FOUND = (
-    KeptConversation(3, "Weather", 1e9, 1e9 + 60, 2),
-    KeptConversation(1, "<b>Recipes</b>\n& more", 1e9, 1e9, 1, "…with salt"),
+    api.KeptConversation(3, "Weather", 1e9, 1e9 + 60, 2),
+    api.KeptConversation(1, "<b>Recipes</b>\n& more", 1e9, 1e9, 1, "…with salt"),
 )
-PAST = (PastTurn(-2, Ending.COMPLETE, "does it rain?", "It rains.", "It rains."),)
+PAST = (api.PastTurn(-2, Ending.COMPLETE, "does it rain?", "It rains.", "It rains."),)
 
 
 @pytest.fixture
-def opened(window: Window, posted: list[Command]) -> Window:
+def opened(window: Window, posted: list[api.Command]) -> Window:
     """The panel is open, and shows two."""
-    window.on_event(SettingChanged("history.keep", "forever"))
+    window.on_event(api.SettingChanged("history.keep", "forever"))
     window.header.history.click()
-    window.on_event(ConversationsListed("", FOUND, False, 3))
+    window.on_event(api.ConversationsListed("", FOUND, False, 3))
     QApplication.processEvents()
     posted.clear()
     return window
@@ -52,64 +37,54 @@ def select(window: Window, *rows: int) -> None:
 
 
 def test_opening_the_panel_asks_for_the_list_and_is_ready_to_search(window, posted):
-    window.on_event(SettingChanged("history.keep", "forever"))
+    window.on_event(api.SettingChanged("history.keep", "forever"))
     window.header.history.click()
-    assert posted[-1] == ListConversations("")
+    assert posted[-1] == api.ListConversations("")
     assert window.history.search.hasFocus()
     window.header.history.click()
     assert not window.history.isVisible()
     assert window.header.history.accessibleName().startswith("Conversations")
 
 
-def test_a_list_that_changed_is_asked_for_only_while_it_is_seen(opened, posted):
-    opened.on_event(ConversationsChanged())
-    assert posted == [ListConversations("")]
-    opened.header.history.click()
-    opened.on_event(ConversationsChanged())
-    assert posted == [ListConversations("")]
-
-
-def test_rows_are_text_and_name_what_goes_on(opened):
+def test_rows_are_text_name_what_goes_on_and_a_new_list_keeps_what_was_selected(opened):
     rows = opened.history.rows
     assert [rows.item(n).text() for n in range(2)] == ["Weather", "<b>Recipes</b> & more"]
     spoken = [rows.item(n).data(Qt.ItemDataRole.AccessibleTextRole) for n in range(2)]
-    assert "goes on now" in spoken[0]
-    assert "goes on now" not in spoken[1]
+    assert ["goes on now" in each for each in spoken] == [True, False]
     assert details(FOUND[1]) in spoken[1]
+    select(opened, 1)
+    opened.on_event(api.ConversationsListed("", FOUND[::-1], False, 3))
+    assert [each.id for each in rows.selected] == [1]
 
 
 def test_what_is_typed_is_looked_for_and_older_answers_are_dropped(qtbot, opened, posted):
     qtbot.keyClicks(opened.history.search, "salt")
-    qtbot.waitUntil(lambda: posted[-1:] == [ListConversations("salt")])
-    opened.on_event(ConversationsListed("sal", (), False, None))
+    qtbot.waitUntil(lambda: posted[-1:] == [api.ListConversations("salt")])
+    opened.on_event(api.ConversationsListed("sal", (), False, None))
     assert opened.history.rows.count() == 2
-    opened.on_event(ConversationsListed("salt", FOUND[1:], False, None))
+    opened.on_event(api.ConversationsListed("salt", FOUND[1:], False, None))
     assert opened.history.rows.count() == 1
-    opened.on_event(ConversationsListed("salt", (), False, None))
+    opened.on_event(api.ConversationsListed("salt", (), False, None))
     assert opened.history.nothing.text() == "Nothing was found."
-    opened.on_event(ConversationsListed("salt", FOUND, True, None))
+    opened.on_event(api.ConversationsListed("salt", FOUND, True, None))
     assert "search" in opened.history.nothing.text()
 
 
-def test_enter_and_a_click_open(qtbot, opened, posted):
+def test_enter_and_a_click_open_and_f2_renames(qtbot, opened, posted):
     rows = opened.history.rows
     rows.setCurrentRow(1)
     key(qtbot, opened, Qt.Key.Key_Return)
-    assert posted == [OpenConversation(1)]
+    assert posted == [api.OpenConversation(1)]
     centre: QPoint = rows.visualItemRect(rows.item(0)).center()
     qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=centre)
-    assert posted[-1] == OpenConversation(3)
-
-
-def test_f2_renames(qtbot, opened, posted):
-    rows = opened.history.rows
+    assert posted[-1] == api.OpenConversation(3)
     rows.setFocus()
     rows.setCurrentRow(0)
     key(qtbot, opened, Qt.Key.Key_F2)
     editor = QApplication.focusWidget()
     qtbot.keyClicks(editor, "Rain")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: posted == [RenameConversation(3, "Rain")])
+    qtbot.waitUntil(lambda: posted[-1] == api.RenameConversation(3, "Rain"))
 
 
 def test_deleting_takes_a_second_word(qtbot, opened, posted):
@@ -125,14 +100,8 @@ def test_deleting_takes_a_second_word(qtbot, opened, posted):
     assert panel.delete.hasFocus()
     qtbot.keyClick(panel.delete, Qt.Key.Key_Space)
     (command,) = posted
-    assert isinstance(command, RemoveConversations)
+    assert isinstance(command, api.RemoveConversations)
     assert set(command.conversations) == {1, 3}
-
-
-def test_a_new_list_keeps_what_was_selected(opened):
-    select(opened, 1)
-    opened.on_event(ConversationsListed("", FOUND[::-1], False, 3))
-    assert [each.id for each in opened.history.rows.selected] == [1]
 
 
 def test_keeping_is_asked_and_can_be_changed(qtbot, window, posted):
@@ -142,37 +111,37 @@ def test_keeping_is_asked_and_can_be_changed(qtbot, window, posted):
     assert not panel.search.isVisible()
     days = panel.question.findChildren(QPushButton)[1]
     qtbot.mouseClick(days, Qt.MouseButton.LeftButton)
-    assert ChangeSetting("history.keep", "30 days") in posted
+    assert api.ChangeSetting("history.keep", "30 days") in posted
     assert not panel.question.isVisible()
-    window.on_event(SettingChanged("history.keep", "never"))
+    window.on_event(api.SettingChanged("history.keep", "never"))
     assert [each.data() for each in panel.keeping.actions() if each.isChecked()] == ["never"]
     assert panel.nothing.text() == "Conversations are not kept."
 
 
 def test_a_private_conversation_shows_its_sign_until_it_ends(qtbot, opened, posted):
     qtbot.mouseClick(opened.history.private, Qt.MouseButton.LeftButton)
-    assert posted == [NewConversation(private=True)]
-    opened.on_event(ConversationOpened(None, private=True))
+    assert posted == [api.NewConversation(private=True)]
+    opened.on_event(api.ConversationOpened(None, private=True))
     sign = opened.header.private
     assert sign.isVisible()
     opened.header.new.click()
-    assert posted[-1] == NewConversation(private=True)
+    assert posted[-1] == api.NewConversation(private=True)
     qtbot.mouseClick(sign, Qt.MouseButton.LeftButton)
-    assert posted[-1] == NewConversation(private=False)
-    opened.on_event(ConversationOpened(None))
+    assert posted[-1] == api.NewConversation(private=False)
+    opened.on_event(api.ConversationOpened(None))
     assert not sign.isVisible()
     assert not opened.history.private.isChecked()
 
 
 def test_a_conversation_that_was_opened_is_shown_and_a_narrow_panel_makes_room(opened):
-    opened.on_event(ConversationOpened(1, turns=PAST))
+    opened.on_event(api.ConversationOpened(1, turns=PAST))
     assert "It rains." in opened.conversation.toPlainText()
     assert opened.history.isVisible()
     assert opened.conversation.isVisible()
     opened.resize(480, 640)
     QApplication.processEvents()
     assert not opened.conversation.isVisible()
-    opened.on_event(ConversationOpened(1, turns=PAST))
+    opened.on_event(api.ConversationOpened(1, turns=PAST))
     assert opened.conversation.isVisible()
     assert not opened.history.isVisible()
 
@@ -180,5 +149,5 @@ def test_a_conversation_that_was_opened_is_shown_and_a_narrow_panel_makes_room(o
 def test_export_all_asks_for_a_file(window, posted, tmp_path):
     dialog = window.history.export_all()
     dialog.fileSelected.emit(str(tmp_path / "all.md"))
-    assert posted == [ExportConversations(tmp_path / "all.md")]
+    assert posted == [api.ExportConversations(tmp_path / "all.md")]
     dialog.close()

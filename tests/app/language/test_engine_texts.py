@@ -12,10 +12,10 @@ from string import Formatter
 import pytest
 
 from app import language as words
-from app.language import told, translated
+from app.language import told
 from engine.api import Failed, Notice, Part, Ready, VoiceEntry, VoicesListed
 from engine.asr import pick as ears
-from engine.errors import LanguageModelError, ModelError
+from engine.errors import LanguageModelError
 from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
 from engine.tts.kokoro import voices as kokoro
@@ -215,15 +215,6 @@ def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
     assert told(Notice("Settings")) == Notice("Settings")  # a key of the window's
     error = LanguageModelError("The language model failed: {error}", error="Settings {0} {x}")
     assert told(Failed.of(error)).message == "Das Sprachmodell ist gescheitert: Settings {0} {x}"
-
-
-@pytest.mark.usefixtures("german")
-def test_a_reason_in_a_sentence_is_translated_too():
-    reason = ModelError("The formant voice was closed.", hint="Load it again.")
-    text = Translatable("{error} Until then {name} speaks.", error=reason, name="Clara")
-    assert translated(text) == (
-        "Die Formantstimme wurde geschlossen. Lade sie noch einmal. Bis dahin spricht Clara."
-    )
 
 
 @pytest.mark.usefixtures("german")

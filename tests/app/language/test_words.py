@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from app import language as words
-from app.language import LANGUAGES, decimal, mark, tr, tr_n
+from app.language import decimal, mark, tr, tr_n
 from app.program import of_system
 
 
@@ -13,13 +13,6 @@ from app.program import of_system
 def given_back() -> Iterator[None]:
     yield
     words.choose("en")
-
-
-def test_english_is_what_stands_in_the_code():
-    assert tr("Hold {key}", key="F9") == "Hold F9"
-    assert tr_n("{count} turn", "{count} turns", 1) == "1 turn"
-    assert tr_n("{count} turn", "{count} turns", 2) == "2 turns"
-    assert decimal(4.5, 1) == "4.5"
 
 
 def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():
@@ -38,22 +31,8 @@ def test_what_is_not_translated_stays_english_and_what_is_marked_waits():
     assert tr("") == ""
     assert mark("Settings") == "Settings"
     assert tr(mark("Settings")) == "Réglages"
-
-
-def test_braces_in_a_value_are_text():
-    assert tr("Hold {key}", key="{key}") == "Hold {key}"
-
-
-def test_a_language_that_is_not_there_is_english():
-    words.choose("de")
-    words.choose("xx")
+    words.choose("xx")  # which is not there
     assert tr("Settings") == "Settings"
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_every_language_that_can_be_chosen_is_there(code):
-    words.choose(code)
-    assert tr("Settings")
 
 
 @pytest.mark.parametrize(

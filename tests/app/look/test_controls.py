@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QWidget
-from pytestqt.qtbot import QtBot
+from PySide6.QtWidgets import QWidget
 
-from app.look.controls import LOUD_DB, QUIET_DB, ElidedBox, LevelMeter
+from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter
 from app.look.theme import Theme
 
 
@@ -26,32 +25,3 @@ def test_the_bar_is_as_long_as_it_is_loud(meter, level_db, fraction):
     meter.show_level(level_db)
     assert meter.fraction == pytest.approx(fraction)
     assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
-
-
-def test_a_word_can_be_seen_after_it_was_said(meter):
-    meter.show_level(LOUD_DB)
-    meter.show_level(QUIET_DB)
-    assert 0.8 < meter.fraction < 1.0
-    for _ in range(20):
-        meter.show_level(QUIET_DB)
-    assert meter.fraction == 0.0
-
-
-NAME = "English (Great Britain)"
-
-
-def picture(box: QComboBox, qtbot: QtBot, width: int):
-    qtbot.addWidget(box)
-    box.addItem(NAME)
-    box.resize(width, 32)
-    return box.grab().toImage()
-
-
-def test_with_room_it_looks_like_any_other(qtbot):
-    assert picture(ElidedBox(), qtbot, 400) == picture(QComboBox(), qtbot, 400)
-
-
-def test_without_room_the_text_is_shortened_on_screen_alone(qtbot):
-    box = ElidedBox()
-    assert picture(box, qtbot, 110) != picture(QComboBox(), qtbot, 110)
-    assert box.currentText() == NAME

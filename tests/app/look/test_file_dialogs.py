@@ -30,30 +30,20 @@ def desktop(folder: Path, offers: str) -> dict[str, str]:
     return {"XDG_DATA_DIRS": f"/nowhere:{folder}", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"}
 
 
-def test_a_desktop_with_a_portal_for_files_is_asked(tmp_path):
-    environment = desktop(tmp_path, "freedesktop.impl.portal.FileChooser")
+@pytest.mark.parametrize(
+    ("offers", "more", "chosen"),
+    [
+        ("FileChooser", {}, "xdgdesktopportal"),
+        ("Secret", {}, None),
+        ("FileChooser", {"DBUS_SESSION_BUS_ADDRESS": ""}, None),
+        ("FileChooser", {"XDG_DATA_DIRS": "/nowhere"}, None),
+        ("FileChooser", {THEME: "gtk3"}, "gtk3"),  # what the person chose stays
+    ],
+)
+def test_a_desktop_with_a_bus_and_a_portal_for_files_is_asked(tmp_path, offers, more, chosen):
+    environment = desktop(tmp_path, f"freedesktop.impl.portal.{offers}") | more
     prefer_the_systems(environment)
-    assert environment[THEME] == "xdgdesktopportal"
-
-
-def test_one_whose_portal_shows_no_files_is_not(tmp_path):
-    environment = desktop(tmp_path, "freedesktop.impl.portal.Secret")
-    prefer_the_systems(environment)
-    assert THEME not in environment
-
-
-def test_without_a_portal_or_a_bus_qt_chooses(tmp_path):
-    without_bus = desktop(tmp_path, "freedesktop.impl.portal.FileChooser")
-    del without_bus["DBUS_SESSION_BUS_ADDRESS"]
-    for environment in (without_bus, {"XDG_DATA_DIRS": "/nowhere", "XDG_RUNTIME_DIR": "/x"}):
-        prefer_the_systems(environment)
-        assert THEME not in environment
-
-
-def test_what_the_person_chose_stays(tmp_path):
-    environment = desktop(tmp_path, "freedesktop.impl.portal.FileChooser") | {THEME: "gtk3"}
-    prefer_the_systems(environment)
-    assert environment[THEME] == "gtk3"
+    assert environment.get(THEME) == chosen
 
 
 # The portal's answer, that it is there, comes after the program began; a dialog before it is Qt's.

@@ -40,9 +40,3 @@ def test_a_list_in_sight_is_asked_for_again(window, posted, room):
     posted.clear()
     send(place, LEAVES, COMES)
     assert posted[-len(wanted) :] == wanted
-
-
-def test_conversations_that_nobody_sees_are_not_asked_for(window, posted):
-    posted.clear()
-    send(window, LEAVES, COMES)
-    assert posted == []

@@ -1,17 +1,15 @@
 """The page of models: what each row offers, what is posted, and how a fetch is followed."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication
 
 from app.models.page import ModelsPage
-from app.models.row import remarks_on, size_of
 from engine import api
+from tests.app.test_window import drop
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
 (LISTED, FETCHING, SETTLED) = LIBRARY
@@ -25,22 +23,17 @@ def page(window, posted) -> ModelsPage:
     return opened
 
 
-def test_opening_asks_for_the_list_with_servers(window, posted):
-    window.models.open()
-    assert posted == [api.ListModels(servers=True)]
-
-
-def test_every_model_is_a_row_with_size_licence_and_need(page):
+def test_every_model_is_a_row_with_size_licence_need_and_its_faults(window, page):
     assert set(page.rows) == {each.name for each in LISTED.entries}
     row = page.rows["qwen3-1-7b"]
     assert row.facts.text() == "1.1 GB · licence: Apache-2.0 · needs about 1.8 GB of memory"
     assert "more memory than this computer" in page.rows["qwen3-8b"].remarks.text()
+    assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
     assert "0.6 s" in page.rows["whisper-base"].remarks.text()
-
-
-def test_what_is_to_be_known_before_a_fetch_stands_first_among_the_remarks():
-    row = replace(entry("voxtream2", "A voice", "voice"), fits=False, notice="Two licences.")
-    assert remarks_on(row).startswith("Two licences. ")
+    window.on_event(FETCHING)
+    window.on_event(api.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
+    assert (row.said.text(), row.said.property("kind")) == ("There is not enough space.", "danger")
+    assert row.act.text() == "Fetch 1.1 GB"
 
 
 @pytest.mark.parametrize(
@@ -58,10 +51,6 @@ def test_a_row_offers_what_can_be_done(page, name, words, enabled):
     act = page.rows[name].act
     assert (act.text(), act.isEnabled()) == (words, enabled)
     assert act.isVisible() is bool(words)
-
-
-def test_the_obstacle_is_said(page):
-    assert "make llm" in page.rows["/home/me/mine.gguf"].remarks.text()
 
 
 def test_what_is_pressed_is_posted(page, posted):
@@ -92,14 +81,6 @@ def test_a_fetch_is_followed_and_can_be_paused_from_row_and_card(window, page, p
     assert (row.bar.isVisible(), card.bar.isVisible()) == (False, False)
 
 
-def test_a_fault_stands_on_its_row(window, page):
-    window.on_event(FETCHING)
-    window.on_event(api.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
-    row = page.rows["qwen3-1-7b"]
-    assert (row.said.text(), row.said.property("kind")) == ("There is not enough space.", "danger")
-    assert row.act.text() == "Fetch 1.1 GB"
-
-
 def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted):
     posted.clear()
     card = page.recommended
@@ -107,13 +88,6 @@ def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted):
     assert "Qwen 3 1.7B thinks (1,107 MB)" in card.text.text()
     card.act.click()
     assert posted == [api.FetchRecommended()]
-
-
-def test_a_warning_is_shown_and_what_is_in_use_is_not_offered(window, page):
-    warned = replace(LISTED.recommendation, warning="It needs llama.cpp.", in_use=True)
-    window.on_event(replace(LISTED, recommendation=warned))
-    assert page.recommended.warning.isVisible()
-    assert not page.recommended.act.isEnabled()
 
 
 def test_rows_come_go_and_keep_what_they_say(window, page):
@@ -130,23 +104,8 @@ def test_rows_come_go_and_keep_what_they_say(window, page):
 
 def test_files_and_folders_that_are_dropped_are_added(page, posted, tmp_path):
     posted.clear()
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("a.gguf", "folder")])
-    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    none = Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
-    QApplication.sendEvent(page, enter)
-    assert enter.isAccepted()
-    QApplication.sendEvent(page, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    drop(page, tmp_path / "a.gguf", tmp_path / "folder")
     assert posted == [api.AddModel(tmp_path / "a.gguf"), api.AddModel(tmp_path / "folder")]
-
-
-def test_what_is_chosen_in_the_dialog_is_added(page, posted):
-    posted.clear()
-    dialog = page.choose(QFileDialog.FileMode.ExistingFile)
-    dialog.fileSelected.emit("/models/x.gguf")
-    dialog.close()
-    assert posted == [api.AddModel(Path("/models/x.gguf"))]
 
 
 def test_what_a_server_says_is_text(window, page):
@@ -157,43 +116,19 @@ def test_what_a_server_says_is_text(window, page):
     assert page.rows["ollama/x"].title.textFormat() is Qt.TextFormat.PlainText
 
 
-def test_the_dead_end_is_a_door_to_the_page(window, posted):
-    for event in (*spoken_turn(1, "hello", "Hi."), *lacking_turn(2, "who wrote Hamlet")):
-        window.on_event(event)
-    QApplication.processEvents()
+def test_the_dead_end_is_a_door_to_the_page_and_a_reply_of_the_same_words_is_none(window, posted):
     model_link = window.conversation.model_link
-    assert model_link.isVisible()
+    said = "I can't answer that without a language model. Try: spell necessary."
+    for events, has_door in (
+        (spoken_turn(1, "repeat after me", said), False),
+        (lacking_turn(2, "who wrote Hamlet"), True),
+    ):
+        for event in events:
+            window.on_event(event)
+        QApplication.processEvents()
+        assert model_link.isVisible() is has_door
     posted.clear()
     QTest.mouseClick(model_link, Qt.MouseButton.LeftButton)
     assert posted == [api.ListModels(servers=True)]
     window.conversation.clear_all()
     assert not model_link.isVisible()
-
-
-def test_a_reply_that_says_the_same_words_has_no_door(window):
-    said = "I can't answer that without a language model. Try: spell necessary."
-    for event in spoken_turn(1, "repeat after me", said):
-        window.on_event(event)
-    QApplication.processEvents()
-    assert not window.conversation.model_link.isVisible()
-
-
-def test_the_door_stays_below_its_reply(window):
-    for event in (*lacking_turn(1, "who wrote Hamlet"), *spoken_turn(2, "hello", "Hi.")):
-        window.on_event(event)
-    QApplication.processEvents()
-    model_link, conversation = window.conversation.model_link, window.conversation
-    before = model_link.y()
-    for turn in range(3, 30):
-        for event in spoken_turn(turn, "hello", "Hi. " * 40):
-            window.on_event(event)
-    QApplication.processEvents()
-    assert not model_link.isVisible()  # scrolled away with its reply
-    conversation.verticalScrollBar().setValue(0)
-    QApplication.processEvents()
-    assert (model_link.isVisible(), model_link.y()) == (True, before)
-
-
-@pytest.mark.parametrize(("megabytes", "words"), [(0.3, "0 MB"), (148, "148 MB"), (2497, "2.5 GB")])
-def test_sizes_are_short(megabytes, words):
-    assert size_of(megabytes) == words

@@ -34,11 +34,6 @@ def test_a_desktop_that_turned_it_off_is_believed(line):
     assert not autostart.is_on()
 
 
-def test_its_own_command_starts_this_program():
-    command = autostart.own_command()
-    assert Path(command[0]).exists()
-
-
 def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
@@ -50,7 +45,7 @@ def test_on_macos_it_is_a_launch_agent(tmp_path, monkeypatch):
     assert not autostart.is_on()
 
 
-def test_the_row_shows_what_is_so_each_time_it_comes_into_sight(qtbot, theme):
+def test_the_row_shows_what_is_so_and_why_it_could_not_be_turned(qtbot, theme, configuration):
     row = LoginRow(theme, Devices(lambda command: None), None)
     qtbot.addWidget(row)
     row.show()
@@ -61,30 +56,11 @@ def test_the_row_shows_what_is_so_each_time_it_comes_into_sight(qtbot, theme):
     autostart.path().unlink()  # as from a settings program of the desktop
     row.show()
     assert not row.editor.control.isChecked()
-
-
-def test_the_row_says_why_it_could_not_be_turned(qtbot, theme, configuration):
+    autostart.path().parent.rmdir()
     (configuration / "autostart").write_text("a file where the folder should be")
-    row = LoginRow(theme, Devices(lambda command: None), None)
-    qtbot.addWidget(row)
-    row.show()
     row.editor.control.click()
     assert row.fault.isVisible()
     assert not row.editor.control.isChecked()
-
-
-def test_a_start_is_noted_once(tmp_path, monkeypatch):
-    noted = tmp_path / "started"
-    monkeypatch.setenv("RUBATO_STARTED", str(noted))
-    autostart.note_start()
-    autostart.note_start()
-    assert noted.read_text() == "up\n"
-
-
-@pytest.mark.parametrize("place", ["", "/nowhere/started"])
-def test_without_a_place_nothing_is_noted(place, monkeypatch):
-    monkeypatch.setenv("RUBATO_STARTED", place)
-    autostart.note_start()
 
 
 def test_at_login_the_launcher_is_started_which_outlives_updates(tmp_path, monkeypatch):

@@ -6,18 +6,7 @@ import pytest
 
 from app.presence.command_handler import CommandHandler
 from app.presence.ipc_client import Message, Order, State
-from engine.api import (
-    ChangeSetting,
-    Loading,
-    Part,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    Ready,
-    ReleaseTalk,
-    Speak,
-    StopReply,
-)
+from engine import api
 
 
 @pytest.fixture
@@ -32,49 +21,38 @@ def tell(handler: CommandHandler, *orders: Order) -> None:
         assert handler.on_message(Message(order)) == ""
 
 
-def test_talk_is_pressed_and_released_once_each(handler, posted):
-    tell(handler, Order.PRESS, Order.PRESS, Order.RELEASE, Order.RELEASE)
-    assert posted == [PressTalk(), ReleaseTalk()]
+@pytest.mark.parametrize(
+    ("messages", "commands"),
+    [
+        (
+            [Message(each) for each in (Order.PRESS, Order.PRESS, Order.RELEASE, Order.RELEASE)],
+            [api.PressTalk(), api.ReleaseTalk()],
+        ),
+        ([Message(Order.STOP)], [api.StopReply()]),
+        ([Message(Order.SAY, "The washing is done.")], [api.Speak("The washing is done.")]),
+        ([Message(Order.GREET)], []),
+    ],
+)
+def test_an_order_is_a_command_and_shows_no_window(handler, posted, window, messages, commands):
+    window.hide()
+    assert [handler.on_message(each) for each in messages] == [""] * len(messages)
+    assert posted == commands
+    assert not window.isVisible()
 
 
 def test_toggle_presses_and_then_releases(handler, posted, window):
     tell(handler, Order.TOGGLE)
     assert window.composer.talk.is_held
     tell(handler, Order.TOGGLE)
-    assert posted == [PressTalk(), ReleaseTalk()]
+    assert posted == [api.PressTalk(), api.ReleaseTalk()]
 
 
-def test_the_reply_is_stopped(handler, posted):
-    tell(handler, Order.STOP)
-    assert posted == [StopReply()]
-
-
-def test_a_text_is_said(handler, posted):
-    assert handler.on_message(Message(Order.SAY, "The washing is done.")) == ""
-    assert posted == [Speak("The washing is done.")]
-
-
-def test_the_rate_is_stepped_while_the_window_is_hidden(handler, posted, window, qtbot):
-    window.stage.rate.show_rate(4.0)
-    window.hide()
-    tell(handler, Order.FASTER)
-    qtbot.waitUntil(lambda: posted == [ChangeSetting("speech.rate", 4.5)])
-    tell(handler, Order.SLOWER, Order.SLOWER)
-    qtbot.waitUntil(
-        lambda: posted == [ChangeSetting("speech.rate", 4.5), ChangeSetting("speech.rate", 3.5)]
-    )
-    assert not window.isVisible()
-
-
-def test_a_hidden_window_is_shown(handler, window, monkeypatch):
+def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtbot):
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")  # so that it is put back
     window.hide()
     assert handler.on_message(Message(Order.SHOW, token="leave")) == ""
     assert window.isVisible()
     assert os.environ["XDG_ACTIVATION_TOKEN"] == "leave"  # where Qt looks for it
-
-
-def test_a_minimised_window_is_shown(handler, window, qtbot):
     window.showMinimized()
     tell(handler, Order.SHOW)
     qtbot.waitUntil(lambda: not window.isMinimized())
@@ -90,34 +68,18 @@ def state(handler: CommandHandler) -> State:
 
 def test_it_is_starting_until_every_part_is_ready(window, handler):
     assert state(CommandHandler()) is State.STARTING
-    for part in Part:
+    for part in api.Part:
         assert state(handler) is State.STARTING
-        window.on_event(Ready(part, "any"))
+        window.on_event(api.Ready(part, "any"))
     assert state(handler) is State.IDLE
-    window.on_event(Loading(Part.RECOGNISER, "another one", None))
+    window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
     assert state(handler) is State.STARTING
 
 
-@pytest.mark.parametrize("phase", list(Phase))
+@pytest.mark.parametrize("phase", list(api.Phase))
 def test_the_state_of_a_turn_is_its_phase(phase, window, handler):
-    for part in Part:
-        window.on_event(Ready(part, "any"))
-    window.on_event(PhaseChanged(1, phase))
+    for part in api.Part:
+        window.on_event(api.Ready(part, "any"))
+    window.on_event(api.PhaseChanged(1, phase))
     assert state(handler).value == phase.value
-    assert state(handler).is_turn is (phase is not Phase.IDLE)
-
-
-def test_it_is_starting_while_a_pressed_talk_key_waits_for_the_microphone(window, handler):
-    window.on_event(PhaseChanged(1, Phase.LISTENING))
-    assert state(handler) is State.STARTING
-    assert window.stage.phase.text() == "Getting ready"
-    window.on_event(Ready(Part.MICROPHONE, "any"))
-    assert state(handler) is State.LISTENING
-    assert window.stage.phase.text() == "Listening"
-
-
-def test_greeting_does_nothing(handler, posted, window):
-    window.hide()
-    tell(handler, Order.GREET)
-    assert posted == []
-    assert not window.isVisible()
+    assert state(handler).is_turn is (phase is not api.Phase.IDLE)

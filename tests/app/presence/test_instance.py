@@ -61,10 +61,13 @@ def claim_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_of_two_starts_at_once_one_is_the_program(start):
+def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(start, runtime, capsys):
     processes = [start() for _ in range(4)]
     claims = sorted(claim_of(each) for each in processes)
     assert claims == ["ours", "taken", "taken", "taken"]
+    assert ipc_client.state() is State.SPEAKING
+    assert ipc_client.tell(Message(Order.STATUS)) == 0
+    assert capsys.readouterr().out == "speaking\n"
 
 
 def test_after_a_kill_the_next_start_is_the_program(start, runtime):
@@ -77,20 +80,6 @@ def test_after_a_kill_the_next_start_is_the_program(start, runtime):
         ipc_client.send(Message(Order.GREET))
     assert claim_of(start()) == "ours"
     assert ipc_client.send(Message(Order.GREET)) == ""
-
-
-def test_the_one_that_runs_says_what_it_does(start, runtime, capsys):
-    assert claim_of(start()) == "ours"
-    assert ipc_client.state() is State.SPEAKING
-    assert ipc_client.tell(Message(Order.STATUS)) == 0
-    assert capsys.readouterr().out == "speaking\n"
-
-
-def test_a_quit_leaves_no_socket(start, runtime):
-    process = start()
-    assert claim_of(process) == "ours"
-    process.communicate("")
-    assert not (runtime / "rubato.sock").exists()
 
 
 def test_a_second_start_finds_the_first_where_the_path_is_too_long(start, runtime, monkeypatch):
@@ -141,36 +130,25 @@ def answer(qtbot, channel: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def test_an_order_is_told_and_answered(qtbot, channel, told):
-    channel.sendall(ipc_client.encode(Message(Order.TOGGLE)))
-    assert answer(qtbot, channel) == b"\n"
-    assert told == [Message(Order.TOGGLE)]
+@pytest.mark.parametrize(
+    ("line", "told_so"),
+    [(ipc_client.encode(Message(Order.SAY, "refuse")), b"No.\n"), (b"\xff\x00{}[]\n", b".\n")],
+)
+def test_why_something_is_refused_is_said_and_rubbish_does_nothing(
+    qtbot, channel, told, line, told_so
+):
+    channel.sendall(line)
+    assert answer(qtbot, channel).endswith(told_so)
+    assert all(each.text == "refuse" for each in told)
 
 
-def test_why_something_is_refused_is_said(qtbot, channel):
-    channel.sendall(ipc_client.encode(Message(Order.SAY, "refuse")))
-    assert answer(qtbot, channel) == b"No.\n"
-
-
-def test_an_order_may_come_in_pieces(qtbot, channel, told):
-    line = ipc_client.encode(Message(Order.SAY, "in pieces"))
-    channel.sendall(line[:10])
+def test_an_order_may_come_in_pieces_and_only_the_first_line_counts(qtbot, channel, told):
+    lines = ipc_client.encode(Message(Order.SAY, "in pieces")) * 3
+    channel.sendall(lines[:10])
     qtbot.wait(1)
-    channel.sendall(line[10:])
+    channel.sendall(lines[10:])
     assert answer(qtbot, channel) == b"\n"
     assert told == [Message(Order.SAY, "in pieces")]
-
-
-def test_only_the_first_line_counts(qtbot, channel, told):
-    channel.sendall(ipc_client.encode(Message(Order.STOP)) * 3)
-    answer(qtbot, channel)
-    assert told == [Message(Order.STOP)]
-
-
-def test_rubbish_is_refused_and_nothing_is_done(qtbot, channel, told):
-    channel.sendall(b"\xff\x00{}[]\n")
-    assert answer(qtbot, channel).endswith(b".\n")
-    assert told == []
 
 
 def test_a_message_without_end_is_cut_off(qtbot, channel, told):
@@ -195,13 +173,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-def test_who_says_nothing_is_hung_up_on(qtbot, channel, told):
-    assert answer(qtbot, channel) == b""
-    assert told == []
-
-
-@pytest.mark.usefixtures("hasty")
-def test_many_silent_clients_do_not_keep_others_out_for_ever(qtbot, instance, runtime, told):
+def test_silent_clients_are_hung_up_on_and_keep_nobody_out(qtbot, instance, runtime, told):
     silent = [socket.socket(socket.AF_UNIX) for _ in range(12)]
     try:
         for each in silent:
@@ -212,6 +184,7 @@ def test_many_silent_clients_do_not_keep_others_out_for_ever(qtbot, instance, ru
     finally:
         for each in silent:
             each.close()
+    assert told == []
 
 
 def test_only_the_person_may_use_the_socket(instance, runtime):

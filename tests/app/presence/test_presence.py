@@ -7,16 +7,9 @@ import pytest
 
 from app.presence.command_handler import CommandHandler
 from app.presence.presence import Presence
-from engine.api import (
-    Activity,
-    Failed,
-    ModelProgress,
-    ModelSettled,
-    Notice,
-    Part,
-    SettingChanged,
-    TimerRang,
-)
+from engine import api
+
+LOST = api.Failed("device", "The microphone is gone.", "", None, api.Part.MICROPHONE)
 
 
 class Told:
@@ -64,74 +57,44 @@ def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot)
     assert ended == [True]
 
 
-def test_quit_ends_it_though_a_tray_is_there(presence, window, qtbot):
+@pytest.mark.parametrize("by", ["quitting", "closing without a wish for the tray"])
+def test_it_ends(presence, window, qtbot, by):
+    if by != "quitting":
+        presence.on_event(api.SettingChanged("presence.tray", False))
     with qtbot.waitSignal(window.closing):
-        window.quit()
+        window.quit() if by == "quitting" else window.close()
     assert not window.isVisible()
 
 
-def test_without_a_wish_for_the_tray_closing_ends_it(presence, window, qtbot):
-    presence.on_event(SettingChanged("presence.tray", False))
-    with qtbot.waitSignal(window.closing):
-        window.close()
-
-
-def test_a_hidden_window_comes_back_when_the_tray_is_given_up(presence, window):
-    window.close()
-    presence.on_event(SettingChanged("presence.tray", False))
-    assert window.isVisible()
-
-
-def test_a_timer_is_notified_while_the_window_is_away(presence, window, told):
-    presence.on_event(TimerRang("Your tea is ready."))
+@pytest.mark.parametrize(
+    ("event", "note"),
+    [
+        (api.TimerRang("Your tea is ready."), ("Timer", "Your tea is ready.")),
+        (LOST, ("The microphone does not work", "The microphone is gone.")),
+        (replace(LOST, part=api.Part.SYNTHESISER), None),
+        (api.Notice("A new conversation."), None),
+    ],
+)
+def test_some_things_are_notified_while_the_window_is_away(presence, window, told, event, note):
+    presence.on_event(event)
     assert told.notes == []  # it is in front of the person
     window.hide()
-    presence.on_event(TimerRang("Your tea is ready."))
-    assert told.notes == [("Timer", "Your tea is ready.")]
-
-
-def test_a_lost_microphone_is_notified_while_the_window_is_away(presence, window, told):
-    lost = Failed("device", "The microphone is gone.", "", None, Part.MICROPHONE)
-    window.hide()
-    presence.on_event(lost)
-    assert told.notes == [("The microphone does not work", "The microphone is gone.")]
-    presence.on_event(replace(lost, part=Part.SYNTHESISER))
-    presence.on_event(Notice("A new conversation."))
-    assert len(told.notes) == 1
+    presence.on_event(event)
+    presence.on_event(api.SettingChanged("presence.notifications", False))
+    presence.on_event(event)
+    assert told.notes == ([note] if note else [])
 
 
 def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told):
-    settled = ModelSettled("whisper-base", "It is there and in use.")
-    presence.on_event(ModelProgress("whisper-base", Activity.FETCHING, 1, 2))
+    settled = api.ModelSettled("whisper-base", "It is there and in use.")
+    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
     presence.on_event(settled)
     assert told.notes == []  # it is in front of the person
     window.hide()
-    presence.on_event(ModelProgress("whisper-base", Activity.VERIFYING, 1, 2))
+    presence.on_event(api.ModelProgress("whisper-base", api.Activity.VERIFYING, 1, 2))
     presence.on_event(settled)
     assert told.notes == []
-    presence.on_event(ModelProgress("whisper-base", Activity.FETCHING, 1, 2))
+    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
     presence.on_event(settled)
     presence.on_event(settled)
     assert told.notes == [("Fetching whisper-base", "It is there and in use.")]
-
-
-def test_who_wants_no_notifications_gets_none(presence, window, told):
-    window.hide()
-    presence.on_event(SettingChanged("presence.notifications", False))
-    presence.on_event(TimerRang("Your tea is ready."))
-    assert told.notes == []
-
-
-def test_a_hidden_start_shows_nothing_where_a_tray_is(presence, window):
-    window.hide()
-    presence.start_hidden()
-    assert not window.isVisible()
-
-
-def test_a_hidden_start_without_a_tray_is_minimised_until_one_comes(presence, window):
-    window.hide()
-    presence.tray.want(False)
-    presence.start_hidden()
-    assert window.isMinimized()
-    presence.tray.want(True)
-    assert not window.isVisible()

@@ -42,19 +42,21 @@ def make(window) -> Iterator[Make]:
         each.end()
 
 
-def test_it_serves_where_it_is_switched_on_and_tells_who_is_connected(qtbot, make):
+def test_it_serves_tells_who_is_connected_and_copies_the_token_without_showing_it(
+    qtbot, make, window
+):
     server = make(SERVES)
+    row = ServerRow(server, window)
+    assert row.copy.isHidden()
     server.begin()
     assert "starts" in server.state
     qtbot.waitUntil(lambda: bool(server.clients), timeout=20_000)
     assert "http://127.0.0.1:8790?0/v1" in server.state
     assert "Connected: 127.0.0.1." in server.state
-
-
-def test_it_serves_nobody_before_it_is_switched_on(make):
-    server = make(SERVES, on=False)
-    server.begin()
-    assert server.state == ""
+    assert not row.copy.isHidden()
+    assert "secret" not in row.words.text()
+    row.copy.click()
+    assert QGuiApplication.clipboard().text() == "secret"
 
 
 def test_a_change_of_the_settings_is_a_new_server(qtbot, make):
@@ -75,15 +77,3 @@ def test_why_it_cannot_serve_is_shown(qtbot, make):
     server.begin()
     qtbot.waitUntil(lambda: bool(server.fault), timeout=20_000)
     assert server.state == "The address is taken. Choose another one."
-
-
-def test_the_token_is_copied_and_not_shown(qtbot, make, window):
-    server = make(SERVES)
-    row = ServerRow(server, window)
-    assert row.copy.isHidden()
-    server.begin()
-    qtbot.waitUntil(lambda: bool(server.clients), timeout=20_000)
-    assert not row.copy.isHidden()
-    assert "secret" not in row.words.text()
-    row.copy.click()
-    assert QGuiApplication.clipboard().text() == "secret"

@@ -6,17 +6,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
 from app.presence.command_handler import CommandHandler
-from app.presence.tray import State, Tray, face
-from engine.api import (
-    ChangeSetting,
-    Phase,
-    PhaseChanged,
-    PressTalk,
-    ReleaseTalk,
-    SettingChanged,
-    SleepChanged,
-    StopReply,
-)
+from app.presence.tray import State, Tray
+from engine import api
 
 
 class Panel:
@@ -54,44 +45,30 @@ def wheel(tray: Tray, angle: int) -> None:
     QApplication.sendEvent(tray.icon, event)
 
 
+PHASES = {
+    api.Phase.LISTENING: State.LISTENING,
+    api.Phase.THINKING: State.THINKING,
+    api.Phase.SPEAKING: State.SPEAKING,
+    api.Phase.IDLE: State.WAITING,
+}
+
+
 def test_it_shows_what_the_assistant_does(tray):
     tray.want(True)
-    for phase, state in (
-        (Phase.LISTENING, State.LISTENING),
-        (Phase.THINKING, State.THINKING),
-        (Phase.SPEAKING, State.SPEAKING),
-        (Phase.IDLE, State.WAITING),
-    ):
-        tray.on_event(PhaseChanged(1, phase))
+    steps = [(api.PhaseChanged(1, phase), state) for phase, state in PHASES.items()]
+    steps += [
+        (api.SleepChanged(True, "hey rubato"), State.ASLEEP),
+        (api.PhaseChanged(1, api.Phase.LISTENING), State.LISTENING),
+        (api.PhaseChanged(1, api.Phase.IDLE), State.ASLEEP),
+        (api.SettingChanged("audio.muted", True), State.MUTED),
+        (api.SettingChanged("audio.muted", False), State.ASLEEP),
+        (api.SleepChanged(False, "hey rubato"), State.WAITING),
+        (api.SettingChanged("audio.hands_free", False), State.BY_HAND),
+    ]
+    for event, state in steps:
+        tray.on_event(event)
         assert tray.state is state
-        assert tray.icon is not None
         assert tray.icon.toolTip() == f"Rubato: {state.value}"
-    tray.on_event(SettingChanged("audio.hands_free", False))
-    assert tray.state is State.BY_HAND
-
-
-def test_at_rest_it_tells_a_closed_microphone_and_one_that_waits_for_a_name(tray):
-    tray.on_event(SleepChanged(True, "hey rubato"))
-    assert tray.state is State.ASLEEP
-    tray.on_event(PhaseChanged(1, Phase.LISTENING))
-    assert tray.state is State.LISTENING
-    tray.on_event(PhaseChanged(1, Phase.IDLE))
-    tray.on_event(SettingChanged("audio.muted", True))
-    assert tray.state is State.MUTED
-    tray.on_event(SettingChanged("audio.muted", False))
-    tray.on_event(SleepChanged(False, "hey rubato"))
-    assert tray.state is State.WAITING
-
-
-def test_it_begins_muted_where_the_microphone_is(window, panel):
-    assert (
-        Tray(CommandHandler(), hands_free=True, muted=True, is_available=panel).state is State.MUTED
-    )
-
-
-def test_every_state_has_a_face_of_its_own(qapp):
-    pictures = {bytes(face(s).pixmap(32, 32).toImage().constBits()) for s in State}
-    assert len(pictures) == len(State)
 
 
 def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
@@ -102,10 +79,10 @@ def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
     choose(tray, "Stop the reply")
     choose(tray, "Hands-free")
     assert posted == [
-        PressTalk(),
-        ReleaseTalk(),
-        StopReply(),
-        ChangeSetting("audio.hands_free", False),
+        api.PressTalk(),
+        api.ReleaseTalk(),
+        api.StopReply(),
+        api.ChangeSetting("audio.hands_free", False),
     ]
     window.hide()
     choose(tray, "Show the window")
@@ -122,10 +99,12 @@ def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbo
     window.hide()
     wheel(tray, 60)
     wheel(tray, 60)
-    qtbot.waitUntil(lambda: posted == [ChangeSetting("speech.rate", 4.5)])
+    qtbot.waitUntil(lambda: posted == [api.ChangeSetting("speech.rate", 4.5)])
     wheel(tray, -240)
     qtbot.waitUntil(
-        lambda: posted == [ChangeSetting("speech.rate", 4.5), ChangeSetting("speech.rate", 3.5)]
+        lambda: (
+            posted == [api.ChangeSetting("speech.rate", 4.5), api.ChangeSetting("speech.rate", 3.5)]
+        )
     )
 
 
@@ -137,23 +116,3 @@ def test_a_click_shows_and_hides_the_window(tray, window):
     assert not window.isVisible()
     tray.icon.activated.emit(click)
     assert window.isVisible()
-
-
-def test_a_tray_that_comes_late_gets_the_icon(tray, panel, qtbot):
-    tray._looking.setInterval(20)
-    panel.is_there = False
-    tray.want(True)
-    assert not tray.is_there
-    panel.is_there = True
-    with qtbot.waitSignal(tray.came, timeout=20_000):
-        pass
-    assert tray.is_there
-    panel.is_there = False
-    assert not tray.is_there  # it may go as well
-
-
-def test_none_is_there_where_none_is_wanted(tray):
-    tray.want(True)
-    tray.want(False)
-    assert tray.icon is None
-    assert not tray.is_there

@@ -81,14 +81,26 @@ def test_whether_a_phrase_is_taught_is_said(make):
     assert f"“{OTHER}” is not taught yet" in lesson.words.text()
 
 
-def test_a_lesson_that_ends_well_is_told(qtbot, make):
-    lesson = make(LEARNS)
+@pytest.mark.parametrize(
+    ("script", "event"),
+    [
+        (LEARNS, Notice(f"“{PHRASE}” was taught to this computer.")),
+        (REFUSED, Failed("model", "It cannot be fetched.", "Look at the network.")),
+    ],
+)
+def test_a_lesson_that_ends_is_told_also_to_who_looks_elsewhere(qtbot, make, script, event):
+    lesson = make(script)
+    noted: list[Event] = []
     taught: list[str] = []
+    lesson.noted.connect(noted.append)
     lesson.taught.connect(taught.append)
     teach(qtbot, lesson)
-    assert taught == [PHRASE]
-    assert lesson.act.text() == "&Teach again"
-    assert lesson.bar.isHidden()
+    assert (noted, lesson.bar.isHidden()) == ([], True)
+    assert taught == ([PHRASE] if script is LEARNS else [])
+    assert lesson.act.text() == ("&Teach again" if taught else "&Teach this computer")
+    lesson.hide()
+    teach(qtbot, lesson)
+    assert noted == [event]
 
 
 def test_how_far_it_is_is_shown_and_it_can_be_cancelled(qtbot, make):
@@ -126,31 +138,6 @@ def test_what_went_wrong_is_said_until_it_is_tried_again(qtbot, make, script, wo
     lesson.end()
 
 
-def test_the_fault_of_one_phrase_is_not_that_of_the_next(qtbot, make):
-    lesson = make(KILLED)
-    teach(qtbot, lesson)
-    lesson.show_phrase(OTHER)
-    assert f"“{OTHER}” is not taught yet" in lesson.words.text()
-
-
-@pytest.mark.parametrize(
-    ("script", "event"),
-    [
-        (LEARNS, Notice(f"“{PHRASE}” was taught to this computer.")),
-        (REFUSED, Failed("model", "It cannot be fetched.", "Look at the network.")),
-    ],
-)
-def test_who_looks_elsewhere_is_told(qtbot, make, script, event):
-    lesson = make(script)
-    noted: list[Event] = []
-    lesson.noted.connect(noted.append)
-    teach(qtbot, lesson)
-    assert noted == []
-    lesson.hide()
-    teach(qtbot, lesson)
-    assert noted == [event]
-
-
 @pytest.fixture
 def dialog(window) -> SettingsDialog:
     made = window.open_settings(None)
@@ -163,19 +150,17 @@ def begin(dialog: SettingsDialog, script: str) -> None:
     dialog.lesson.act.click()
 
 
-def test_what_was_taught_is_listened_for_at_once(qtbot, dialog, posted, window):
+@pytest.mark.parametrize("changed", [False, True])
+def test_what_was_taught_is_listened_for_at_once_unless_it_was_changed_meanwhile(
+    qtbot, dialog, posted, window, *, changed
+):
     with qtbot.waitSignal(dialog.lesson.taught, timeout=20_000):
         begin(dialog, LEARNS)
-    assert posted == [ChangeSetting("wake.phrase", PHRASE)]
+        if changed:
+            dialog.on_event(SettingChanged("wake.phrase", OTHER))
+    assert posted == ([] if changed else [ChangeSetting("wake.phrase", PHRASE)])
     assert window.notice.text() == f"“{PHRASE}” was taught to this computer."
-
-
-def test_a_phrase_that_was_changed_meanwhile_stays(qtbot, dialog, posted):
-    with qtbot.waitSignal(dialog.lesson.taught, timeout=20_000):
-        begin(dialog, LEARNS)
-        dialog.on_event(SettingChanged("wake.phrase", OTHER))
-    assert posted == []
-    assert f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()
+    assert (f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()) is changed
 
 
 def test_it_is_about_the_phrase_in_force_not_the_one_being_typed(dialog, posted):

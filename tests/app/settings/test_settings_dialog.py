@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QDoubleSpinBox, QLineEdit, QPlainTextEdit
 
 from app.settings.dialog import SettingsDialog
-from app.settings.form import PAGES, Form
+from app.settings.form import PAGES
 from engine.api import ChangeSetting, Part, Ready, SettingChanged, Settings
 from engine.settings import Choice, Range, change, keys
 from tests.fakes_engine import READY
@@ -25,10 +25,6 @@ def control(dialog: SettingsDialog, key: str, kind: type):
     return next(each.control for each in dialog.editors(key) if isinstance(each.control, kind))
 
 
-def test_all_settings_are_known_by_their_keys():
-    assert set(Form(Settings()).values) == set(keys())
-
-
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
 def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field):
     assert field.key in keys()
@@ -39,25 +35,16 @@ def test_every_field_is_a_setting_and_offers_only_what_is_allowed(field):
         assert field.rule.offered <= field.rule.highest
 
 
-def test_it_shows_the_settings_in_force(dialog):
+def test_it_shows_the_settings_in_force_and_posts_no_change_from_elsewhere(dialog, posted, window):
     assert control(dialog, "recogniser.engine", QComboBox).currentData() == "auto"
-    assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 240
+    lead = control(dialog, "audio.lead_ms", QDoubleSpinBox)
+    assert lead.value() == 240
     prompt = control(dialog, "language_model.system_prompt", QPlainTextEdit)
     assert prompt.toPlainText() == Settings().language_model.system_prompt
-
-
-def test_opening_it_changes_nothing(dialog, posted):
+    window.on_event(SettingChanged("audio.lead_ms", 400))
+    window.on_event(SettingChanged("audio.headset", True))
+    assert lead.value() == 400
     assert posted == []
-
-
-def test_whether_conversations_are_kept_is_shown_and_changed(dialog, posted, window):
-    box = control(dialog, "history.keep", QComboBox)
-    assert box.currentText() == "Ask me"
-    box.setCurrentIndex(box.findText("For 30 days"))
-    box.activated.emit(box.currentIndex())
-    assert posted == [ChangeSetting("history.keep", "30 days")]
-    window.on_event(SettingChanged("history.keep", "never"))
-    assert box.currentText() == "Not at all"
 
 
 def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
@@ -72,8 +59,7 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
 
 
 @pytest.mark.parametrize(
-    ("key", "part"),
-    [("speech.engine", Part.SYNTHESISER), ("recogniser.engine", Part.RECOGNISER)],
+    ("key", "part"), [("speech.engine", Part.SYNTHESISER), ("recogniser.engine", Part.RECOGNISER)]
 )
 def test_what_is_automatic_says_why_it_is_what_it_is(window, key, part):
     window.on_event(Ready(part, "it", why="It is quick."))
@@ -116,7 +102,11 @@ def test_text_is_posted_when_it_is_finished(dialog, posted, window):
     assert posted == [ChangeSetting("language_model.address", "http://127.0.0.1:11434/v1")]
 
 
-def test_a_number_keeps_the_type_of_its_setting(dialog, posted):
+def test_the_talk_key_is_chosen_by_pressing_it_and_a_number_keeps_its_type(dialog, posted, window):
+    QTest.keyClick(control(dialog, "window.talk_key", QLineEdit), Qt.Key.Key_F9)
+    assert posted == [ChangeSetting("window.talk_key", "F9")]
+    assert window.talk_key.label == "F9"
+    posted.clear()
     control(dialog, "audio.lead_ms", QDoubleSpinBox).setValue(300)
     control(dialog, "language_model.temperature", QDoubleSpinBox).setValue(0.5)
     assert posted == [
@@ -127,32 +117,15 @@ def test_a_number_keeps_the_type_of_its_setting(dialog, posted):
         change(Settings(), command.key, command.value)
 
 
-def test_a_change_from_elsewhere_is_shown_and_not_posted_back(dialog, posted, window):
-    window.on_event(SettingChanged("audio.lead_ms", 400))
-    window.on_event(SettingChanged("audio.headset", True))
-    assert control(dialog, "audio.lead_ms", QDoubleSpinBox).value() == 400
-    assert posted == []
-
-
-def test_devices_that_appear_can_be_chosen(dialog, posted, window):
+def test_devices_that_appear_can_be_chosen_and_one_that_is_gone_is_still_shown(
+    dialog, posted, window
+):
+    window.on_event(SettingChanged("audio.microphone", "Gone"))
     for event in READY:
         window.on_event(event)
     box = control(dialog, "audio.microphone", QComboBox)
+    assert box.currentData() == "Gone"
     index = box.findText("USB headset")
     box.setCurrentIndex(index)
     box.activated.emit(index)
     assert posted == [ChangeSetting("audio.microphone", "USB headset")]
-
-
-def test_a_chosen_device_that_is_not_there_is_still_shown(dialog, window):
-    window.on_event(SettingChanged("audio.microphone", "Gone"))
-    for event in READY:
-        window.on_event(event)
-    assert control(dialog, "audio.microphone", QComboBox).currentData() == "Gone"
-
-
-def test_the_talk_key_is_chosen_by_pressing_it(dialog, posted, window):
-    line = control(dialog, "window.talk_key", QLineEdit)
-    QTest.keyClick(line, Qt.Key.Key_F9)
-    assert posted == [ChangeSetting("window.talk_key", "F9")]
-    assert window.talk_key.label == "F9"

@@ -23,15 +23,10 @@ def tap(qtbot, window):
     return tap
 
 
-def test_holding_space_talks_from_the_start(window, posted, qtbot):
-    QTest.keyPress(window.windowHandle(), Qt.Key.Key_Space)
-    assert posted == [PressTalk()]
-    QTest.keyRelease(window.windowHandle(), Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: posted == PAIR)
-
-
 @pytest.mark.parametrize("marked", [True, False])
-def test_auto_repeat_is_swallowed(window, posted, qtbot, marked):
+def test_holding_space_talks_from_the_start_and_its_repeats_are_swallowed(
+    window, posted, qtbot, marked
+):
     handle = window.windowHandle()
     QTest.keyPress(handle, Qt.Key.Key_Space)
     for kind in (QEvent.Type.KeyRelease, QEvent.Type.KeyPress) * 3:
@@ -42,27 +37,24 @@ def test_auto_repeat_is_swallowed(window, posted, qtbot, marked):
     qtbot.waitUntil(lambda: posted == PAIR)
 
 
-def test_space_types_a_space_while_typing(window, posted, tap):
+@pytest.mark.parametrize("inactive", [False, True])
+def test_space_types_a_space_while_typing(window, posted, tap, monkeypatch, *, inactive):
+    """Also where Qt holds the window for inactive, as on a display without a window manager, where
+    keys go to the window under the pointer.
+    """
     window.composer.type("a")
+    if inactive:
+        monkeypatch.setattr(QApplication, "focusWidget", lambda: None)
     tap()
     assert posted == []
     assert window.composer.line.text() == "a "
 
 
-def test_space_types_a_space_though_qt_holds_the_window_for_inactive(
-    window, posted, tap, monkeypatch
+def test_space_talks_once_while_slider_conversation_or_talk_button_have_the_focus(
+    window, posted, tap
 ):
-    """As on a display without a window manager, where keys go to the window under the pointer."""
-    window.composer.type("a")
-    monkeypatch.setattr(QApplication, "focusWidget", lambda: None)
-    tap()
-    assert posted == []
-    assert window.composer.line.text() == "a "
-
-
-def test_space_talks_while_the_rate_slider_or_the_conversation_has_the_focus(window, posted, tap):
-    for widget in (window.stage.rate.slider, window.conversation):
-        widget.setFocus()
+    for widget in (window.stage.rate.slider, window.conversation, window.composer.talk):
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
         posted.clear()
         tap()
         assert posted == PAIR
@@ -72,19 +64,6 @@ def test_space_presses_a_button_that_was_reached_by_tab(window, posted, tap):
     window.header.hands_free.setFocus(Qt.FocusReason.TabFocusReason)
     tap()
     assert posted == [ChangeSetting("audio.hands_free", True)]
-
-
-def test_space_on_the_talk_button_itself_talks_once(window, posted, tap):
-    window.composer.talk.setFocus(Qt.FocusReason.TabFocusReason)
-    tap()
-    assert posted == PAIR
-
-
-def test_clicking_a_button_leaves_the_talk_key_working(window, posted, tap):
-    QTest.mouseClick(window.header.mute, Qt.MouseButton.LeftButton)
-    posted.clear()
-    tap()
-    assert posted == PAIR
 
 
 @pytest.mark.parametrize("kind", [QEvent.Type.FocusOut, QEvent.Type.Hide])
@@ -97,24 +76,14 @@ def test_losing_the_keyboard_releases(window, posted, kind):
     assert posted == PAIR
 
 
-def test_another_key_can_be_chosen_while_it_runs(window, posted, tap):
+def test_another_key_can_be_chosen_and_talks_while_typing_where_it_types_nothing(
+    window, posted, tap
+):
     window.on_event(SettingChanged("window.talk_key", "F9"))
     tap()
     assert posted == []
-    tap(Qt.Key.Key_F9)
-    assert posted == PAIR
-
-
-def test_a_key_that_types_nothing_talks_while_typing_too(window, posted, tap):
-    window.on_event(SettingChanged("window.talk_key", "F9"))
     window.composer.type("a")
     tap(Qt.Key.Key_F9)
-    assert posted == PAIR
-
-
-def test_an_unknown_key_name_means_space(window, posted, tap):
-    window.on_event(SettingChanged("window.talk_key", "no such key"))
-    tap()
     assert posted == PAIR
 
 

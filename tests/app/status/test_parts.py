@@ -3,9 +3,9 @@
 import pytest
 
 from app.stage.mood import Mood, mood
-from app.status.parts import Parts, State
+from app.status.parts import Parts
 from app.status.row import for_people
-from engine.api import Ending, Failed, Loading, Part, Phase, Ready, SleepChanged, TurnEnded
+from engine.api import Failed, Loading, Part, Phase, Ready
 
 ALL = tuple(Ready(part, "it") for part in Part)
 
@@ -19,10 +19,6 @@ def told(*events) -> Parts:
 
 def broken(part: Part | None, turn: int | None = None) -> Failed:
     return Failed("fault", "It broke.", "Mend it.", turn, part)
-
-
-def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
-    return TurnEnded(turn, ending, "hi", "hello", "hello", "hello")
 
 
 @pytest.mark.parametrize(
@@ -45,36 +41,10 @@ def test_at_rest_the_mood_is_that_of_the_parts(events, expected):
     assert mood(Phase.IDLE, told(*events)) is expected
 
 
-def test_a_turn_goes_before_everything_and_an_interruption_before_the_parts():
-    parts = told(ALL[0], broken(Part.SYNTHESISER))
-    assert mood(Phase.LISTENING, parts, interrupted=True) is Mood.LISTENING
-    assert mood(Phase.IDLE, parts, interrupted=True) is Mood.INTERRUPTED
-
-
 def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen():
     assert mood(Phase.LISTENING, told(*ALL[1:])) is Mood.STARTING
     assert mood(Phase.LISTENING, told(ALL[0])) is Mood.LISTENING
     assert mood(Phase.THINKING, told(*ALL[1:])) is Mood.THINKING  # of what was typed
-
-
-def test_a_later_reply_shows_that_what_failed_in_an_earlier_one_works():
-    parts = told(*ALL, broken(Part.LANGUAGE_MODEL, 3), spoken(3), spoken(4, Ending.FAILED))
-    assert parts.failed == (Part.LANGUAGE_MODEL,)
-    parts.on_event(spoken(5))
-    assert parts.state(Part.LANGUAGE_MODEL) is State.WORKS
-
-
-@pytest.mark.parametrize("fault", [broken(Part.RECOGNISER, 3), broken(Part.SYNTHESISER)])
-def test_a_reply_says_nothing_of_the_ears_nor_of_what_failed_in_no_turn(fault):
-    assert told(*ALL, fault, spoken(9)).failed == (fault.part,)
-
-
-def test_at_rest_it_says_that_it_sleeps_or_is_muted():
-    parts = told(*ALL, SleepChanged(True, "hey rubato"))
-    assert mood(Phase.IDLE, parts) is Mood.ASLEEP
-    parts.is_muted = True
-    assert mood(Phase.IDLE, parts) is Mood.MUTED
-    assert mood(Phase.SPEAKING, parts) is Mood.SPEAKING
 
 
 HEARS, THINKS, SPEAKS = Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER
@@ -99,9 +69,3 @@ def test_what_runs_here_says_so(part, name, detail, told):
 def test_a_server_elsewhere_is_named():
     shown = for_people(THINKS, "server", "big at https://models.example.org:8000/v1")
     assert shown == "big, on models.example.org"
-
-
-def test_devices_and_what_is_not_known_are_called_as_they_are():
-    assert for_people(Part.MICROPHONE, "sphinx", "") == "sphinx"
-    assert for_people(HEARS, "another", "one") == "another"
-    assert for_people(THINKS, "server", "without an address") == "server"

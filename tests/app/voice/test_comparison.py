@@ -5,11 +5,11 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.language import tr
-from app.voice.comparison import ComparisonPage, figures
+from app.voice.comparison import ComparisonPage
 from engine.api import Command, Compared, Comparing, ComparisonState, Translatable
 
 DONE = Compared("espeak", "eSpeak NG", ComparisonState.DONE, "Alan", 12.6, 1, 0.014, 4.53, 2.5, 0.0)
@@ -87,21 +87,26 @@ def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
     assert Comparing(True) not in posted  # nothing is heard
 
 
-def test_a_second_comparison_begins_with_an_empty_table(opened, qtbot):
+def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):
+    for script, notice in (
+        (telling(texts=["The loudspeaker is gone.", "Connect it."]), "is gone. Connect it."),
+        ("raise SystemExit(3)", "ended too early"),
+    ):
+        page = opened(script)
+        run(page, qtbot)
+        assert notice in page.notice.text()
+
+
+def test_the_table_is_exported(opened, qtbot, tmp_path):
     page = opened(telling(DONE))
     run(page, qtbot)
-    page.table.show_row(ABSENT)
-    run(page, qtbot)
-    assert list(page.table.lines) == ["espeak"]
-
-
-def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):
-    page = opened(telling(texts=["The loudspeaker is gone.", "Connect it."]))
-    run(page, qtbot)
-    assert page.notice.text() == "The loudspeaker is gone. Connect it."
-    page = opened("raise SystemExit(3)")
-    run(page, qtbot)
-    assert "ended too early" in page.notice.text()
+    dialog = page.choose_file()
+    dialog.fileSelected.emit(str(tmp_path / "table.csv"))
+    dialog.close()
+    assert "eSpeak NG,Alan,13" in (tmp_path / "table.csv").read_text(encoding="utf-8")
+    assert "table.csv" in page.notice.text()
+    page._write(tmp_path / "nowhere" / "table.csv")
+    assert "cannot be written" in page.notice.text()
 
 
 @pytest.mark.parametrize("by_closing", [True, False])
@@ -114,20 +119,3 @@ def test_it_is_stopped_by_its_button_and_by_closing(opened, posted, by_closing):
     assert not page._job.is_under_way
     assert posted == [Comparing(True), Comparing(False)]
     assert page.text.isEnabled()
-
-
-def test_the_table_is_exported(opened, qtbot, tmp_path):
-    page = opened(telling(DONE))
-    run(page, qtbot)
-    dialog = page.choose_file()
-    assert dialog.acceptMode() is QFileDialog.AcceptMode.AcceptSave
-    dialog.fileSelected.emit(str(tmp_path / "table.csv"))
-    dialog.close()
-    assert "eSpeak NG,Alan,13" in (tmp_path / "table.csv").read_text(encoding="utf-8")
-    assert "table.csv" in page.notice.text()
-    page._write(tmp_path / "nowhere" / "table.csv")
-    assert "cannot be written" in page.notice.text()
-
-
-def test_what_is_not_known_is_empty():
-    assert figures(Compared("smlle", "SMLLE")) == ("", "", "", "")

@@ -6,44 +6,25 @@ from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
 from app.voice.page import VoicesPage
-from engine.api import (
-    Command,
-    Failed,
-    ListModels,
-    ListVoices,
-    Mix,
-    MixVoices,
-    PreviewChanged,
-    PreviewState,
-    PreviewVoice,
-    StopPreview,
-    VoiceEntry,
-    VoicesListed,
-)
+from engine import api
 
 LEFT = Qt.MouseButton.LeftButton
 NAMES = ("Heart", "Emma", "George")
 
 
-def listed(*names: str) -> VoicesListed:
-    return VoicesListed(tuple(VoiceEntry(name, own=True) for name in names), mixable=names)
+def listed(*names: str) -> api.VoicesListed:
+    return api.VoicesListed(tuple(api.VoiceEntry(name, own=True) for name in names), mixable=names)
 
 
 @pytest.fixture
-def page(qtbot: QtBot, theme: Theme, posted: list[Command]) -> VoicesPage:
+def page(qtbot: QtBot, theme: Theme, posted: list[api.Command]) -> VoicesPage:
     page = VoicesPage(posted.append, theme, None)  # type: ignore[arg-type]
     qtbot.addWidget(page)
     page.open_beside()
     page.takes(listed(*NAMES))
     qtbot.mouseClick(page.mix, LEFT)
-    posted[:] = [each for each in posted if each not in (ListVoices(), ListModels())]
+    posted[:] = [each for each in posted if each not in (api.ListVoices(), api.ListModels())]
     return page
-
-
-def test_a_synthesiser_that_cannot_mix_offers_nothing(page):
-    page.takes(VoicesListed((VoiceEntry("Alan", own=True),)))
-    assert not page.mix.isVisible()
-    assert not page.mixer.isVisible()
 
 
 def test_a_mixture_is_heard_then_kept(page, posted, qtbot):
@@ -56,39 +37,26 @@ def test_a_mixture_is_heard_then_kept(page, posted, qtbot):
     assert mixer.shares.text() == "70 % Heart, 30 % George"
     page.text.setText("Good morning")
     qtbot.mouseClick(mixer.hear, LEFT)
-    page.takes(PreviewChanged("", PreviewState.MAKING))
+    page.takes(api.PreviewChanged("", api.PreviewState.MAKING))
     assert (mixer.hear.text(), page.rows["Heart"].hear.text()) == ("Stop", "Hear")
-    page.takes(PreviewChanged("", PreviewState.OVER))
+    page.takes(api.PreviewChanged("", api.PreviewState.OVER))
     qtbot.keyClicks(mixer.name, " Luna ")
     qtbot.mouseClick(mixer.keep, LEFT)
-    mix = Mix("Heart", "George", 0.7)
-    assert posted == [PreviewVoice("", "Good morning", mix), MixVoices("Luna", mix)]
+    mix = api.Mix("Heart", "George", 0.7)
+    assert posted == [api.PreviewVoice("", "Good morning", mix), api.MixVoices("Luna", mix)]
     page.takes(listed(*NAMES, "Luna"))
     assert not mixer.isVisible()
     assert "Luna" in page.rows
+    page.takes(api.VoicesListed((api.VoiceEntry("Alan", own=True),)))
+    assert not page.mix.isVisible()  # another synthesiser cannot mix
 
 
 def test_a_name_that_is_taken_leaves_all_as_it_was(page, qtbot):
     qtbot.keyClicks(page.mixer.name, "Heart")
     qtbot.mouseClick(page.mixer.keep, LEFT)
     page.takes(listed(*NAMES))
-    page.takes(Failed("input", "There is one already.", "Choose another name."))
+    page.takes(api.Failed("input", "There is one already.", "Choose another name."))
     page.takes(listed(*NAMES, "Other"))
     assert page.mixer.isVisible()
     assert page.mixer.name.text() == "Heart"
     assert "already" in page.notice.text()
-
-
-def test_closing_stops_what_is_heard(page, posted, qtbot):
-    page.takes(PreviewChanged("", PreviewState.SPEAKING))
-    qtbot.mouseClick(page.mixer.leave, LEFT)
-    assert posted == [StopPreview()]
-    assert not page.mixer.isVisible()
-
-
-def test_voices_that_come_and_go_leave_the_choice(page):
-    page.mixer.one.setCurrentIndex(2)
-    page.takes(listed("Ada", *NAMES))
-    assert page.mixer.one.currentText() == "George"
-    page.takes(listed("Ada"))
-    assert page.mixer.one.currentText() == page.mixer.other.currentText() == "Ada"

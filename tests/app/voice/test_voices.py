@@ -13,15 +13,7 @@ from app.look.theme import Theme
 from app.voice.panel import VoiceArea
 from app.voice.sheet import ClipSheet
 from app.window import Window
-from engine.api import (
-    AddVoice,
-    CancelClip,
-    ClipInspected,
-    Command,
-    PreviewVoice,
-    StopReply,
-    VoicesChanged,
-)
+from engine.api import AddVoice, CancelClip, ClipInspected, Command, PreviewVoice, StopReply
 from tests.fakes_engine import READY
 
 
@@ -52,16 +44,23 @@ def test_a_voice_is_offered_for_a_fit_recording_and_a_voice_that_can_clone(
     assert area.sheet.consent.isVisible() is offered
 
 
-def test_nothing_is_sent_before_the_person_has_agreed(area, posted, qtbot):
+def test_nothing_is_sent_before_the_person_has_agreed_and_given_a_name(area, posted, qtbot):
+    consent = area.sheet.consent
     area.on_event(inspected())
-    assert area.sheet.consent.name.text() == "my aunt"
-    assert not area.sheet.consent.adopt.isEnabled()
-    qtbot.keyClick(area.sheet.consent.name, Qt.Key.Key_Return)
+    consent.agreed.setChecked(True)
+    area.on_event(inspected())  # another must be agreed to anew
+    assert not consent.agreed.isChecked()
+    assert consent.name.text() == "my aunt"
+    assert not consent.adopt.isEnabled()
+    qtbot.keyClick(consent.name, Qt.Key.Key_Return)
     assert posted == []
-    area.sheet.consent.agreed.setChecked(True)
-    qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
+    consent.agreed.setChecked(True)
+    consent.name.setText("   ")
+    assert not consent.adopt.isEnabled()
+    consent.name.setText("my aunt")
+    qtbot.mouseClick(consent.adopt, Qt.MouseButton.LeftButton)
     assert posted == [AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt")]
-    assert not area.sheet.consent.isVisible()
+    assert not area.sheet.isVisible()
 
 
 def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, posted):
@@ -76,13 +75,6 @@ def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, p
     assert posted == [PreviewVoice(str(Path("/a/my_aunt.wav").absolute()))]
 
 
-def test_another_recording_must_be_agreed_to_anew(area):
-    area.on_event(inspected())
-    area.sheet.consent.agreed.setChecked(True)
-    area.on_event(inspected())
-    assert not area.sheet.consent.agreed.isChecked()
-
-
 def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
     sheet = area.sheet
     area.add_file(Path("/a/my_aunt.wav"))
@@ -95,13 +87,6 @@ def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
     qtbot.mouseClick(sheet.cancel, Qt.MouseButton.LeftButton)
     assert posted[2:] == [CancelClip()]
     assert not sheet.isVisible()
-
-
-def test_an_adopted_recording_closes_the_sheet(area, qtbot):
-    area.on_event(inspected())
-    area.sheet.consent.agreed.setChecked(True)
-    qtbot.mouseClick(area.sheet.consent.adopt, Qt.MouseButton.LeftButton)
-    assert not area.sheet.isVisible()
 
 
 @pytest.mark.parametrize("size", [(480, 640), (1100, 780)])
@@ -124,20 +109,6 @@ def test_the_sheet_moves_nothing_and_stays_in_the_window(window, size):
     assert sheet.rect().contains(sheet.cancel.geometry())
 
 
-def test_a_voice_needs_a_name(area):
-    area.on_event(inspected())
-    area.sheet.consent.agreed.setChecked(True)
-    area.sheet.consent.name.setText("   ")
-    assert not area.sheet.consent.adopt.isEnabled()
-
-
-def test_the_place_to_drop_says_when_no_recording_can_be_used(area):
-    area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=False))
-    assert area.target.facts.text() == "these voices are fixed"
-    area.on_event(VoicesChanged(("Ada",), "Ada", can_clone=True))
-    assert area.target.facts.text() == "ten seconds of clear speech, any format"
-
-
 @pytest.fixture
 def sheet(window: Window, qtbot: QtBot) -> ClipSheet:
     """Open over the window, with a name to give."""
@@ -150,7 +121,7 @@ def sheet(window: Window, qtbot: QtBot) -> ClipSheet:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
-def test_tab_goes_round_in_the_sheet(window, sheet, qtbot, key):
+def test_tab_goes_round_in_the_sheet_and_escape_cancels_it_alone(window, sheet, posted, qtbot, key):
     assert window.focusWidget() is sheet.consent.name
     seen = set()
     for _ in range(9):
@@ -158,9 +129,6 @@ def test_tab_goes_round_in_the_sheet(window, sheet, qtbot, key):
         assert sheet.isAncestorOf(window.focusWidget())
         seen.add(window.focusWidget())
     assert {sheet.consent.name, sheet.consent.agreed, sheet.cancel} <= seen
-
-
-def test_escape_cancels_the_sheet_and_stops_no_reply(window, sheet, posted, qtbot):
     qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
     assert not sheet.isVisible()
     assert CancelClip() in posted

@@ -1,8 +1,5 @@
 """From the setting's name to a recogniser."""
 
-import importlib.util
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +8,7 @@ import pytest
 from engine.asr.registry import NAMES, load
 from engine.errors import InvalidInput, ModelError
 from engine.settings import RecogniserSettings
+from tests.fresh_python import prints
 
 SETTINGS = RecogniserSettings()
 
@@ -20,28 +18,21 @@ def _nothing_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
 
 
-def test_the_default_needs_no_download():
-    recogniser = load(SETTINGS, ["stop"])
-    assert recogniser.info.name == "sphinx"
+@pytest.mark.parametrize("engine", ["auto", "whisper"])
+def test_the_default_needs_no_download_and_whisper_loads_the_chosen_folder(whisper_folder, engine):
+    model = str(whisper_folder) if engine == "whisper" else ""
+    recogniser = load(replace(SETTINGS, engine=engine, model=model), ["stop"])
+    assert recogniser.info.name == ("sphinx" if engine == "auto" else "whisper")
     recogniser.close()
 
 
-def test_whisper_loads_the_chosen_folder(whisper_folder):
-    recogniser = load(replace(SETTINGS, engine="whisper", model=str(whisper_folder)), ["stop"])
-    assert recogniser.info.name == "whisper"
-    recogniser.close()
-
-
-def test_an_unknown_name_lists_the_known_ones():
+def test_an_unknown_name_lists_the_known_ones_and_another_language_the_way_to_it():
     with pytest.raises(InvalidInput, match="no recogniser called 'siri'") as raised:
         load(replace(SETTINGS, engine="siri"), [])
     assert all(name in raised.value.hint for name in NAMES)
-
-
-def test_the_built_in_recogniser_refuses_other_languages():
-    with pytest.raises(ModelError, match="English only, not 'de'") as raised:
+    with pytest.raises(ModelError, match="English only, not 'de'") as refused:
         load(replace(SETTINGS, language="de"), [])
-    assert "whisper" in raised.value.hint
+    assert "whisper" in refused.value.hint
 
 
 def test_only_the_chosen_engine_is_imported():
@@ -51,8 +42,4 @@ def test_only_the_chosen_engine_is_imported():
         "load(RecogniserSettings(), ['stop']);"
         "print(sorted({'faster_whisper', 'ctranslate2', 'torch'} & set(sys.modules)))"
     )
-    root = Path(importlib.util.find_spec("engine").origin).parents[1]
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert done.stdout.strip() == "[]", done.stderr
+    assert prints(script) == "[]"

@@ -28,27 +28,6 @@ def test_what_may_follow_a_history_has_probability_one(phrases, history):
     assert total == pytest.approx(1.0)
 
 
-def test_a_step_the_phrases_make_is_likelier_than_one_they_do_not(model):
-    assert model.log10("time", (START, "what")) > model.log10("minutes", (START, "what"))
-
-
-def test_a_phrase_has_no_unseen_step(model):
-    assert [model.unseen(phrase.split()) for phrase in PHRASES] == [0, 0, 0, 0]
-
-
-def test_every_step_no_phrase_makes_is_counted(model):
-    # <s> what | what time | time day: never | day is after time: never | the rest is known
-    assert model.unseen(["what", "time", "day", "is", "it"]) == 2
-    assert model.unseen(["ten", "stop"]) == 3
-
-
-def test_the_likely_start_ends_before_one_unseen_step_too_many(model):
-    words = ["what", "time", "is", "ten", "stop"]
-    assert model.likely_start(words, unseen=0) == 3
-    assert model.likely_start(words, unseen=1) == 4
-    assert model.likely_start(["what"], unseen=0) == 1
-
-
 @pytest.mark.parametrize(
     "odd",
     ["", "Stop", "what  time", "ten °C", "stop\n", "\\data\\", "<s> stop", "a" * 3 + " b" * 40],
@@ -56,20 +35,6 @@ def test_the_likely_start_ends_before_one_unseen_step_too_many(model):
 def test_phrases_that_are_not_plain_words_are_left_out(odd):
     model = PhraseModel([odd, "stop"])
     assert (model.size, model.words) == (1, ("stop",))
-
-
-def test_no_phrases_make_an_empty_model():
-    assert PhraseModel([]).size == 0
-
-
-def test_the_file_holds_every_gram_it_announces(model, tmp_path):
-    file = tmp_path / "phrases.lm"
-    model.write(file)
-    sections = file.read_text().split("\n\n")
-    announced = [int(line.split("=")[1]) for line in sections[0].splitlines()[1:]]
-    written = [len(section.strip().splitlines()) - 1 for section in sections[1:4]]
-    assert written == announced
-    assert sections[-1].strip() == "\\end\\"
 
 
 def test_pocketsphinx_reads_the_probabilities_we_meant(model, tmp_path):

@@ -5,20 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.command.models import EARS
-from engine.asr.pick import (
-    ASSET,
-    BUILT_IN,
-    FILE,
-    SLOWEST_MS,
-    TINY,
-    choose,
-    find_pick,
-    judge,
-    keep,
-    resolve,
-    why,
-)
-from engine.errors import SettingsError
+from engine.asr.pick import ASSET, BUILT_IN, SLOWEST_MS, TINY, choose, judge, keep, resolve, why
 from engine.settings import RecogniserSettings
 from installer import steps
 from tests.engine.assets.fetched import fetched
@@ -32,45 +19,21 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_default_is_auto_and_needs_no_download():
+def test_what_was_fetched_whole_is_used_until_it_is_measured(data: Path):
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "sphinx"
-
-
-def test_what_was_fetched_is_used_until_it_is_measured(data: Path):
     folder = fetched(data, ASSET)
     assert (resolve(AUTO).engine, resolve(AUTO).model) == ("whisper", str(folder))
-
-
-@pytest.mark.parametrize(
-    ("final_ms", "engine"), [(SLOWEST_MS, "whisper"), (SLOWEST_MS + 1, "sphinx")]
-)
-def test_the_measurement_decides(final_ms: float, engine: str, data: Path):
-    fetched(data, ASSET)
-    keep(judge(final_ms), data)
-    assert resolve(AUTO).engine == engine
+    assert resolve(RecogniserSettings("whisper")).model == str(folder)
+    assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
+    (folder / "tokenizer.json").unlink()
+    assert resolve(AUTO).engine == "sphinx"
 
 
 def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path):
     fetched(data, ASSET)
     keep(judge(5000.0), data)
     assert resolve(RecogniserSettings(language="de")).engine == "whisper"
-
-
-def test_half_a_download_is_not_used(data: Path):
-    (fetched(data, ASSET) / "tokenizer.json").unlink()
-    assert resolve(AUTO).engine == "sphinx"
-
-
-def test_whisper_without_a_folder_is_the_fetched_one(data: Path):
-    folder = fetched(data, ASSET)
-    assert resolve(RecogniserSettings("whisper")).model == str(folder)
-    assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
-
-
-def test_sphinx_stays_sphinx(data: Path):
-    fetched(data, ASSET)
-    assert resolve(RecogniserSettings("sphinx")).engine == "sphinx"
 
 
 @pytest.mark.parametrize(
@@ -83,6 +46,8 @@ def test_sphinx_stays_sphinx(data: Path):
         (5000.0, None, (ASSET,), BUILT_IN),
         (None, 900.0, (ASSET, TINY), ASSET),
         (None, 900.0, (TINY,), TINY),
+        (SLOWEST_MS, None, (ASSET,), ASSET),
+        (SLOWEST_MS + 1, None, (ASSET,), BUILT_IN),
         (5000.0, 900.0, (), BUILT_IN),
     ],
 )
@@ -101,44 +66,16 @@ def test_a_machine_too_slow_for_base_hears_with_tiny(
     assert resolve(AUTO).model == folder
 
 
-def test_the_reason_says_what_was_measured_of_each(data: Path):
+def test_the_reason_says_what_was_measured_of_each_or_is_missing(data: Path):
+    assert "rubato models get whisper-base" in why(AUTO)
     fetched(data, ASSET)
+    assert "rubato bench" in why(AUTO)
     keep(judge(2440.0, 900.0), data)
     assert why(AUTO) == (
         "Whisper base has a sentence written 2.4 s after its end, more than 2.0 s. "
         "Whisper tiny has a sentence written 0.9 s after its end."
     )
     assert why(RecogniserSettings("sphinx")) == ""
-
-
-def test_the_reason_names_what_is_missing(data: Path):
-    assert "rubato models get whisper-base" in why(AUTO)
-    fetched(data, ASSET)
-    assert "rubato bench" in why(AUTO)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"recogniser": "siri", "reason": ""}',
-        # judged by the older limit of 0.9 s
-        '{"recogniser": "sphinx", "reason": "Whisper has a sentence written 1.5 s after its end"}',
-        '{"recogniser": "whisper", "reason": ""}',
-    ],
-)
-def test_a_file_that_is_no_pick_counts_as_none(content: str, data: Path):
-    (data / FILE).write_text(content)
-    assert find_pick(data) is None
-
-
-def test_a_pick_that_cannot_be_kept_says_so(data: Path):
-    (data / "file").write_text("")
-    with pytest.raises(SettingsError, match="recogniser cannot be saved") as refusal:
-        keep(judge(1.0), data / "file")
-    assert "recogniser.engine" in refusal.value.hint
 
 
 def test_whoever_fetches_it_means_the_same():

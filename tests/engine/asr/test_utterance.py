@@ -15,19 +15,6 @@ def kept_of(vad, pcm: np.ndarray, block: int = 1600) -> UtteranceAudio:
     return kept
 
 
-def test_nothing_spoken_in_silence(vad):
-    clip = kept_of(vad, np.zeros(SAMPLE_RATE, np.float32)).clip()
-    assert len(clip.spoken(pause_ms=300, margin_ms=100)) == 0
-
-
-def test_what_was_spoken_is_kept_without_the_silence_around_it(vad, say):
-    sentence = say("what time is it")
-    silence = np.zeros(2 * SAMPLE_RATE, np.float32)
-    clip = kept_of(vad, np.concatenate([silence, sentence, silence])).clip()
-    spoken = clip.spoken(pause_ms=300, margin_ms=100)
-    assert len(sentence) * 0.5 < len(spoken) < len(sentence) * 1.2
-
-
 @pytest.mark.parametrize("block", [333, 1600, 5000])
 def test_the_clip_does_not_depend_on_the_blocks(vad, say, block):
     sentence = say("what time is it")
@@ -36,29 +23,18 @@ def test_the_clip_does_not_depend_on_the_blocks(vad, say, block):
     assert cut.probabilities == pytest.approx(whole.probabilities, abs=1e-5)
 
 
-def test_a_full_utterance_is_cut_in_its_quietest_moment(vad, say):
+def test_a_full_utterance_is_cut_in_its_quietest_moment_and_nothing_is_lost(vad, say):
     first, second = say("set a timer for ten minutes"), say("convert ten miles to kilometers")
-    pcm = np.concatenate([first, second, second])
-    kept = kept_of(vad, pcm[: 5 * SAMPLE_RATE])
-    assert kept.full
-    cut = len(kept.take_head().pcm)
-    assert np.max(np.abs(pcm[cut - WINDOW : cut])) < 0.01
-
-
-def test_head_and_rest_are_the_whole(vad, say):
-    pcm = np.tile(say("what time is it"), 3)[: 5 * SAMPLE_RATE]
+    pcm = np.concatenate([first, second, second])[: 5 * SAMPLE_RATE]
     kept = kept_of(vad, pcm)
+    assert kept.full
     head = kept.take_head()
+    cut = len(head.pcm)
+    assert np.max(np.abs(pcm[cut - WINDOW : cut])) < 0.01
     rest = kept.clip()
     assert np.array_equal(np.concatenate([head.pcm, rest.pcm]), pcm)
     assert len(head.probabilities) * WINDOW == len(head.pcm)
     assert len(rest.probabilities) == len(rest.pcm) // WINDOW
-
-
-def test_broken_samples_are_kept_as_silence(vad):
-    kept = UtteranceAudio(vad, limit_s=4, cut_s=2)
-    clean = kept.push(np.array([np.nan, np.inf, 2.0, -0.5], np.float32))
-    assert clean.tolist() == [0.0, 0.0, 1.0, -0.5]
 
 
 def test_a_pause_is_told_while_it_lasts(vad):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
+from tests.loopback import running
+
 HOLD_S = 120.0
 COMMIT = "c0ffee" + "0" * 34
 
@@ -36,17 +38,12 @@ class Hub:
 
 @contextmanager
 def serving(hub: Hub) -> Iterator[Hub]:
-    server = _Server(hub)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    hub.endpoint = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield hub
-    finally:
-        hub.let_go.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with running(_Server(hub)) as server:
+        hub.endpoint = f"http://127.0.0.1:{server.server_port}"
+        try:
+            yield hub
+        finally:
+            hub.let_go.set()
 
 
 def _content(hub: Hub, path: str) -> bytes | None:

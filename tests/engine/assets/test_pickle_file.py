@@ -47,8 +47,10 @@ def test_what_is_no_table_of_weights_is_refused_unrun(tmp_path, content, monkeyp
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"weights", b"\x80\x02."])
-def test_what_is_damaged_is_refused(tmp_path, content):
+def test_what_is_damaged_or_missing_is_refused(tmp_path, content):
     file = tmp_path / "weights.pt"
+    with pytest.raises(ModelError, match=r"The voice file .*weights\.pt is not there"):
+        read(file)
     file.write_bytes(content)
     with pytest.raises(ModelError, match="damaged"):
         read(file)
@@ -64,8 +66,3 @@ def test_no_byte_that_changed_is_another_error(tmp_path):
         with suppress(ModelError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             read(file)
-
-
-def test_what_is_missing_is_named(tmp_path):
-    with pytest.raises(ModelError, match=r"The voice file .*weights\.pt is not there"):
-        read(tmp_path / "weights.pt")

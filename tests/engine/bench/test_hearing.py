@@ -54,22 +54,21 @@ def final_s(slow: Slow, speech: np.ndarray = SPEECH) -> float:
     return heard.final_s
 
 
-def test_the_interim_transcript_begins_when_the_pause_is_noticed():
-    assert final_s(Slow(look_s=0.0, interim_s=0.4)) == pytest.approx(PAUSE_S + 0.4)
+SILENCE = np.zeros(SAMPLE_RATE, np.float32)  # after the last sound it is no speech
 
 
-def test_silence_after_the_last_sound_is_no_speech():
-    speech = np.concatenate([SPEECH, np.zeros(SAMPLE_RATE, np.float32)])
-    assert final_s(Slow(look_s=0.0, interim_s=0.4), speech) == pytest.approx(PAUSE_S + 0.4)
-
-
-def test_a_look_that_is_over_before_the_pause_delays_nothing():
-    assert final_s(Slow(look_s=0.8, interim_s=0.4, looks_at=1.0)) == pytest.approx(PAUSE_S + 0.4)
-
-
-def test_the_interim_transcript_waits_for_a_look_that_is_not():
-    slow = Slow(look_s=0.8, interim_s=0.4, looks_at=1.9)
-    assert final_s(slow) == pytest.approx(1.9 + 0.8 + 0.4 - 2.0)
+@pytest.mark.parametrize(
+    ("look_s", "looks_at", "speech", "final"),
+    [
+        pytest.param(0.0, 0.0, SPEECH, PAUSE_S + 0.4, id="begins when the pause is noticed"),
+        pytest.param(0.0, 0.0, np.concatenate([SPEECH, SILENCE]), PAUSE_S + 0.4, id="silence"),
+        pytest.param(0.8, 1.0, SPEECH, PAUSE_S + 0.4, id="a look that is over delays nothing"),
+        pytest.param(0.8, 1.9, SPEECH, 1.9 + 0.8 + 0.4 - 2.0, id="waits for a look that is not"),
+    ],
+)
+def test_the_time_to_the_transcript_is_counted_from_the_last_sound(look_s, looks_at, speech, final):
+    slow = Slow(look_s=look_s, interim_s=0.4, looks_at=looks_at)
+    assert final_s(slow, speech) == pytest.approx(final)
 
 
 def test_what_is_computed_is_counted_once():

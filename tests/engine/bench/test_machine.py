@@ -13,9 +13,7 @@ from engine.bench.machine import (
     WHEN_IDLE,
     Row,
     bench,
-    bench_recognisers,
     bench_synthesisers,
-    bench_table,
     pick_profile,
     pick_recogniser,
     pick_synthesiser,
@@ -29,7 +27,6 @@ from engine.tts import pick as speech
 from engine.tts import speeds
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
-from tests.engine.assets.fetched import fetched
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
@@ -87,19 +84,21 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_registered_part_has_a_row_with_its_numbers() -> None:
-    machine = Machine()
-    rows = bench(Settings(), factories=machine.factories, gauges=machine.gauges, quick=True)
+    machine, told = Machine(), list[str]()
+    rows = bench(
+        Settings(), factories=machine.factories, gauges=machine.gauges, tell=told.append, quick=True
+    )
+    assert told[0] == "Measuring the voices ..."
     voices = [row for row in rows if row.part == "synthesiser"]
     ears = [row for row in rows if row.part == "recogniser"]
     # the neural one, in two editions: profile by profile
     assert len(voices) == len(benchmark.SYNTHESISERS) - 2
     assert machine.devices == []
     assert [row.name for row in ears] == list(benchmark.RECOGNISERS)
-    assert voices[0].load_s == 0.5
-    assert voices[0].first_packet_ms == 10.0
-    assert voices[0].memory_mb == 1.0
-    assert voices[0].rtf is not None
-    assert 0.01 < voices[0].rtf < 0.05
+    first = voices[0]
+    assert (first.load_s, first.first_packet_ms, first.memory_mb) == (0.5, 10.0, 1.0)
+    assert first.rtf is not None
+    assert 0.01 < first.rtf < 0.05
     assert ears[0].rtf == 0.0
     assert all(model.closed for model in machine.models)
 
@@ -144,29 +143,12 @@ def test_whisper_is_picked_by_what_it_takes_after_the_end_of_speech(
     assert pick.recogniser == recogniser
 
 
-def test_no_whisper_is_judged_that_was_not_fetched(data: Path) -> None:
+def test_nothing_is_judged_that_was_not_fetched(data: Path) -> None:
     none = Row("recogniser", "whisper-base", note="not measured: no model")
     own = Row("recogniser", "whisper", final_ms=300.0)  # the person's own model
     assert pick_recogniser((none, own)) is None
     assert ears.find_pick(data) is None
-
-
-def test_every_whisper_that_was_fetched_has_a_row(data: Path) -> None:
-    for name in ears.TITLES:
-        fetched(data, name)
-    machine, heard = Machine(), list[RecogniserSettings]()
-
-    def recogniser(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
-        heard.append(settings)
-        return machine.recogniser(settings, phrases)
-
-    factories = replace(machine.factories, recogniser=recogniser)
-    rows = bench_recognisers(Settings(), factories=factories, gauges=machine.gauges)
-    assert [row.name for row in rows] == ["sphinx", *ears.TITLES]
-    folders = [str(data / "models" / name) for name in ears.TITLES]
-    assert [(each.engine, each.model) for each in heard[1:]] == [
-        ("whisper", folder) for folder in folders
-    ]
+    assert pick_synthesiser((Row("synthesiser", "kokoro", note="not measured: no file"),)) is None
 
 
 def test_kokoro_is_picked_by_its_whole_session(data: Path) -> None:
@@ -182,39 +164,25 @@ def test_kokoro_is_picked_by_its_whole_session(data: Path) -> None:
     assert len(machine.models) == 1
 
 
-def test_a_slow_kokoro_on_a_busy_machine_is_to_be_measured_again(data: Path) -> None:
-    assert pick_synthesiser((Row("synthesiser", "kokoro", note="not measured: no file"),)) is None
-    slow = Row("synthesiser", "kokoro", rtf=0.9, others=0.5)
-    for row, advised in (
-        (slow, True),
-        (replace(slow, others=0.1), False),
-        (replace(slow, rtf=0.3), False),
+@pytest.mark.parametrize(
+    ("pick", "slow", "quick"),
+    [
+        (pick_synthesiser, Row("synthesiser", "kokoro", rtf=0.9), {"rtf": 0.3}),
+        (pick_recogniser, Row("recogniser", "whisper-base", final_ms=2500.0), {"final_ms": 300.0}),
+    ],
+    ids=["kokoro", "ears"],
+)
+def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data: Path, pick, slow, quick):
+    for row, others, advised in (
+        (slow, 0.5, True),
+        (slow, 0.1, False),
+        (replace(slow, **quick), 0.5, False),
     ):
-        pick = pick_synthesiser((row,))
-        assert pick is not None
-        assert pick.reason.endswith(WHEN_IDLE) is advised
-        assert speeds.places("kokoro", data) == (2 if row.rtf == 0.3 else 1)
-
-
-def test_slow_ears_on_a_busy_machine_are_to_be_measured_again() -> None:
-    slow = Row("recogniser", "whisper-base", final_ms=2500.0, others=0.5)
-    for row, advised in (
-        (slow, True),
-        (replace(slow, others=0.1), False),
-        (replace(slow, final_ms=300.0), False),
-    ):
-        pick = pick_recogniser((row,))
-        assert pick is not None
-        assert pick.reason.endswith(WHEN_IDLE) is advised
-
-
-def test_one_recogniser_can_be_measured_alone_with_what_others_took_meanwhile() -> None:
-    machine = Machine()
-    machine.others = 0.5
-    (row,) = bench_recognisers(
-        Settings(), ("whisper",), factories=machine.factories, gauges=machine.gauges
-    )
-    assert (row.name, row.load_s, row.others) == ("whisper", 0.5, 0.5)
+        found = pick((replace(row, others=others),))
+        assert found is not None
+        assert found.reason.endswith(WHEN_IDLE) is advised
+        if row.part == "synthesiser":
+            assert speeds.places("kokoro", data) == (2 if row.rtf == 0.3 else 1)
 
 
 def measured(machine: Machine) -> tuple[Row, ...]:
@@ -233,51 +201,21 @@ def test_every_profile_of_the_neural_voice_has_a_row() -> None:
     assert (small.rtf, small.note) == (None, "not measured: it did not answer.")
 
 
-def test_the_pick_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmark, "data_folder", lambda: tmp_path / "data")
+def test_the_pick_is_kept_with_its_reason_and_none_where_no_profile_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    monkeypatch.setattr(benchmark, "data_folder", lambda: data)
+    machine = Machine()
+    machine.profiles = {"int4": "it did not answer."}
+    assert pick_profile(measured(machine)) is None
+    assert not data.exists()
     pick = pick_profile(measured(Machine()))
     assert pick is not None
     assert pick.profile == "int4"
     assert pick.reason == f"int4 keeps RTF at 0.74; int8 would need 1.30. {WHEN_IDLE}"
-    assert find_pick(tmp_path / "data", "cpu") == "int4"
-    assert speeds.places("voxtream2", tmp_path / "data") == 1
-
-
-def test_nothing_is_picked_when_no_profile_was_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(benchmark, "data_folder", lambda: tmp_path)
-    machine = Machine()
-    machine.profiles = {"int4": "it did not answer."}
-    assert pick_profile(measured(machine)) is None
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_person_is_told_how_far_it_is() -> None:
-    machine, told = Machine(), list[str]()
-    bench(
-        Settings(),
-        factories=machine.factories,
-        gauges=machine.gauges,
-        tell=told.append,
-        profiles=machine.measure,
-    )
-    assert told[0] == "Measuring the voices ..."
-    assert all(name in told[1] for name in benchmark.RECOGNISERS)
-
-
-def test_the_table_shows_a_dash_for_what_was_not_measured() -> None:
-    table = bench_table(
-        [
-            Row("synthesiser", "espeak", "cpu", 0.01, 2.5, 0.012, 20.0),
-            Row("recogniser", "whisper", note="not measured: no model"),
-        ]
-    )
-    title, first, second = table.splitlines()
-    assert title.split()[:3] == ["part", "name", "device"]
-    assert first.split() == ["synthesiser", "espeak", "cpu", "0.01", "2.5", "0.012", "20", "-"]
-    assert second.split()[:6] == ["recogniser", "whisper", "-", "-", "-", "-"]
-    assert second.endswith("not measured: no model")
+    assert find_pick(data, "cpu") == "int4"
+    assert speeds.places("voxtream2", data) == 1
 
 
 def test_this_machine_can_be_measured() -> None:

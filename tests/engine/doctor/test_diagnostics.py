@@ -72,6 +72,8 @@ def variants(home: Path) -> list[Settings]:
 
 
 def test_no_setting_device_path_or_key_of_the_person_is_told(home, notes):
+    seen = " ".join(finding.text + finding.advice for finding in examine(everything(home)))
+    assert seen.count(SECRET) > 3  # by the person, whom the shared text leaves out
     for content in (None, b"PK", b"GGUF"):
         if content is not None:
             (home / "model.gguf").write_bytes(content)
@@ -79,11 +81,6 @@ def test_no_setting_device_path_or_key_of_the_person_is_told(home, notes):
             told = shared(settings, notes)
             assert SECRET not in told.lower()
             assert '"part": "microphone"' in told
-
-
-def test_the_person_sees_what_the_shared_text_leaves_out(home):
-    told = " ".join(finding.text + finding.advice for finding in examine(everything(home)))
-    assert told.count(SECRET) > 3
 
 
 def test_a_broken_settings_file_is_told_without_what_stands_in_it(home, notes):
@@ -110,24 +107,20 @@ def test_the_names_of_a_person_s_own_pack_are_not_told(home, notes):
     assert "Bruno" not in told
 
 
-def test_of_an_error_the_code_is_told(home, notes, monkeypatch):
+def test_of_an_error_the_code_or_the_kind_is_told(home, notes, monkeypatch):
     def devices() -> Devices:
         raise DeviceError(f"{SECRET} is gone.", hint=f"Ask {SECRET}.")
 
-    monkeypatch.setattr(portaudio, "devices", devices)
-    told = shared(Settings(), notes, list(parts.sound(Settings())))
-    assert SECRET not in told
-    assert '"code": "device"' in told
-
-
-def test_a_check_that_breaks_tells_the_kind_of_error_alone(home, notes):
     def broken(settings: Settings) -> Iterator[Finding]:
         raise RuntimeError(SECRET)
         yield
 
-    told = shared(Settings(), notes, examine(Settings(), [("broken", broken)]))
-    assert "RuntimeError" in told
+    monkeypatch.setattr(portaudio, "devices", devices)
+    found = [*parts.sound(Settings()), *examine(Settings(), [("broken", broken)])]
+    told = shared(Settings(), notes, found)
     assert SECRET not in told
+    assert '"code": "device"' in told
+    assert "RuntimeError" in told
 
 
 def test_neither_log_nor_crashes_nor_what_was_kept_is_told(home, notes):
@@ -147,6 +140,8 @@ def test_a_path_or_address_that_a_check_forgot_is_left_out(home, notes):
     told = shared(Settings(), notes, [Finding("x", State.OK, text, f"ask {SECRET}@example.org")])
     assert SECRET not in told
     assert "see a/b" in told
+    finding = Finding("x", State.OK, "ann and anna", "anna", private=("ann", "anna"))
+    assert finding.shared() == dataclasses.replace(finding, text="… and …", advice="…", private=())
 
 
 def test_settings_are_told_where_they_are_numbers_or_from_a_list():
@@ -157,8 +152,3 @@ def test_settings_are_told_where_they_are_numbers_or_from_a_list():
         "speech.rate": 4.5,
         "window.theme": "dark",
     }
-
-
-def test_nothing_private_is_left_in_a_shared_finding():
-    finding = Finding("x", State.OK, "ann and anna", "anna", private=("ann", "anna"))
-    assert finding.shared() == dataclasses.replace(finding, text="… and …", advice="…", private=())

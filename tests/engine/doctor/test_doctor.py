@@ -36,7 +36,3 @@ def test_every_part_of_this_machine_is_looked_at_and_no_fault_lacks_advice():
     assert all(finding.advice for finding in findings if finding.state is not State.OK)
     assert not any("check itself failed" in finding.text for finding in findings)
     assert len(CHECKS) == 11
-
-
-def test_a_state_is_written_as_its_word():
-    assert f"{State.FAULT}" == "fault"

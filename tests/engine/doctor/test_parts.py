@@ -1,6 +1,5 @@
 """Checks of the parts of the loop, each seen well and seen broken."""
 
-import threading
 from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,6 +19,7 @@ from engine.tts.voxtream.files import place
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes import FORMANT
+from tests.loopback import serving
 
 
 def with_values(**values: str) -> Settings:
@@ -42,25 +42,19 @@ def plug(monkeypatch: pytest.MonkeyPatch):
     return plug
 
 
-def test_connected_devices_are_listed(plug):
+def test_connected_devices_are_listed_and_a_missing_one_is_told(plug):
     plug(("Built-in", "Headset"), ("Built-in",))
     microphone, loudspeaker = parts.sound(Settings())
     assert microphone.text == "system default; there are: Built-in, Headset"
     assert loudspeaker.state is State.OK
-
-
-def test_a_missing_device_is_a_fault_of_its_own(plug):
-    plug((), ("Built-in",))
-    assert states(parts.sound(Settings())) == [
-        ("microphone", State.FAULT),
-        ("loudspeaker", State.OK),
-    ]
-
-
-def test_a_chosen_device_that_is_not_connected_is_a_warning(plug):
-    plug(("Built-in",), ("Built-in",))
-    settings = change(Settings(), "audio.microphone", "Headset")
-    assert states(parts.sound(settings))[0] == ("microphone", State.WARNING)
+    chosen = change(Settings(), "audio.microphone", "Headset")
+    for there, settings, state in (
+        (("Built-in", "Headset"), chosen, State.OK),
+        (("Built-in",), chosen, State.WARNING),
+        ((), Settings(), State.FAULT),
+    ):
+        plug(there, ("Built-in",))
+        assert states(parts.sound(settings)) == [("microphone", state), ("loudspeaker", State.OK)]
 
 
 def test_a_sound_library_that_is_missing_is_told_in_its_own_words(monkeypatch):
@@ -78,10 +72,6 @@ def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(tmp_path, monk
     (found,) = parts.recogniser(Settings())
     assert (found.part, found.state) == ("recogniser", State.OK)
     assert "rubato models get whisper-base" in found.text
-
-
-def test_a_machine_too_slow_for_whisper_is_told_so(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     pick.keep(pick.judge(2100.0), tmp_path)
     (found,) = parts.recogniser(Settings())
     assert "Whisper is not fetched" in found.text  # whatever was measured of it
@@ -89,22 +79,8 @@ def test_a_machine_too_slow_for_whisper_is_told_so(tmp_path, monkeypatch):
     (found,) = parts.recogniser(Settings())
     assert found.text.startswith("sphinx")
     assert found.text.endswith("written 2.1 s after its end, more than 2.0 s.")
-
-
-def test_a_bundled_recogniser_without_its_model_is_a_fault(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.setattr("pocketsphinx.get_model_path", lambda name: str(tmp_path / name))
     assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
-
-
-def test_a_whisper_without_a_model_is_a_fault(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    settings = change(Settings(), "recogniser.engine", "whisper")
-    assert states(parts.recogniser(settings)) == [("recogniser", State.FAULT)]
-
-
-def test_the_skills_need_nothing():
-    assert {state for _, state in states(parts.language_model(Settings()))} == {State.OK}
 
 
 @pytest.mark.parametrize(
@@ -115,38 +91,25 @@ def test_a_model_file_must_be_there_and_be_one(content, state, tmp_path, monkeyp
     file = tmp_path / "model.gguf"
     if content is not None:
         file.write_bytes(content)
-    found = parts.language_model(with_values(engine="llama", model=str(file)))
-    assert states(found) == [("language model", state)]
-
-
-def test_a_model_file_without_the_extra_names_the_command(monkeypatch):
+    chosen = with_values(engine="llama", model=str(file))
+    assert states(parts.language_model(chosen)) == [("language model", state)]
     monkeypatch.setattr(parts, "_has_llama", lambda: False)
-    found = list(parts.language_model(with_values(engine="llama")))
-    assert any("make llm" in finding.advice for finding in found)
+    assert any("make llm" in finding.advice for finding in parts.language_model(chosen))
 
 
 @pytest.fixture
 def server() -> Iterator[HTTPServer]:
     """A server on loopback that answers with the status in `status`, keeping what it was sent."""
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.server.asked.append((self.path, self.headers["Authorization"]))
-            self.send_response(self.server.status)
-            self.send_header("Location", f"/elsewhere/{len(self.server.asked)}")
-            self.end_headers()
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        server.asked.append((request.path, request.headers["Authorization"]))
+        request.send_response(server.status)
+        request.send_header("Location", f"/elsewhere/{len(server.asked)}")
+        request.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-    server = HTTPServer(("127.0.0.1", 0), Answer)
-    server.status, server.asked = 200, []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(answer) as server:
+        server.status, server.asked = 200, []
+        yield server
 
 
 def address_of(server: HTTPServer) -> str:
@@ -160,41 +123,31 @@ def server_state(found: Iterable[Finding]) -> State:
 @pytest.mark.parametrize(
     ("status", "state"), [(200, State.OK), (401, State.FAULT), (404, State.WARNING)]
 )
-def test_a_server_is_judged_by_its_answer(server, status, state):
+def test_a_server_is_judged_by_its_answer_and_one_that_is_down_is_a_fault(server, status, state):
     server.status = status
     found = parts.language_model(with_values(engine="server", address=address_of(server)))
     assert server_state(found) is state
     assert server.asked == [("/v1/models", None)]
-
-
-def test_a_server_gets_the_key_from_the_environment(server, monkeypatch):
-    monkeypatch.setenv("MY_KEY", "s3cret")
-    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
-    found = list(parts.language_model(chosen))
-    assert server.asked == [("/v1/models", "Bearer s3cret")]
-    assert "s3cret" not in repr(found)
-
-
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_key_is_not_carried_elsewhere(server, monkeypatch, status):
-    monkeypatch.setenv("MY_KEY", "s3cret")
-    server.status = status
-    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
-    assert server_state(parts.language_model(chosen)) is State.FAULT
-    assert server.asked == [("/v1/models", "Bearer s3cret")]
-
-
-def test_a_key_that_is_not_set_is_a_warning(server, monkeypatch):
-    monkeypatch.delenv("MY_KEY", raising=False)
-    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
-    assert server_state(parts.language_model(chosen)) is State.WARNING
-
-
-def test_a_server_that_is_down_is_a_fault(server):
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
         address = address_of(other)
     found = parts.language_model(with_values(engine="server", address=address))
     assert server_state(found) is State.FAULT
+
+
+@pytest.mark.parametrize("status", [200, 301, 302, 307, 308])
+def test_a_server_gets_the_key_from_the_environment_and_nobody_elsewhere(
+    server, monkeypatch, status
+):
+    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
+    monkeypatch.delenv("MY_KEY", raising=False)
+    assert server_state(parts.language_model(chosen)) is State.WARNING
+    server.asked.clear()
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    server.status = status
+    found = list(parts.language_model(chosen))
+    assert server_state(found) is (State.OK if status == 200 else State.FAULT)
+    assert server.asked == [("/v1/models", "Bearer s3cret")]
+    assert "s3cret" not in repr(found)
 
 
 @pytest.fixture
@@ -239,10 +192,3 @@ def test_a_voice_that_was_not_fetched_names_the_command(tmp_path, monkeypatch):
     found = next(iter(parts.synthesiser(settings)))
     assert found.state is State.FAULT
     assert found.advice.endswith("rubato models get voxtream2")
-
-
-@pytest.mark.usefixtures("no_pack")
-def test_a_voice_that_is_complete_is_well(monkeypatch):
-    monkeypatch.setattr(parts.Store, "state", lambda store, asset: parts.Stored.COMPLETE)
-    settings = change(Settings(), "speech.engine", "voxtream2")
-    assert states(parts.synthesiser(settings))[0] == ("synthesiser", State.OK)

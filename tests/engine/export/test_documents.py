@@ -40,15 +40,12 @@ def read(text: str) -> Conversation:
     return Conversation(datetime.fromisoformat(whole["began"]), tuple(turns), recorded)
 
 
-def test_what_was_written_as_json_reads_back_the_same():
-    back = read(as_json(TALK))
-    assert back.began == TALK.began
-    assert back == TALK
+GOES_ON = conversation(Turn(1, None, 0.0, "Hm?", reply="It is", heard="It"))
 
 
-def test_a_turn_that_goes_on_reads_back_too():
-    going_on = conversation(Turn(1, None, 0.0, "Hm?", reply="It is", heard="It"))
-    assert read(as_json(going_on)) == going_on
+@pytest.mark.parametrize("talk", [TALK, GOES_ON], ids=["whole", "goes on"])
+def test_what_was_written_as_json_reads_back_the_same(talk):
+    assert read(as_json(talk)) == talk
 
 
 def test_the_text_says_who_said_what_when_and_what_was_not_heard():
@@ -84,35 +81,29 @@ SHORT = conversation(turn(1, "What time is it?", "It is ten."))
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_the_suffix_chooses_the_format(suffix, tmp_path):
+def test_the_suffix_chooses_the_format_and_half_a_character_keeps_nothing_from_it(suffix, tmp_path):
     path = tmp_path / f"talk{suffix.upper()}"
     write(SHORT, path)
     assert path.read_text(encoding="utf-8") == WRITERS[suffix](SHORT)
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("suffix", WRITERS)
-def test_half_a_character_does_not_keep_a_conversation_from_being_written(suffix, tmp_path):
-    path = tmp_path / f"talk{suffix}"
     write(conversation(turn(1, "Ten\ud83c?", "Great\udf89 news.")), path)
     assert "Great\ufffd" in path.read_text(encoding="utf-8")
 
 
-def test_an_unknown_suffix_is_refused_with_those_there_are(tmp_path):
-    with pytest.raises(InvalidInput, match=r"'\.docx'") as refused:
-        write(SHORT, tmp_path / "talk.docx")
-    assert ".srt" in refused.value.hint
-
-
-def test_an_empty_conversation_is_not_written(tmp_path):
-    with pytest.raises(InvalidInput, match="no conversation yet"):
-        write(conversation(), tmp_path / "talk.txt")
+@pytest.mark.parametrize(
+    ("talk", "name", "refusal"),
+    [
+        (SHORT, "talk.docx", r"'\.docx'"),
+        (conversation(), "talk.txt", "no conversation yet"),
+        (SHORT, "nowhere/talk.txt", "cannot be written"),
+    ],
+    ids=["an unknown suffix", "nothing", "a place that cannot be written"],
+)
+def test_what_cannot_be_written_is_refused(talk, name, refusal, tmp_path):
+    with pytest.raises(InvalidInput, match=refusal) as refused:
+        write(talk, tmp_path / name)
+    assert ".srt" in refused.value.hint or ".docx" not in name
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_place_that_cannot_be_written_is_told(tmp_path):
-    with pytest.raises(InvalidInput, match="cannot be written"):
-        write(SHORT, tmp_path / "nowhere" / "talk.txt")
 
 
 def test_a_disk_that_is_full_leaves_the_older_file_and_nothing_else(tmp_path, monkeypatch):

@@ -84,16 +84,11 @@ def test_spoken_words_that_share_a_written_one_are_shown_once_and_marks_are_not(
     assert cue.end_s == pytest.approx(1.6)
 
 
-def test_a_pause_begins_a_new_cue():
+def test_a_pause_begins_a_new_cue_and_who_interrupts_ends_it():
     words = (HeardWord("One", 0, 3, 0.0, 0.3), HeardWord("two", 4, 7, 3.0, 3.3))
     one = Turn(1, Ending.COMPLETE, 0.0, reply="One two", heard="One two", words=words)
-    assert [cue.lines for cue in shown(subtitles(conversation(one)))] == [
-        ("Rubato: One",),
-        ("two",),
-    ]
-
-
-def test_who_interrupts_ends_the_cue_of_the_reply():
+    lines = [cue.lines for cue in shown(subtitles(conversation(one)))]
+    assert lines == [("Rubato: One",), ("two",)]
     first = turn(1, "", "One two three four")  # heard from 2.0 to 3.6
     second = turn(2, "Stop please", "Yes.", start=3.0)
     cues = shown(subtitles(conversation(first, second)))

@@ -22,11 +22,8 @@ def test_any_search_of_any_text_ends_in_a_line(text, search):
     assert "\n" not in excerpt((text,), terms(search))
 
 
-def test_a_word_is_found_where_it_begins_only():
+def test_a_word_is_found_where_it_begins_only_and_a_long_text_is_cut():
     assert excerpt(("Berlin", "a linden tree"), ("lin",)) == "a linden tree"
     assert excerpt(("Berlin",), ("lin",)) == ""
-
-
-def test_a_long_text_is_cut():
     assert shortened("one  two\nthree", 20) == "one two three"
     assert shortened("one two three", 8) == "one two…"

@@ -43,38 +43,39 @@ def titles(store: Store, search: str = "") -> list[str]:
     return [each.title for each in store.listing(search)]
 
 
-def test_a_turn_is_read_as_it_was_kept(store):
-    kept = turn(1, "does it rain?", start_s=2.5)
-    place = store.keep(kept, BEGAN, 1000.0)
-    read = store.read(place.conversation)
-    assert read.began == BEGAN
-    assert read.turns == (kept,)
-    assert read.title == "does it rain?"
-
-
-def test_an_open_turn_is_marked_until_it_ends(store):
-    whole = turn(1, "does it rain?")
-    begun = replace(whole, ending=None, reply="", heard="", words=())
-    place = store.keep(begun, BEGAN, 1000.0)
+def test_a_turn_is_read_as_it_was_kept_and_an_open_one_is_marked_until_it_ends(store):
+    whole = turn(1, "does it rain?", start_s=2.5)
+    place = store.keep(replace(whole, ending=None, reply="", heard="", words=()), BEGAN, 1000.0)
     assert store.read(place.conversation).turns[0].ending is None
     assert store.keep(whole, BEGAN, 1001.0, place) == place
-    assert store.read(place.conversation).turns == (whole,)
+    read = store.read(place.conversation)
+    assert (read.began, read.turns, read.title) == (BEGAN, (whole,), "does it rain?")
+    if sys.platform != "win32":  # it has no such modes
+        modes = {stat.S_IMODE(file.stat().st_mode) for file in store.path.parent.iterdir()}
+        assert modes == {0o600}  # only its owner may read it
+    store.drop(place)  # it was none
+    assert store.listing() == ()
 
 
-def test_turns_are_in_the_order_they_were_said(store):
+def test_turns_are_in_their_order_and_one_of_a_deleted_conversation_begins_another(store):
     late = store.keep(turn(2, "second", start_s=20.0), BEGAN, 1000.0)
     store.keep(turn(1, "first", start_s=10.0), BEGAN, 1000.0, Place(late.conversation, 0))
     assert [each.said for each in store.read(late.conversation).turns] == ["first", "second"]
+    store.remove([late.conversation])
+    again = store.keep(turn(2, "second, longer"), BEGAN, 1001.0, late)
+    assert again.conversation != late.conversation
+    assert titles(store) == ["second, longer"]
 
 
-def test_the_newest_conversation_is_listed_first(store):
-    talk(store, "old", now=1000.0)
-    talk(store, "new", "and more", now=2000.0)
-    assert [(each.title, each.turns, each.last) for each in store.listing()] == [
-        ("new", 2, 2000.0),
-        ("old", 1, 1000.0),
-    ]
+def test_the_newest_conversation_is_listed_first_and_old_ones_go_but_for_the_present_one(store):
+    present = talk(store, "old", now=10.0)
+    new = talk(store, "new", "and more", now=99.0)
+    listed = [(each.title, each.turns, each.last) for each in store.listing()]
+    assert listed == [("new", 2, 99.0), ("old", 1, 10.0)]
     assert len(store.listing(most=1)) == 1
+    talk(store, "older", now=5.0)
+    assert store.remove_before(50.0, besides=present) == 1
+    assert store.ids() == (present, new)
 
 
 @pytest.mark.parametrize(
@@ -136,47 +137,14 @@ def test_what_is_deleted_is_nowhere_on_the_disk(store):
     assert talk(store, "later") > secret > kept  # a number is never given again
 
 
-def test_old_conversations_go_but_for_the_present_one(store):
-    present, new = talk(store, "old", now=10.0), talk(store, "new", now=99.0)
-    talk(store, "older", now=5.0)
-    assert store.remove_before(50.0, besides=present) == 1
-    assert store.ids() == (present, new)
-
-
-def test_a_turn_of_a_deleted_conversation_begins_another(store):
-    place = store.keep(turn(1, "first"), BEGAN, 1000.0)
-    store.remove([place.conversation])
-    again = store.keep(turn(1, "first, longer"), BEGAN, 1001.0, place)
-    assert again.conversation != place.conversation
-    assert titles(store) == ["first, longer"]
-
-
-def test_a_turn_that_was_none_is_taken_back(store):
-    place = store.keep(turn(1, "convert ten"), BEGAN, 1000.0)
-    store.drop(place)
-    assert store.listing() == ()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no such modes")
-def test_only_its_owner_may_read_it(store):
-    talk(store, "does it rain?")
-    modes = {stat.S_IMODE(file.stat().st_mode) for file in store.path.parent.iterdir()}
-    assert modes == {0o600}
-
-
 def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path):
-    path = tmp_path / NAME
-    for full_text, said in ((True, "alpha"), (False, "beta"), (True, "gamma"), (False, "delta")):
+    path, names = tmp_path / NAME, ("alpha", "beta", "gamma", "delta")
+    for full_text, said in zip((True, False) * 2, names, strict=True):
         with Store(path, full_text=full_text) as store:
             talk(store, said)
     for full_text in (True, False):
         with Store(path, full_text=full_text) as store:
-            assert [titles(store, name) for name in ("alpha", "beta", "gamma", "delta")] == [
-                ["alpha"],
-                ["beta"],
-                ["gamma"],
-                ["delta"],
-            ]
+            assert [titles(store, name) for name in names] == [[name] for name in names]
 
 
 def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path):

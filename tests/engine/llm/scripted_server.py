@@ -128,11 +128,6 @@ def no_choices(handler):
     handler.wfile.write(b'data: {"choices": []}\n\ndata: [DONE]\n\n')
 
 
-def error_event(handler):
-    begin_events(handler)
-    handler.wfile.write(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n')
-
-
 def nothing(handler):
     handler.connection.shutdown(socket.SHUT_RDWR)
 

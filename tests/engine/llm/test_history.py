@@ -17,10 +17,7 @@ from engine.llm.history import (
 
 MESSAGES = st.lists(
     st.builds(
-        Message,
-        st.sampled_from(Role),
-        st.sampled_from(["", " ", "Yes.", "Why?"]),
-        st.booleans(),
+        Message, st.sampled_from(Role), st.sampled_from(["", " ", "Yes.", "Why?"]), st.booleans()
     ),
     max_size=20,
 )
@@ -37,56 +34,36 @@ def turns(count):
 
 def test_half_a_character_does_not_keep_the_history_from_being_sent():
     history = [Message(Role.USER, "a\ud83c"), Message(Role.ASSISTANT, "\ud83c\udf89")]
-
     told = chat_messages(history, "\udf89")
     assert [each["content"] for each in told] == ["\ufffd", "a\ufffd", "\U0001f389"]
 
 
-def test_the_system_prompt_comes_first():
-    history = [Message(Role.USER, "Hello.")]
-
-    assert chat_messages(history, "Be kind.") == [
-        {"role": "system", "content": "Be kind."},
-        {"role": "user", "content": "Hello."},
-    ]
-
-
-def test_an_interrupted_answer_is_told_as_one():
-    history = [Message(Role.USER, "Hello."), Message(Role.ASSISTANT, "Good mor", interrupted=True)]
-
-    assert chat_messages(history, "")[1]["content"] == f"Good mor{INTERRUPTED}"
-
-
-def test_an_answer_nobody_heard_is_told_as_such():
-    history = [Message(Role.USER, "Hello."), Message(Role.ASSISTANT, "", interrupted=True)]
-
-    assert chat_messages(history, "")[1]["content"] == UNHEARD
-
-
-def test_two_questions_in_a_row_become_one():
-    history = [Message(Role.USER, "Hello."), Message(Role.USER, "Are you there?")]
-
-    assert chat_messages(history, "")[0]["content"] == "Hello.\nAre you there?"
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        (Message(Role.ASSISTANT, "Good mor", interrupted=True), f"Good mor{INTERRUPTED}"),
+        (Message(Role.ASSISTANT, "", interrupted=True), UNHEARD),
+        (Message(Role.USER, "Are you there?"), "Hello.\nAre you there?"),  # they become one
+    ],
+)
+def test_an_answer_is_told_as_it_was_heard_after_the_system_prompt(second, told):
+    first, *_, last = chat_messages([Message(Role.USER, "Hello."), second], "Be kind.")
+    assert first == {"role": "system", "content": "Be kind."}
+    assert last["content"] == told
 
 
 @given(MESSAGES)
 def test_user_and_assistant_always_alternate(history):
     roles = [message["role"] for message in chat_messages(history, "Be kind.")]
-
     assert roles[0] == "system"
     assert roles[1:] == ["user", "assistant"] * ((len(roles) - 1) // 2) + ["user"] * (
         (len(roles) - 1) % 2
     )
 
 
-def test_what_fits_is_kept_whole():
-    assert trimmed(turns(20), lambda _messages: True) == turns(20)
-
-
 @given(st.integers(0, 40), st.integers(2, 90))
 def test_what_is_left_fits_and_begins_with_system_and_user(count, limit):
     left = trimmed(turns(count), lambda messages: len(messages) <= limit)
-
     assert len(left) <= limit
     assert [message["role"] for message in left[:2]] == ["system", "user"]
     assert left[-1]["content"] == "last"
@@ -97,21 +74,16 @@ def test_after_a_drop_the_beginning_stays_the_same_for_several_turns():
         return len(messages) <= 20
 
     begins = [trimmed(turns(count), fits)[1]["content"] for count in range(9, 40)]
-
     changes = sum(before != after for before, after in pairwise(begins))
     assert 0 < changes <= len(begins) // (BLOCK_MESSAGES // 2) + 1
 
 
-def test_a_single_message_that_does_not_fit_is_refused():
-    with pytest.raises(LanguageModelError, match="too long"):
-        trimmed(turns(3), lambda _messages: False)
-
-
-def test_the_last_question_stays_when_tool_results_follow_it():
+def test_the_last_question_stays_when_tool_results_follow_it_or_is_refused():
     tool = {"role": "tool", "content": "x"}
     left = trimmed([*turns(9), tool], lambda messages: len(messages) <= 3)
-
     assert [message["content"] for message in left] == ["s", "last", "x"]
+    with pytest.raises(LanguageModelError, match="too long"):
+        trimmed(turns(3), lambda _messages: False)
 
 
 def test_without_a_system_role_the_prompt_is_in_the_first_question():

@@ -9,38 +9,23 @@ from engine.models.added import FILE, MOST, Added, add, added, forget
 from tests.engine.models.own_files import gguf, whisper
 
 
-def test_a_gguf_file_is_remembered_and_stays(data, tmp_path):
+def test_a_gguf_file_is_remembered_once_and_stays_also_when_forgotten(data, tmp_path):
     file = gguf(tmp_path / "mine.gguf")
     before = file.read_bytes()
-    assert add(file, data) == (Added(str(file), "language model"),)
-    assert added(data) == (Added(str(file), "language model"),)
-    assert file.read_bytes() == before
+    for _ in range(2):
+        assert add(file, data) == (Added(str(file), "language model"),)
+        assert added(data) == (Added(str(file), "language model"),)
     assert stat.S_IMODE((data / FILE).stat().st_mode) == 0o600
-
-
-def test_a_whisper_folder_is_a_recogniser(data, tmp_path):
-    folder = whisper(tmp_path / "my whisper")
-    assert add(folder, data) == (Added(str(folder), "recogniser"),)
-
-
-def test_every_gguf_file_of_a_folder_is_added(data, tmp_path):
-    files = [gguf(tmp_path / "all" / name) for name in ("a.gguf", "b.gguf")]
-    assert [each.path for each in add(tmp_path / "all", data)] == [str(file) for file in files]
-
-
-def test_the_same_file_is_listed_once(data, tmp_path):
-    file = gguf(tmp_path / "mine.gguf")
-    add(file, data)
-    add(file, data)
-    assert len(added(data)) == 1
-
-
-def test_what_is_forgotten_stays_on_the_disk(data, tmp_path):
-    file = gguf(tmp_path / "mine.gguf")
-    add(file, data)
     forget(str(file), data)
     assert added(data) == ()
-    assert file.exists()
+    assert file.read_bytes() == before
+
+
+def test_a_whisper_folder_is_a_recogniser_and_of_others_every_gguf_file_is_added(data, tmp_path):
+    folder = whisper(tmp_path / "my whisper")
+    assert add(folder, data) == (Added(str(folder), "recogniser"),)
+    files = [gguf(tmp_path / "all" / name) for name in ("a.gguf", "b.gguf")]
+    assert [each.path for each in add(tmp_path / "all", data)] == [str(file) for file in files]
 
 
 @pytest.mark.parametrize("what", ["missing", "text", "empty folder", "half a whisper"])

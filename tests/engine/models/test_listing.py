@@ -11,21 +11,11 @@ from engine.messages.models import Origin, Presence
 from engine.models import listing, storage
 from engine.models.added import add
 from engine.models.choice import changes, remove, told
-from engine.models.listing import (
-    MEGABYTES_A_CORE,
-    OWN_MB,
-    SYSTEM_SHARE,
-    Machine,
-    entries,
-    entry,
-    need_mb,
-    this_machine,
-)
+from engine.models.listing import OWN_MB, SYSTEM_SHARE, Machine, entries, entry
 from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import place as kokoro
-from engine.tts.voxtream.files import pick as voices
 from tests.engine.models.own_files import gguf, whisper
 
 OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
@@ -48,15 +38,12 @@ def in_use(settings: Settings) -> set[str]:
     return {each.name for each in entries(settings, (OLLAMA,)) if each.in_use}
 
 
-def test_everything_in_the_catalogue_is_there_but_what_is_superseded(hub):
+def test_everything_is_there_but_what_is_superseded_which_only_those_see_who_have_it(hub):
     found = {each.name: each for each in entries(Settings())}
     current = {asset.name for asset in catalogue().values() if not asset.superseded}
     assert {name for name, each in found.items() if each.origin is Origin.LISTED} == current
     assert all(each.licence and each.attribution for each in found.values())
     assert {"sphinx", "skills", "starter", "espeak"} <= found.keys()
-
-
-def test_what_is_superseded_is_listed_for_those_who_have_it(hub):
     fetch("qwen2-5-1-5b")
     assert entry("qwen2-5-1-5b", Settings()).state is Presence.COMPLETE
 
@@ -108,21 +95,16 @@ def test_kokoro_is_used_as_auto_unless_it_was_measured_too_slow(rtf, chosen, hub
     assert entry("starter", Settings()).in_use is (chosen == "kokoro")
 
 
-def test_files_of_ones_own_are_rows_that_can_be_used(hub, data, tmp_path):
+def test_files_of_ones_own_are_rows_that_can_be_used_until_they_are_gone(hub, data, tmp_path):
     model, folder = gguf(tmp_path / "own.gguf"), whisper(tmp_path / "ears")
     add(model, data)
     add(folder, data)
     settings = using(str(folder), using(str(model)))
     assert in_use(settings) >= {str(model), str(folder)}
     assert entry(str(model), settings).megabytes == 2
-    assert told(entry(str(model), Settings()), remove(entry(str(model), Settings()))).endswith(
-        "the file itself was left alone."
-    )
+    row = entry(str(model), Settings())
+    assert told(row, remove(row)).endswith("the file itself was left alone.")
     assert model.exists()
-
-
-def test_an_added_file_that_is_gone_says_so_and_cannot_be_used(hub, data, tmp_path):
-    model = gguf(tmp_path / "own.gguf")
     add(model, data)
     model.unlink()
     gone = entry(str(model), Settings())
@@ -131,10 +113,12 @@ def test_an_added_file_that_is_gone_says_so_and_cannot_be_used(hub, data, tmp_pa
         changes(gone)
 
 
-def test_what_is_not_fetched_cannot_be_used(hub):
+def test_what_is_not_fetched_or_a_part_of_a_voice_cannot_be_used(hub):
     with pytest.raises(InvalidInput, match="not on this machine") as caught:
         changes(entry("qwen3-8b", Settings()))
     assert caught.value.hint.endswith("models get qwen3-8b")
+    with pytest.raises(InvalidInput):
+        changes(entry("mimi", Settings()))
 
 
 def test_without_llama_cpp_it_is_said_what_to_do(hub, monkeypatch):
@@ -145,11 +129,6 @@ def test_without_llama_cpp_it_is_said_what_to_do(hub, monkeypatch):
     minds = [each for each in entries(Settings(), (OLLAMA,)) if each.kind == "language model"]
     assert {each.name for each in minds if not each.obstacle} == {"skills", "ollama/llama3.2:3b"}
     assert all("make llm" in each.obstacle for each in minds if each.obstacle)
-
-
-def test_a_part_of_a_voice_is_not_chosen_by_itself(hub):
-    with pytest.raises(InvalidInput):
-        changes(entry("mimi", Settings()))
 
 
 def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub):
@@ -174,17 +153,15 @@ def test_what_is_in_use_or_not_ours_is_not_removed(name, hub):
     assert entry(name, settings, (OLLAMA,)).state is Presence.COMPLETE
 
 
-def test_what_is_not_in_use_is_deleted(hub, data):
-    fetch("qwen3-4b")
-    chosen = entry("qwen3-4b", Settings())
-    assert told(chosen, remove(chosen)) == "0.3 MB were freed."
+def test_half_a_model_says_how_much_is_there_and_what_is_not_in_use_is_deleted(hub, data):
+    part = data / "models" / "qwen3-4b" / "x.partial"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(bytes(3_000_000))
+    half = entry("qwen3-4b", Settings())
+    assert (half.state, half.megabytes_here, half.megabytes) == (Presence.PARTIAL, 3, 2497)
+    assert told(half, remove(half)) == "3.0 MB were freed."
     assert not (data / "models" / "qwen3-4b").exists()
-    assert told(chosen, remove(chosen)) == "Nothing of qwen3-4b is here."
-
-
-def test_the_measured_speed_of_the_voice_is_told(hub, data):
-    voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
-    assert entry("voxtream2", Settings()).measured == "int8 keeps RTF at 0.50."
+    assert told(half, remove(half)) == "Nothing of qwen3-4b is here."
 
 
 def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
@@ -197,42 +174,7 @@ def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
     assert entry("mimi", Settings()).notice == ""
 
 
-def test_half_a_model_says_how_much_of_it_is_there(hub, data):
-    part = data / "models" / "qwen3-4b" / "x.partial"
-    part.parent.mkdir(parents=True)
-    part.write_bytes(bytes(3_000_000))
-    half = entry("qwen3-4b", Settings())
-    assert (half.state, half.megabytes_here, half.megabytes) == (Presence.PARTIAL, 3, 2497)
-
-
-def test_a_name_that_is_none_is_refused(hub):
-    with pytest.raises(InvalidInput, match="no model called"):
-        entry("qwen9", Settings())
-
-
 def test_memory_counts_with_what_is_always_there():
     machine, most = Machine(8_000, 4), int(8_000 * (1 - SYSTEM_SHARE)) - OWN_MB
     assert machine.has_memory_for(most)
     assert not machine.has_memory_for(most + 1)
-
-
-def test_more_cores_think_fast_with_more():
-    size = 4 * MEGABYTES_A_CORE
-    assert Machine(8_000, 4).thinks_fast_with(size)
-    assert not Machine(8_000, 3).thinks_fast_with(size)
-
-
-@pytest.mark.parametrize("kind", ["recogniser", "language model", "voice"])
-def test_a_larger_model_needs_more(kind):
-    assert 0 < need_mb(kind, 100) < need_mb(kind, 1000)
-
-
-def test_nothing_is_said_of_what_nobody_knows():
-    assert need_mb("codec", 100) == need_mb("voice", 0) == 0
-
-
-def test_this_machine_is_described():
-    machine = this_machine()
-    assert machine.memory_mb > 100
-    assert machine.cores >= 1
-    assert str(Machine(15_800, 8)) == "16 GB of memory, 8 cores"

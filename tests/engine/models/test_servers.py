@@ -2,15 +2,15 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
 from engine.models.servers import MOST_BYTES, MOST_CHARS, MOST_MODELS, Served, find_served
+from tests.loopback import serving
 
 Pages = dict[str, bytes]
 
@@ -19,26 +19,15 @@ Pages = dict[str, bytes]
 def server(pages: Pages) -> Iterator[int]:
     """Answers these paths; returns its port."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        body = pages.get(request.path)
+        request.send_response(404 if body is None else 200)
+        request.end_headers()
+        with suppress(ConnectionError):
+            request.wfile.write(body or b"")
 
-        def do_GET(self) -> None:
-            body = pages.get(self.path)
-            self.send_response(404 if body is None else 200)
-            self.end_headers()
-            with suppress(ConnectionError):
-                self.wfile.write(body or b"")
-
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(answer) as made:
         yield made.server_port
-    finally:
-        made.shutdown()
-        thread.join()
-        made.server_close()
 
 
 def listing(*names: object) -> bytes:
@@ -68,10 +57,10 @@ def test_every_model_of_every_server_is_found():
     assert found[0].name == "ollama/llama3.2:3b"
 
 
-def test_a_proxy_is_not_asked(monkeypatch):
+def test_no_proxy_is_asked_and_no_more_than_a_hundred_models_are_taken(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
-    with server({"/v1/models": listing("a")}) as port:
-        assert len(find_served({"ollama": port})) == 1
+    with server({"/v1/models": listing(*map(str, range(500)))}) as port:
+        assert len(find_served({"ollama": port})) == MOST_MODELS
 
 
 WRONG: dict[str, Any] = {
@@ -90,8 +79,3 @@ WRONG: dict[str, Any] = {
 def test_what_another_program_answers_there_is_no_model(body):
     with server({"/v1/models": body}) as port:
         assert find_served({"lm-studio": port}) == ()
-
-
-def test_no_more_than_a_hundred_models_are_taken():
-    with server({"/v1/models": listing(*map(str, range(500)))}) as port:
-        assert len(find_served({"lm-studio": port})) == MOST_MODELS

@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.assets.store import State
 from engine.errors import Cancelled
 from engine.models import storage
 from tests.engine.models.small_catalogue import FILE_BYTES
@@ -10,16 +9,6 @@ from tests.engine.models.small_catalogue import FILE_BYTES
 
 def never() -> bool:
     return False
-
-
-def test_the_progress_of_all_files_ends_at_their_sum(hub):
-    seen: list[tuple[int, int]] = []
-    storage.fetch_all("voxtream2", lambda done, total: seen.append((done, total)), never)
-    total = 5 * FILE_BYTES  # three of its own, the codec's and the speaker encoder's
-    assert {each for _, each in seen} == {total}
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert seen[0][0] == 0
-    assert seen[-1][0] == total
 
 
 def test_a_fetch_goes_on_from_where_it_was_given_up(hub):
@@ -34,10 +23,3 @@ def test_a_fetch_goes_on_from_where_it_was_given_up(hub):
     storage.fetch_all("qwen3-4b", lambda done, total: seen.append(done), never)
     assert seen[0] >= 130_000
     assert seen[-1] == FILE_BYTES
-
-
-def test_another_hub_can_be_named(hub, data):
-    storage.fetch_all("whisper-tiny", lambda done, total: None, never)
-    (asset,) = storage.with_needs("whisper-tiny")
-    assert storage.default_store().state(asset) is State.COMPLETE
-    assert storage.default_store().path(asset) == data / "models" / "whisper-tiny"

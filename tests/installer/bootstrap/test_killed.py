@@ -7,12 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from installer.bootstrap import current_version, desktop, payload
+from installer.bootstrap import current_version, desktop
 from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
@@ -22,7 +21,6 @@ EVERY = [
     pytest.param(1, marks=[pytest.mark.long, pytest.mark.timeout(900)], id="each"),
     pytest.param(17, id="some"),
 ]
-Release = Callable[[str], Payload]
 
 # Runs the installation and ends itself, as by SIGKILL, before the event of that number that could
 # change the disk. With number 0 it only says how many there were.
@@ -98,10 +96,3 @@ def test_a_first_installation_that_is_killed_anywhere_is_completed_by_the_next(
         assert drive(0, new).returncode == 0, last
         assert home.is_whole(current_version.read(home).current), last
         assert not list(home.folder.glob("gone-*")), last
-
-
-def test_an_environment_that_was_cut_off_is_not_taken_for_a_whole_one(home, release):
-    name = install(home, release("1.0"))
-    (home.env(name) / "made").unlink()
-    assert not home.is_whole(name)
-    assert payload.read(home.payloads / "1.0").version == "1.0"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from installer.bootstrap import current_version, desktop, payload, removing, starting
+from installer.bootstrap import current_version, desktop, removing, starting
 from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
@@ -29,7 +29,14 @@ def updated(home: Home, release: Release) -> Home:
 
 
 def test_the_launcher_starts_what_the_pointer_names(updated):
+    for _ in range(3):
+        assert start(updated, "say", "x") == (0, "rubato 2.0 say x")
+    assert current_version.read(updated).begun == 0  # commands are no starts
+    assert current_version.starts(updated, "env-2.0-cpu") == 0
     assert start(updated) == (0, "rubato 2.0")
+    before = updated.current_file.stat().st_mtime_ns
+    start(updated)  # of a version that came up writes nothing
+    assert updated.current_file.stat().st_mtime_ns == before
     current_version.roll_back(updated)
     assert start(updated, "--start-hidden") == (0, "rubato 1.0 --start-hidden")
 
@@ -44,13 +51,6 @@ def test_the_earlier_version_goes_only_after_two_starts(updated):
         current_version.roll_back(updated)
 
 
-def test_commands_are_no_starts(updated):
-    for _ in range(3):
-        assert start(updated, "say", "x") == (0, "rubato 2.0 say x")
-    assert current_version.read(updated).begun == 0
-    assert current_version.starts(updated, "env-2.0-cpu") == 0
-
-
 def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated):
     assert start(updated, "--broken")[0] == 1
     assert start(updated, "--broken")[0] == 1
@@ -58,28 +58,23 @@ def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated):
     assert current_version.read(updated).left == "env-2.0-cpu"
 
 
-def test_a_start_that_hands_over_to_the_running_one_is_no_failure(updated):
+def test_handing_over_to_the_running_one_is_no_failure_and_a_lost_folder_gives_way_at_once(updated):
     for _ in range(3):
         current_version.begin(updated)
         current_version.ended_well(updated)
     assert starting.environment_to_start(updated) == ("env-2.0-cpu", "")
-
-
-def test_a_version_whose_folder_was_lost_gives_way_at_once(updated):
     updated.python("env-2.0-cpu").unlink()
     name, sentence = starting.environment_to_start(updated)
     assert name == "env-1.0-cpu"
     assert sentence == "env-2.0-cpu did not start; this is env-1.0-cpu again."
 
 
-def test_a_second_start_of_a_version_that_came_up_writes_nothing(updated):
-    start(updated)
-    before = updated.current_file.stat().st_mtime_ns
-    start(updated)
-    assert updated.current_file.stat().st_mtime_ns == before
-
-
-def test_nothing_installed_is_told(home):
+def test_half_an_environment_is_never_put_in_force(home):
+    home.python("env-9").parent.mkdir(parents=True)
+    home.python("env-9").touch()
+    with pytest.raises(SetupError, match="not complete"):
+        current_version.switch(home, "env-9")
+    assert not home.current_file.exists()
     with pytest.raises(SetupError, match="not installed"):
         starting.environment_to_start(home)
 
@@ -96,14 +91,6 @@ def test_a_pointer_that_was_tampered_with_names_nothing_outside(text, home):
     assert found.begun == 0
 
 
-def test_half_an_environment_is_never_put_in_force(home):
-    home.python("env-9").parent.mkdir(parents=True)
-    home.python("env-9").touch()
-    with pytest.raises(SetupError, match="not complete"):
-        current_version.switch(home, "env-9")
-    assert not home.current_file.exists()
-
-
 @pytest.mark.parametrize("own_files", [False, True])
 def test_uninstalling_leaves_only_what_the_person_made(updated, own_files):
     person = updated.folder.parent
@@ -117,10 +104,3 @@ def test_uninstalling_leaves_only_what_the_person_made(updated, own_files):
     assert removing.uninstall(updated, own_files=own_files, env={}) == []
     left = {path for path in person.rglob("*") if path.is_file() or path.is_symlink()}
     assert left == {stranger} if own_files else {stranger, voice, settings}
-
-
-def test_every_release_can_start_without_what_installed_it(updated, release):
-    folder = release("2.0").folder
-    folder.rename(folder.with_name("thrown away"))
-    assert start(updated) == (0, "rubato 2.0")
-    assert (updated.env("env-2.0-cpu") / payload.BOOTSTRAPPER / "__main__.py").is_file()

@@ -48,23 +48,22 @@ def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(tmp_p
     assert installation.fitting_in(release) is Variant.CUDA
 
 
-def test_without_a_terminal_a_failure_is_shown_in_a_box(home, monkeypatch):
+@pytest.mark.parametrize("terminal", [False, True])
+def test_without_a_terminal_a_failure_is_shown_in_a_box(home, monkeypatch, capsys, *, terminal):
     shown: list[str] = []
     monkeypatch.setattr(windows, "show", shown.append)
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", None)
+    if not terminal:
+        monkeypatch.setattr(sys, "stdout", None)
+        monkeypatch.setattr(sys, "stderr", None)
     assert bootstrapper.main(["roll-back"]) == 1
-    assert shown == ["There is no earlier version to go back to."]
-    assert sys.stderr is not None
-    sys.stderr.close()  # nothing of ours is left open
-
-
-def test_in_a_terminal_no_box_opens(home, monkeypatch, capsys):
-    shown: list[str] = []
-    monkeypatch.setattr(windows, "show", shown.append)
-    assert bootstrapper.main(["roll-back"]) == 1
-    assert shown == []
-    assert "no earlier version" in capsys.readouterr().err
+    sentence = "There is no earlier version to go back to."
+    if terminal:
+        assert shown == []
+        assert sentence in capsys.readouterr().err
+    else:
+        assert shown == [sentence]
+        assert sys.stderr is not None
+        sys.stderr.close()  # nothing of ours is left open
 
 
 def test_on_macos_nobody_reads_what_a_program_of_the_finder_says(monkeypatch):

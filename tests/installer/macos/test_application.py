@@ -10,8 +10,6 @@ import pytest
 
 from installer.macos import __main__ as macos
 
-ENTITLEMENTS = Path(macos.__file__).with_name("entitlements.plist")
-
 
 @pytest.fixture
 def app(qapp, tmp_path: Path) -> Path:
@@ -33,13 +31,6 @@ def test_it_says_who_it_is_and_why_it_wants_the_microphone(app):
     assert "listens" in info["NSMicrophoneUsageDescription"]
     assert (app / "Contents" / "MacOS" / info["CFBundleExecutable"]).is_file()
     assert (app / "Contents" / "Resources" / info["CFBundleIconFile"]).read_bytes()[:4] == b"icns"
-
-
-def test_the_entitlements_let_it_hear_and_load_libraries_of_others():
-    granted = plistlib.loads(ENTITLEMENTS.read_bytes())
-    assert granted == dict.fromkeys(granted, True)
-    assert "com.apple.security.device.audio-input" in granted
-    assert "com.apple.security.cs.disable-library-validation" in granted
 
 
 def test_its_program_starts_the_release_in_it(app):

@@ -28,13 +28,16 @@ def pinned(folder: Path) -> list[parts.Part]:
     return parts.parts(folder)
 
 
-def test_every_pin_is_a_part_with_all_its_hashes(tmp_path):
-    assert pinned(tmp_path) == [
+def test_every_pin_is_a_part_with_all_its_hashes_and_the_same_parts_give_the_same_list(tmp_path):
+    listed = pinned(tmp_path)
+    assert listed == [
         parts.Part("a.b", "1.0", ("a" * 64, "b" * 64)),
         parts.Part("numpy", "2.0", ("b" * 64,)),
         parts.Part("torch", "2.1", ("c" * 64,)),
         parts.Part("torch", "2.1+cpu", ("d" * 64,)),
     ]
+    assert parts.bill("0.1.0", listed) == parts.bill("0.1.0", listed)
+    assert parts.bill("0.1.0", listed) != parts.bill("0.1.0", listed[1:])
 
 
 def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path):
@@ -51,12 +54,6 @@ def test_the_list_can_be_read_back_and_names_terms_and_wheels(tmp_path):
     assert numpy["externalReferences"][0]["hashes"][0]["content"] == "b" * 64
     (whole,) = (each for each in told["dependencies"] if each["ref"] == "pkg:pypi/rubato@0.1.0")
     assert len(whole["dependsOn"]) == 4
-
-
-def test_the_same_parts_give_the_same_list(tmp_path):
-    listed = pinned(tmp_path)
-    assert parts.bill("0.1.0", listed) == parts.bill("0.1.0", listed)
-    assert parts.bill("0.1.0", listed) != parts.bill("0.1.0", listed[1:])
 
 
 def test_all_that_is_installed_is_listed_with_its_licence():
@@ -78,6 +75,8 @@ def project(folder: Path, number: str, said: str) -> Path:
 def test_the_newest_version_is_told_and_no_older_one(tmp_path):
     root = project(tmp_path, "0.2.0", "## 0.2.0 (soon)\n\n- New.\n\n## 0.1.0\n\n- Old.\n")
     assert (version(root), changes(root)) == ("0.2.0", "- New.")
+    assert version() in (Path(__file__).parents[3] / "CHANGELOG.md").read_text()
+    assert changes()  # our own are in step
 
 
 @pytest.mark.parametrize(
@@ -91,8 +90,3 @@ def test_the_newest_version_is_told_and_no_older_one(tmp_path):
 def test_a_release_nobody_wrote_about_is_none(said, word, tmp_path):
     with pytest.raises(SetupError, match=word):
         changes(project(tmp_path, "0.2.0", said))
-
-
-def test_our_own_are_in_step():
-    assert version() in (Path(__file__).parents[3] / "CHANGELOG.md").read_text()
-    assert changes()

@@ -45,11 +45,7 @@ def styled(paragraph: Paragraph, style: Style) -> list[str]:
 
 def test_marks_become_looks():
     heading, needs, whisk, add, salt, pans, code, enjoy = read(RECIPE)
-    assert (heading.text, heading.shape, heading.level) == (
-        "Pancakes for four",
-        Shape.HEADING,
-        2,
-    )
+    assert (heading.text, heading.shape, heading.level) == ("Pancakes for four", Shape.HEADING, 2)
     assert heading.runs == (Run(9, 17, Style(slanted=True)),)
     assert needs.text == "You need flour, a * and 1 & 2:"
     assert styled(needs, Style(strong=True)) == ["flour"]
@@ -70,14 +66,6 @@ def test_what_bears_no_marks_loads_no_parser(monkeypatch):
     ]
 
 
-def test_nor_does_a_long_text(monkeypatch):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
-    shown = texts("It is ten, as I said. " * 200 + "\n\n  So \n it is. ")
-    assert "".join(shown[:-1]).split() == ("It is ten, as I said. " * 200).split()
-    assert max(map(len, shown)) <= LONGEST
-    assert shown[-1] == "So\nit is."
-
-
 def test_a_table_becomes_cells():
     before, *cells, end, after = read(
         "Two:\n\n| Name | *Price* |\n|:---|---:|\n| a \\| b | 5 |\n| c\n\nSo."
@@ -88,17 +76,6 @@ def test_a_table_becomes_cells():
     assert places == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
     assert {each.cell.align for each in cells[1::2] if each.cell} == {Align.RIGHT}
     assert (end.text, end.shape) == ("", Shape.AFTER)
-
-
-@pytest.mark.parametrize(
-    "table", ["a | b\n--|--\n1 | 2", "|a|b|\n|-|-|\n|1|2|", "a|b\n:-:|-\n1|2|3"]
-)
-def test_a_table_needs_no_outer_bars(table):
-    assert texts(table) == ["a", "b", "1", "2", ""]
-
-
-def test_what_only_has_bars_is_no_table():
-    assert texts("a | b\nc | d") == ["a | b\nc | d"]
 
 
 GROWING = (
@@ -148,57 +125,13 @@ def test_a_word_is_found_where_it_is_shown_and_back():
         assert hits[0][0].source(hits[0][1].start) == start
 
 
-def test_a_word_with_its_marks_is_shown_without_them():
-    (paragraph,) = read("It is **really** ten.")
-    span = paragraph.shown(Span(6, 16))
-    assert paragraph.text[span.start : span.end] == "really"
-
-
-def test_more_text_touches_only_the_end():
-    markup = Markup()
-    markup.show("# One\n\ntwo *three*\n\nfour")
-    before = list(markup.paragraphs)
-    assert markup.show("# One\n\ntwo *three*\n\nfour five") == 2
-    assert markup.paragraphs[:2] == before[:2]
-    assert markup.paragraphs[2].grew_from(before[2])
-    assert markup.show("# Other") == 0
-    assert [each.text for each in markup.paragraphs] == ["Other"]
-
-
 MARKS = (
-    "|",
-    "|--|--|",
-    "\n| a | b |\n|--|--|\n",
-    "**",
-    "*",
-    "_",
-    "`",
-    "```",
-    "# ",
-    "- ",
-    "1. ",
-    "> ",
-    "---",
-    "[",
-    "](",
-    ")",
-    "!",
-    "\\",
-)
+    "|", "|--|--|", "\n| a | b |\n|--|--|\n", "**", "*", "_", "`", "```", "# ", "- ", "1. ", "> ",
+    "---", "[", "](", ")", "!", "\\",
+)  # fmt: skip
 OTHERS = (
-    "a",
-    "b c ",
-    " ",
-    "\n",
-    "\n\n",
-    "&amp;",
-    "&#x202e;",
-    "<b>",
-    "\U0001f600",
-    "\t",
-    "\r\n",
-    "\0",
-)
+    "a", "b c ", " ", "\n", "\n\n", "&amp;", "&#x202e;", "<b>", "\U0001f600", "\t", "\r\n", "\0",
+)  # fmt: skip
 PIECES = st.sampled_from(MARKS + OTHERS)
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QTextCursor, QTextTable
 from PySide6.QtWidgets import QApplication
 
-from app.conversation.reply.paragraph import LONGEST, ROWS
+from app.conversation.reply.paragraph import LONGEST
 from app.conversation.view import Conversation
 from engine.api import Ending, Heard, ReplyDelta, WordHeard
 from tests.benchmarks.long_reply import SHAPES
@@ -78,18 +78,6 @@ def test_a_table_that_comes_in_pieces_ends_as_if_it_had_come_at_once(
     assert list(map(cells, tables(conversation))) == list(map(cells, tables(whole)))
 
 
-def test_a_long_table_has_parts_whose_columns_agree(conversation):
-    write(conversation, SQUARES)
-    parts = tables(conversation)
-    assert [part.rows() for part in parts] == [ROWS, ROWS, ROWS, 41 - 3 * ROWS]
-    widths = {tuple(each.rawValue() for each in constraints(part)) for part in parts}
-    assert len(widths) == 1
-
-
-def constraints(table: QTextTable) -> list:
-    return table.format().toTableFormat().columnWidthConstraints()
-
-
 def test_a_word_is_marked_in_its_cell_and_found_there(conversation):
     write(conversation, TABLE)
     QApplication.processEvents()
@@ -105,22 +93,6 @@ def test_a_word_is_marked_in_its_cell_and_found_there(conversation):
 
 def scrolled(conversation: Conversation) -> QPoint:
     return QPoint(0, conversation.verticalScrollBar().value())
-
-
-def test_a_bubble_holds_its_table_at_every_width(conversation):
-    write(conversation, "See:\n\n" + SQUARES)
-    exchange = conversation.transcript.exchanges[0]
-    for width in (300, 900, 500):
-        conversation.resize(width, 400)
-        QApplication.processEvents()
-        document = conversation.document()
-        bubble = document.bubble_rect(exchange)
-        assert bubble.left() >= 0
-        assert bubble.right() <= conversation.viewport().width()
-        for table in tables(conversation):
-            last = table.cellAt(table.rows() - 1, table.columns() - 1).lastCursorPosition()
-            rect = document.documentLayout().blockBoundingRect(last.block())
-            assert bubble.contains(rect)
 
 
 def test_another_reply_leaves_nothing_of_a_table_behind(conversation):

@@ -7,7 +7,7 @@ import pytest
 from app.presence.command_handler import CommandHandler
 from app.presence.keys.chord import Chord, parse
 from app.presence.keys.global_keys import GlobalKeys
-from app.presence.keys.source import Action, KeySource, NoKeys
+from app.presence.keys.source import Action, KeySource
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, StopReply
 
 
@@ -82,28 +82,10 @@ def test_a_key_that_is_taken_away_while_held_is_let_go(keys, source, posted):
     assert posted == [PressTalk(), ReleaseTalk()]
 
 
-def test_without_a_key_nothing_is_opened(window):
-    def never() -> KeySource:
-        raise AssertionError("a source was made")
-
-    GlobalKeys(CommandHandler(), never, window).choose(dict.fromkeys(Action, ""))
-
-
 def test_a_key_that_cannot_be_is_said_and_the_others_work(keys, source, failures):
+    keys.choose(dict.fromkeys(Action, ""))
+    assert (source.chords, failures) == ({}, [])
     keys.choose({Action.TALK: "A", Action.STOP: "F8"})
     assert list(source.chords) == [Action.STOP]
     assert "'A' alone would be taken" in failures[0]
     assert "Ctrl" in failures[0]
-
-
-def test_why_a_key_is_lost_is_said(keys, source, failures):
-    keys.choose({Action.TALK: "F9"})
-    source.lost.emit("Another program has it.")
-    assert failures == ["A global key does not work. Another program has it."]
-
-
-def test_a_system_without_global_keys_names_the_command_line(window, failures):
-    keys = GlobalKeys(CommandHandler(), lambda: NoKeys("Bind `rubato talk toggle`."), window)
-    keys.failed.connect(lambda message, hint: failures.append(hint))
-    keys.choose({Action.TALK: "F9"})
-    assert failures == ["Bind `rubato talk toggle`."]

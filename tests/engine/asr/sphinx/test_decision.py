@@ -15,13 +15,6 @@ def heard(text: str, least: float, *, unseen: int = 0, score: float = -3.0) -> H
     return Hypothesis(words, (*[1.0] * (len(words) - 1), least)[: len(words)], unseen, score)
 
 
-def test_a_clear_phrase_needs_no_second_opinion():
-    likely = sure(heard("what time is it", 0.9))
-    assert likely is not None
-    assert likely.text == "what time is it"
-    assert likely.confidence > 0.9
-
-
 @pytest.mark.parametrize(
     "doubtful",
     [heard("do you thank it till are", 0.9, unseen=5), heard("what are one", 0.05, unseen=2)],
@@ -50,26 +43,6 @@ def test_others_need_one(doubtful):
 )
 def test_what_explains_the_sound_better_is_believed(phrase, free, believed):
     assert choose(phrase, free).text == believed
-
-
-@given(CHANCES, CHANCES, st.integers(0, 8))
-def test_confidence_never_falls_when_the_least_sure_word_is_surer(one, other, unseen):
-    low, high = sorted((one, other))
-    unsure, surer = (sure(heard("what time is it", p, unseen=unseen)) for p in (low, high))
-    if unsure is not None:
-        assert surer is not None
-        assert surer.confidence >= unsure.confidence
-
-
-@given(CHANCES, st.integers(0, 8), st.integers(0, 8), SCORES, SCORES)
-def test_confidence_never_rises_with_steps_no_phrase_makes(least, one, other, score, free_score):
-    few, many = sorted((one, other))
-    free = heard("what time was that", 0.5, score=free_score)
-    phrases = [heard("what time is it", least, unseen=n, score=score) for n in (few, many)]
-    fewer, more = (choose(phrase, free) for phrase in phrases)
-    if more.text == "what time is it":
-        assert fewer.text == more.text
-        assert fewer.confidence >= more.confidence
 
 
 @given(CHANCES, CHANCES, st.integers(0, 99), SCORES, SCORES)

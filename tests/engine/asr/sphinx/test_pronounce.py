@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.asr.sphinx.pronounce import in_pieces, pronounce
+from engine.asr.sphinx.pronounce import pronounce
 
 DICTIONARY = {
     "meter": "M IY T ER",
@@ -57,12 +57,3 @@ def test_whatever_the_word_the_phones_are_of_the_models_set(word):
     phones = pronounce(word, DICTIONARY.get)
     assert phones is None or set(phones.split()) <= PHONES
     assert phones is not None or not set(word) & set(string.ascii_lowercase)
-
-
-def test_a_word_without_letters_has_no_phones():
-    assert pronounce("'", DICTIONARY.get) is None
-
-
-def test_long_pieces_go_before_short_ones_and_unknown_ones_are_passed_over():
-    assert in_pieces("a-tsha", {"t": "T", "s": "S", "tsh": "CH", "a": "AA"}) == "AA CH AA"
-    assert in_pieces("-", {"a": "AA"}) == ""

@@ -9,7 +9,6 @@ import pytest
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.recogniser import SphinxRecogniser
 from engine.errors import ModelError, RecogniserError
-from engine.settings import RecogniserSettings
 
 COUNTS = ["one", "two", "three", "five", "ten", "fifteen", "twenty", "thirty", "forty five"]
 PHRASES = [
@@ -58,20 +57,11 @@ def test_a_skill_sentence_is_heard_word_for_word(recogniser, say, text):
     assert 0.3 < heard.confidence <= 1.0
 
 
-@pytest.mark.parametrize("text", ["stop", "wait", "no", "hang on"])
-def test_a_word_that_halts_a_reply_is_heard_as_it_is(recogniser, say, text):
-    assert pushed(recogniser, say(text)).overlapping().text == text
-
-
-@pytest.mark.parametrize("text", ["all right", "okay", "I know"])
-def test_a_nod_is_heard_as_it_is(recogniser, say, text):
+@pytest.mark.parametrize(
+    "text", ["stop", "wait", "no", "hang on", "all right", "okay", "I know", "talk faster"]
+)
+def test_what_is_said_into_a_reply_is_heard_as_it_is(recogniser, say, text):
     assert pushed(recogniser, say(text)).overlapping().text == text.lower()
-
-
-@pytest.mark.parametrize("text", ["what time is it", "talk faster"])
-def test_what_does_not_overlap_is_heard_as_ever(recogniser, say, text):
-    heard = pushed(recogniser, say(text)).finish()
-    assert pushed(recogniser, say(text)).overlapping() == heard
 
 
 @pytest.mark.parametrize(
@@ -94,21 +84,10 @@ def test_silence_and_white_noise_are_nothing_heard(recogniser, level):
     assert (heard.text, heard.confidence) == ("", 0.0)
 
 
-@pytest.mark.parametrize("samples", [0, 1, 400])
-def test_hardly_any_audio_is_nothing_heard(recogniser, samples):
-    assert pushed(recogniser, np.zeros(samples, np.float32)).finish().text == ""
-
-
-def test_a_quiet_voice_is_heard_like_a_loud_one(recogniser, say):
-    pcm = say("convert ten miles to kilometers")
-    assert pushed(recogniser, pcm * 0.05).finish().text == "convert ten miles to kilometers"
-
-
-def test_broken_samples_do_no_harm(recogniser, say):
-    pcm = say("what time is it").copy()
-    pcm[:200] = np.nan
-    pcm[200:400] = np.inf
-    assert pushed(recogniser, pcm).finish().text == "what time is it"
+def test_a_quiet_voice_with_broken_samples_is_heard_like_a_loud_one(recogniser, say):
+    pcm = say("convert ten miles to kilometers") * 0.05
+    pcm[:200], pcm[200:400] = np.nan, np.inf
+    assert pushed(recogniser, pcm).finish().text == "convert ten miles to kilometers"
 
 
 def test_a_word_no_dictionary_has_can_be_heard(recogniser, say):
@@ -130,45 +109,24 @@ def test_the_transcript_does_not_depend_on_what_was_heard_before(recogniser, say
     pcm = say("convert ten miles to kilometers")
     first = pushed(recogniser, pcm).finish()
     pushed(recogniser, say("she never liked the taste of coffee") * 0.05).finish()
+    thrown_away = pushed(recogniser, say("what time is it"))
+    thrown_away.close()
+    thrown_away.close()  # twice is allowed
+    assert thrown_away.partial() == ""
     assert pushed(recogniser, pcm).finish() == first
-
-
-def test_a_thrown_away_utterance_leaves_nothing_to_the_next(recogniser, say):
-    pushed(recogniser, say("what time is it")).close()
-    assert pushed(recogniser, say("stop")).finish().text == "stop"
-
-
-def test_opening_the_next_utterance_throws_the_last_away(recogniser, say):
-    pushed(recogniser, say("what time is it"))
-    assert pushed(recogniser, say("stop")).finish().text == "stop"
-
-
-def test_closing_twice_and_after_the_end_is_allowed(recogniser, say):
-    recognition = pushed(recogniser, say("stop"))
-    recognition.finish()
-    recognition.close()
-    recognition.close()
-    assert recognition.partial() == ""
 
 
 # ------------------------------------------------------------------- interim transcripts
 
 
-def test_an_interim_transcript_is_what_the_end_would_be(recogniser, say):
-    recognition = pushed(recogniser, say("what time is it"))
-    interim = recognition.interim(lambda: True)
-    assert interim == recognition.finish()
-    assert interim.text == "what time is it"
-
-
-def test_interim_transcripts_do_not_change_what_is_final(recogniser, say):
+def test_an_interim_transcript_is_what_the_end_would_be_and_does_not_change_it(recogniser, say):
     pcm = say("convert ten miles to kilometers")
     whole = pushed(recogniser, pcm).finish()
     recognition = recogniser.open()
     for first in range(0, len(pcm), 8000):
         recognition.push(pcm[first : first + 8000])
-        recognition.interim(lambda: True)
-    assert recognition.finish() == whole
+        interim = recognition.interim(lambda: True)
+    assert interim == whole == recognition.finish()
 
 
 def test_speech_after_an_interim_transcript_is_added_to_the_text_so_far(recogniser, say):
@@ -201,14 +159,6 @@ def test_the_text_so_far_grows_while_the_person_speaks(recogniser, say):
     assert seen[0] == ""
     assert any(text.startswith("set a timer") for text in seen[: len(seen) * 3 // 4])
     assert seen[-1] == "set a timer for forty five minutes"
-
-
-def test_other_talk_so_far_is_a_few_words_and_an_ellipsis(recogniser, say):
-    recognition = pushed(recogniser, say("the old man walked slowly down the street"))
-    text = recognition.partial()
-    recognition.close()
-    assert text.endswith("…")
-    assert len(text.split()) <= 4
 
 
 def test_a_long_utterance_is_settled_while_it_lasts(recogniser, say):
@@ -247,22 +197,13 @@ def test_listening_keeps_up_with_speech_and_lets_other_threads_run(recogniser, s
 # -------------------------------------------------------------- the decoder
 
 
-def test_without_phrases_the_open_model_listens(say):
-    recogniser = SphinxRecogniser([])
-    recognition = pushed(recogniser, say("the children were playing in the garden"))
-    assert "children" in recognition.partial()
-    assert recognition.finish().text == "the children were playing in the garden"
-
-
-def test_phrases_that_cannot_be_learned_are_left_out(say):
+def test_phrases_that_cannot_be_learned_are_left_out_and_without_any_the_open_model_listens(say):
     recogniser = SphinxRecogniser(["42 °C!", "stop", ""])
     assert "1 phrases" in recogniser.info.detail
     assert pushed(recogniser, say("stop")).finish().text == "stop"
-
-
-def test_the_recogniser_says_what_it_is(recogniser):
-    assert recogniser.info.name == "sphinx"
-    assert "PocketSphinx" in recogniser.info.detail
+    recognition = pushed(SphinxRecogniser([]), say("the children were playing in the garden"))
+    assert "children" in recognition.partial()
+    assert recognition.finish().text == "the children were playing in the garden"
 
 
 def test_a_missing_acoustic_model_is_a_model_error(monkeypatch):
@@ -307,9 +248,3 @@ def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
             decode()
     recognition.close()
     assert pushed(recogniser, say("stop")).finish().text == "stop"
-
-
-def test_no_other_language_than_english_is_taken(recogniser):
-    recogniser.adjust(RecogniserSettings(language="en"))
-    with pytest.raises(ModelError, match="English only, not 'de'"):
-        recogniser.adjust(RecogniserSettings(language="de"))

@@ -72,19 +72,17 @@ def test_what_was_heard_before_a_reset_does_not_count() -> None:
     assert listening.push(CALL[7 * HOP - 1 :]) is None
 
 
-def test_a_head_is_kept_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"not a head", b"PK\x03\x04"])
+def test_a_head_is_kept_as_it_was_and_what_is_none_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "deep" / "phrase.safetensors"
     head().save(file)
     windows = np.random.default_rng(1).random((3, HOPS, WIDTH), np.float32)
     assert load(file).scores(windows) == pytest.approx(head().scores(windows))
-
-
-@pytest.mark.parametrize("content", [b"", b"not a head", b"PK\x03\x04"])
-def test_what_is_no_head_is_refused(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "phrase.safetensors"
     file.write_bytes(content)
     with pytest.raises(ModelError, match="cannot be read"):
         load(file)
+    with pytest.raises(ModelError, match="does not load"):
+        Embedding(tmp_path)
 
 
 def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(
@@ -96,11 +94,6 @@ def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(
     head().save(head_file("hey rubato"))
     with pytest.raises(ModelError, match="does not load"):  # the networks are missing
         spotter(settings)
-
-
-def test_networks_that_are_missing_are_an_error_of_ours(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="does not load"):
-        Embedding(tmp_path)
 
 
 @pytest.mark.weights

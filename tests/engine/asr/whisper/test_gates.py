@@ -53,29 +53,14 @@ def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():
     assert text_of(thanks, speech_s=1.2) == "Thank you for watching!"
 
 
-def test_confidence_is_the_mean_probability_of_a_token():
-    heard = believe([Said(no_speech_prob=0.0)], speech_s=2.0, gates=Gates())
-    assert heard.confidence == pytest.approx(math.exp(-0.2))
+def test_confidence_grows_with_the_probability_and_falls_with_silence_and_what_was_dropped():
+    def confidence(*said: Said) -> float:
+        return believe(said, speech_s=5.0, gates=Gates()).confidence
 
-
-def test_confidence_grows_with_the_probability_and_falls_with_the_chance_of_silence():
-    def confidence(said: Said) -> float:
-        return believe([said], speech_s=2.0, gates=Gates()).confidence
-
+    assert confidence(Said(no_speech_prob=0.0)) == pytest.approx(math.exp(-0.2))
     assert confidence(Said(avg_logprob=-0.1)) > confidence(Said(avg_logprob=-0.5))
     assert confidence(Said(no_speech_prob=0.0)) > confidence(Said(no_speech_prob=0.4))
-
-
-def test_what_was_dropped_lowers_the_confidence_of_the_rest():
-    alone = believe([Said()], speech_s=5.0, gates=Gates())
-    beside = believe([Said(), Said(avg_logprob=-3.0)], speech_s=5.0, gates=Gates())
-    assert beside.confidence == pytest.approx(alone.confidence / 2)
-
-
-def test_joined_pieces_weigh_by_their_letters():
     joined = join([Belief("aaa", 1.0), Belief("", 0.0), Belief("b", 0.0)])
-    assert joined == Belief("aaa b", 0.75)
-
-
-def test_nothing_joined_is_nothing_heard():
-    assert join([]) == Belief("", 0.0)
+    assert joined == Belief("aaa b", 0.75)  # pieces weigh by their letters
+    beside = confidence(Said(), Said(avg_logprob=-3.0))
+    assert beside == pytest.approx(confidence(Said()) / 2)

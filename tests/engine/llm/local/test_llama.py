@@ -7,15 +7,13 @@ import pytest
 pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import ChangeRate, Message, Role, StartTimer, StopSpeaking, TextDelta
-from engine.llm.history import INTERRUPTED
+from engine.llm.base import Message, Role, StartTimer, TextDelta
 from engine.llm.local import llama
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.replies import text
 
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
 CALL = '<tool_call>{"name": "set_timer", "arguments": {"duration": "ten minutes"}}</tool_call>'
-STOP_CALL = '<tool_call>{"name": "stop_speaking", "arguments": {}}</tool_call>'
 TOOL_TEMPLATE = (
     "{% if tools %}{% for t in tools %}{% endfor %}<tool_call>{% endif %}"
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}"
@@ -54,29 +52,6 @@ def says(after, said):
     return dict(zip([after, *pieces], pieces, strict=False))
 
 
-def test_a_model_answers_in_pieces(load, asked, situation):
-    deltas = list(load(ENDS).reply(asked, situation))
-
-    assert text(deltas) == "William Shakespeare."
-    assert len([delta for delta in deltas if delta.text]) == 2
-
-
-def test_a_model_says_what_it_is(load):
-    assert load().info.name == "llama"
-    assert load().info.detail == "tiny"
-
-
-def test_closing_the_reply_computes_no_further_token(load, asked, situation):
-    model = load()
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
-    evaluated = count_evaluated(model)
-    reply.close()
-
-    assert evaluated == []
-
-
 def test_one_token_is_computed_for_each_piece(load, asked, situation):
     model = load()
     reply = model.reply(asked, situation)
@@ -85,8 +60,20 @@ def test_one_token_is_computed_for_each_piece(load, asked, situation):
         if text([next(reply)]):
             counts.append(model._llama.n_tokens)
     reply.close()
-
     assert counts == list(range(counts[0], counts[0] + 6))
+    assert model.info.name == "llama"
+    assert model.info.detail == "tiny"
+
+
+def test_closing_the_reply_computes_no_further_token_and_the_next_is_whole(load, asked, situation):
+    model = load(ENDS)
+    reply = model.reply(asked, situation)
+    while not text([next(reply)]):
+        pass
+    evaluated = count_evaluated(model)
+    reply.close()
+    assert evaluated == []
+    assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
 def test_temperature_and_system_prompt_change_without_loading(load, asked, situation):
@@ -99,19 +86,8 @@ def test_temperature_and_system_prompt_change_without_loading(load, asked, situa
         asked_for.append(named["temperature"]) or create(**named)
     )
     list(model.reply(asked, situation))
-
     assert asked_for == [1.5]
     assert "Be brief." in model._next_prompt((), "x")
-
-
-def test_a_reply_after_an_interrupted_one_is_whole(load, asked, situation):
-    model = load(ENDS)
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
-    reply.close()
-
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
 def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, situation):
@@ -120,36 +96,33 @@ def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, situation):
     reply = model.reply(question, situation)
     assert next(reply) == TextDelta("")
     reply.close()
-
     assert 0 < model._llama.n_tokens <= llama.CPU_SLICE_TOKENS
 
 
 def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked):
     model = load(ENDS)
     first = text(model.reply(asked, situation))
+    said = [*asked, Message(Role.ASSISTANT, first)]
+    list(model.warm(said))
+    assert list(model.warm(said)) == []  # it is ready
     evaluated = count_evaluated(model)
-    grown = [*asked, Message(Role.ASSISTANT, first), Message(Role.USER, "Why?")]
-    assert text(model.reply(grown, situation)) == first
-
+    assert text(model.reply([*said, Message(Role.USER, "Why?")], situation)) == first
     assert sum(evaluated) < 40  # not the system prompt and the first question again
 
 
-def test_what_is_known_of_the_next_prompt_is_read_before_the_question(load, situation, asked):
-    model = load(ENDS, context_tokens=2048, context=2048)
-    history = [Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Good day to you.")]
+@pytest.mark.parametrize(
+    "history",
+    [[], [Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Good day to you.")]],
+    ids=["nothing said", "a turn"],
+)
+def test_what_is_known_of_the_next_prompt_is_read_before_the_question(
+    load, situation, asked, history
+):
+    model = load(ENDS, TOOL_TEMPLATE, context=8192, context_tokens=8192)
     assert len(list(model.warm(history))) > 1
     evaluated = count_evaluated(model)
     assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
-
     # The question's letters, the beginning of the reply, and its tokens; the rest was there.
-    assert sum(evaluated) < 30
-
-
-def test_the_system_prompt_is_read_before_anything_was_said(load, situation, asked):
-    model = load(ENDS, TOOL_TEMPLATE, context=8192, context_tokens=8192)
-    list(model.warm([]))
-    evaluated = count_evaluated(model)
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
     assert sum(evaluated) < 30
 
 
@@ -160,20 +133,10 @@ def test_getting_ready_can_be_given_up_and_loses_nothing(load, situation, asked)
     next(warming)
     warming.close()
     done = model._llama.n_tokens
-
     assert 0 < done <= llama.WARM_SLICE_TOKENS
     evaluated = count_evaluated(model)
     assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
     assert done + sum(evaluated) == model._llama.n_tokens
-
-
-def test_a_model_that_is_ready_has_nothing_to_do(load, situation, asked):
-    model = load(ENDS)
-    said = text(model.reply(asked, situation))
-    history = [*asked, Message(Role.ASSISTANT, said)]
-    list(model.warm(history))
-
-    assert list(model.warm(history)) == []
 
 
 def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
@@ -183,82 +146,46 @@ def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
     list(model.warm(history))
     evaluated = count_evaluated(model)
     text(model.reply([*history, Message(Role.USER, "Who?")], situation))
-
     assert sum(evaluated) < 30
-
-
-def test_a_conversation_that_cannot_be_told_is_a_clear_error_also_before_the_question(load):
-    with pytest.raises(LanguageModelError, match="template"):
-        list(load(ENDS, "{{ raise_exception('never') }}").warm([]))
-
-
-def test_another_conversation_replaces_what_was_in_the_cache(load, situation, asked):
-    model = load(ENDS)
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
-    other = [Message(Role.USER, "Something else entirely, and rather longer: " + "y" * 90)]
-
-    assert text(model.reply(other, situation)) == "William Shakespeare."
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
 def test_an_endless_model_stops_at_the_end_of_its_context(load, asked, situation):
     said = text(load(context_tokens=256).reply(asked, situation))
-
     assert said.startswith("one two three four one")
     assert len(said.split()) < 256
 
 
-def test_old_turns_are_dropped_when_the_context_is_full(load, situation):
+def test_old_turns_are_dropped_when_the_context_is_full_but_no_message_is_cut(load, situation):
     model = load(ENDS, context_tokens=512)
     history = []
     for number in range(40):
         history += [Message(Role.USER, f"Question {number}"), Message(Role.ASSISTANT, "Yes.")]
     history.append(Message(Role.USER, "Who wrote Hamlet?"))
-
     assert text(model.reply(history, situation)) == "William Shakespeare."
-
-
-def test_a_message_longer_than_the_context_is_a_clear_error(load, situation, asked):
-    model = load(ENDS)
-
     with pytest.raises(LanguageModelError, match="too long"):
         list(model.reply([Message(Role.USER, "word " * 2000)], situation))
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
-
-
-def test_an_interruption_is_told_to_the_model(load):
-    model = load(ENDS)
-    prompt = model._prompt([{"role": "assistant", "content": f"It was{INTERRUPTED}"}])
-
-    assert "[interrupted by the user here]" in prompt
+    assert text(model.reply(history, situation)) == "William Shakespeare."
 
 
 def test_a_template_without_a_system_role_gets_the_prompt_in_the_first_question(
     load, asked, situation
 ):
     model = load(ENDS, NO_SYSTEM)
-
     assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
-def test_a_template_that_always_fails_is_a_clear_error(load, asked, situation):
+def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
+    load, asked, situation
+):
     model = load(ENDS, "{{ raise_exception('never') }}")
-
-    for history in ([], asked):
+    for said in (model.reply([], situation), model.reply(asked, situation), model.warm([])):
         with pytest.raises(LanguageModelError, match="template"):
-            list(model.reply(history, situation))
-
-
-def test_thoughts_are_not_spoken(load, asked, situation):
-    follows = {"<|assistant|>": "<think>", "<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
-
-    assert text(load(follows).reply(asked, situation)) == "Yes."
+            list(said)
 
 
 def test_a_thought_the_template_has_begun_is_not_spoken(load, asked, situation):
     follows = {"<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
     template = "{% for m in messages %}{{ m.content }}{% endfor %}<think>"
-
     assert text(load(follows, template).reply(asked, situation)) == "Yes."
 
 
@@ -266,7 +193,6 @@ def test_a_tool_is_called_and_its_result_answered(load, asked, situation):
     follows = {**says("<|assistant|>", CALL), "<|tool|>": "It runs."}
     model = load(follows, TOOL_TEMPLATE, context=8192, context_tokens=8192)
     deltas = list(model.reply(asked, situation))
-
     actions = [delta for delta in deltas if isinstance(delta, StartTimer)]
     assert [action.seconds for action in actions] == [600.0]
     assert text(deltas) == "It runs."
@@ -276,66 +202,34 @@ def test_a_template_gets_the_arguments_of_a_call_as_an_object(load):
     call = {"function": {"name": "set_timer", "arguments": '{"duration": "1 hour"}'}}
     broken = {"function": {"name": "set_timer", "arguments": "{"}}
     message = {"role": "assistant", "content": "", "tool_calls": [call, broken]}
-
     assert "<|assistant|>1 hour" in load(ENDS, TOOL_TEMPLATE)._prompt([message])
-
-
-def test_tool_calls_come_to_an_end(load, asked, situation):
-    template = TOOL_TEMPLATE.replace("<|tool|>", "<|assistant|>")
-    model = load(says("<|assistant|>", CALL), template, context=8192, context_tokens=8192)
-    deltas = list(model.reply(asked, situation))
-
-    assert len([delta for delta in deltas if isinstance(delta, StartTimer)]) == 3
-    assert text(deltas) == "Timer set for 10 minutes."
-
-
-def test_without_a_template_for_tools_a_call_in_the_text_still_works(load, asked, situation):
-    deltas = list(load(says("<|assistant|>", STOP_CALL)).reply(asked, situation))
-
-    assert StopSpeaking() in deltas
-    assert text(deltas) == ""
-
-
-def test_a_command_is_carried_out_without_asking_the_model(load, situation):
-    model = load(ENDS)
-    deltas = list(model.reply([Message(Role.USER, "slower")], situation))
-
-    assert any(isinstance(delta, ChangeRate) for delta in deltas)
-    assert model._llama.n_tokens == 0
-
-
-def test_a_model_that_says_nothing_is_a_clear_error(load, asked, situation):
-    model = load({"<|assistant|>": "</s>"})
-
-    with pytest.raises(LanguageModelError, match="no answer"):
-        list(model.reply(asked, situation))
 
 
 def settings(model) -> LanguageModelSettings:
     return LanguageModelSettings(engine="llama", model=str(model))
 
 
-def test_a_missing_file_is_named(skills, tmp_path):
-    with pytest.raises(ModelError, match=r"no readable model file .*gone\.gguf"):
-        llama.open_file(settings(tmp_path / "gone.gguf"), skills)
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("gone.gguf", r"no readable model file .*gone\.gguf"),
+        (None, "No language model file"),
+        ("", "no readable model file"),  # the folder
+        ("song.mp3", r"song\.mp3 is not a GGUF"),
+    ],
+)
+def test_what_is_no_model_is_named(skills, tmp_path, name, refusal):
+    (tmp_path / "song.mp3").write_bytes(b"ID3" * 100)
+    with pytest.raises(ModelError, match=refusal):
+        llama.open_file(settings("" if name is None else tmp_path / name), skills)
 
 
-def test_no_file_at_all_is_said(skills):
-    with pytest.raises(ModelError, match="No language model file"):
-        llama.open_file(settings(""), skills)
-
-
-def test_a_folder_is_no_model(skills, tmp_path):
-    with pytest.raises(ModelError, match="no readable model file"):
-        llama.open_file(settings(tmp_path), skills)
-
-
-def test_another_kind_of_file_is_named(skills, tmp_path):
-    path = tmp_path / "song.mp3"
-    path.write_bytes(b"ID3" * 100)
-
-    with pytest.raises(ModelError, match=r"song\.mp3 is not a GGUF"):
-        llama.open_file(settings(path), skills)
+@pytest.mark.parametrize(
+    ("template", "refusal"), [("", "no chat template"), ("{% if %}", "chat template of tiny")]
+)
+def test_a_model_without_a_usable_chat_template_is_refused(skills, make_gguf, template, refusal):
+    with pytest.raises(ModelError, match=refusal):
+        llama.open_file(settings(make_gguf(template=template)), skills)
 
 
 @pytest.mark.parametrize("kept", [0.001, 0.5, 0.99])
@@ -343,19 +237,8 @@ def test_a_file_cut_short_is_named(skills, tmp_path, make_gguf, kept):
     whole = make_gguf().read_bytes()
     path = tmp_path / "half.gguf"
     path.write_bytes(whole[: max(8, int(len(whole) * kept))])
-
     with pytest.raises(ModelError, match=r"half\.gguf could not be loaded"):
         llama.open_file(settings(path), skills)
-
-
-def test_a_model_without_a_chat_template_is_refused(skills, make_gguf):
-    with pytest.raises(ModelError, match="no chat template"):
-        llama.open_file(settings(make_gguf(template="")), skills)
-
-
-def test_a_template_that_is_no_template_is_refused(skills, make_gguf):
-    with pytest.raises(ModelError, match=r"chat template of tiny"):
-        llama.open_file(settings(make_gguf(template="{% if %}")), skills)
 
 
 def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch):
@@ -370,15 +253,6 @@ def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch)
     with pytest.raises(ModelError, match="not installed") as caught:
         llama.load(settings("model.gguf"), skills, lambda text, fraction: None)
     assert "pip install" in caught.value.hint
-
-
-def test_a_core_is_left_for_the_voice(monkeypatch):
-    monkeypatch.setattr(llama.psutil, "cpu_count", lambda logical=True: 8)
-    assert llama.thread_count() == 7
-    monkeypatch.setattr(llama.psutil, "cpu_count", lambda logical=True: 1)
-    assert llama.thread_count() == 1
-    monkeypatch.setattr(llama.psutil, "cpu_count", lambda logical=True: None)
-    assert llama.thread_count() == 1
 
 
 def count_evaluated(model) -> list[int]:

@@ -14,12 +14,10 @@ if not os.environ.get("CI"):
 
 from engine.api import Part, Ready, ReplyDelta, SendText, Settings, StopReply, WordHeard
 from engine.assets.packages import SMOLLM2
-from engine.errors import ModelError
 from engine.llm.base import Message, Role, TextDelta
 from engine.llm.local import llama
 from engine.messages.words import Ending
 from engine.settings import LanguageModelSettings
-from tests.engine.llm.local.test_llama import count_evaluated
 from tests.engine.llm.replies import text
 from tests.faults.whole import whole
 from tests.packaged import packaged
@@ -68,35 +66,10 @@ def asks(question: str) -> list[Message]:
     return [Message(Role.USER, question)]
 
 
-def test_a_real_model_passes_its_trial_and_streams_token_by_token(model, situation):
-    reply = model.reply(asks(STORY), situation)
-    tokens = []
-    while len(tokens) < 20:
-        if text([next(reply)]):
-            tokens.append(model._llama.n_tokens)
-    reply.close()
-
-    assert tokens == list(range(tokens[0], tokens[0] + 20))
-
-
-def test_a_real_reply_is_cut_within_a_token_and_the_next_is_whole(model, situation):
-    whole_reply = text(model.reply(asks(BRIEF), situation))
-    reply = model.reply(asks(STORY), situation)
-    while not text([next(reply)]):
-        pass
-    evaluated = count_evaluated(model)
-    reply.close()
-
-    assert evaluated == []
-    assert whole_reply
-    assert text(model.reply(asks(BRIEF), situation)) == whole_reply
-
-
 def test_a_real_template_is_kept_and_its_marks_are_tokens(model, situation):
     history = [*asks("Who are you?"), Message(Role.ASSISTANT, "A friend.")]
     prompt = model._next_prompt(history, "Why?")
     start, end = (model._llama.tokenize(mark, add_bos=False, special=True) for mark in MARKS)
-
     assert prompt == PROMPT
     assert len(start) == len(end) == 1
     tokens = model._tokenized(prompt)
@@ -121,17 +94,8 @@ def test_a_real_model_calls_nothing_it_was_not_given(model, situation, monkeypat
     monkeypatch.setattr(llama, "MAX_REPLY_TOKENS", 60)
     assert "tool" not in model._next_prompt((), "Why?")  # its template knows none
     deltas = list(model.reply(asks(question), situation))
-
     assert {type(delta) for delta in deltas} == {TextDelta}
     assert text(deltas)
-
-
-def test_a_real_file_that_was_damaged_is_told_and_not_loaded(file, skills, tmp_path):
-    damaged = tmp_path / "damaged.gguf"
-    damaged.write_bytes(file.read_bytes()[:50_000_000])
-
-    with pytest.raises(ModelError, match=r"damaged\.gguf could not be loaded"):
-        llama.load(settings(damaged), skills, lambda text, fraction: None)
 
 
 def test_the_whole_assistant_speaks_what_a_real_model_writes_and_stops_when_told(file):

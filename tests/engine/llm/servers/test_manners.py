@@ -101,10 +101,11 @@ def test_a_whole_reply_is_whole_whatever_else_is_sent(answer_to, parts):
     assert text(answer_to(sends(*parts))) == ANSWER
 
 
-def test_a_whole_answer_is_taken_though_a_stream_was_asked_for(answer_to):
+def test_a_whole_answer_is_taken_and_what_follows_the_models_turn_not_waited_for(answer_to):
     body = json.dumps(MESSAGE, indent=1).encode()
-
     assert text(answer_to(sends(body, kind="application/json"))) == ANSWER
+    rest = content("<|im_end|>\n<|im_start|>user\nAnd then?")
+    assert text(answer_to(sends(TEXT, rest, b"data: {{{\n\n"))) == ANSWER
 
 
 @pytest.mark.parametrize(
@@ -113,12 +114,6 @@ def test_a_whole_answer_is_taken_though_a_stream_was_asked_for(answer_to):
 def test_a_reply_that_just_stops_was_broken_off(answer_to, parts):
     with pytest.raises(LanguageModelError, match="broke off"):
         answer_to(sends(*parts))
-
-
-def test_what_follows_the_models_turn_is_not_waited_for(answer_to):
-    rest = content("<|im_end|>\n<|im_start|>user\nAnd then?")
-
-    assert text(answer_to(sends(TEXT, rest, b"data: {{{\n\n"))) == ANSWER
 
 
 # ------------------------------------------------------------------- characters
@@ -142,7 +137,6 @@ def test_half_a_character_in_a_call_does_not_keep_the_next_request_from_being_se
         "function": {"name": "spell", "arguments": r'{"word": "\ud83c"}'},
     }
     answer_to(calls(names, escaped), says(ANSWER))
-
     assert scripted.requests[1]["messages"][-3]["tool_calls"][0]["id"] == "a\ufffd"
     assert len(scripted.requests) == 2
 
@@ -167,7 +161,6 @@ def test_half_a_character_in_a_call_does_not_keep_the_next_request_from_being_se
 )
 def test_what_is_thought_is_shown_and_not_said(answer_to, delta):
     deltas = answer_to(sends(chunk(delta), TEXT, STOP))
-
     assert "".join(each.text for each in deltas if isinstance(each, ThoughtDelta)) == THOUGHT
     assert text(deltas) == ANSWER
 
@@ -175,7 +168,6 @@ def test_what_is_thought_is_shown_and_not_said(answer_to, delta):
 def test_a_thought_that_the_prompt_began_is_taken_back_once(answer_to):
     thinks = sends(content(f"{THOUGHT} "), content("</think>"), TEXT, STOP)
     first, second = answer_to(thinks), answer_to(thinks)
-
     assert first.index(Retraction()) < first.index(TextDelta(ANSWER))
     assert Retraction() not in second
     assert text(second) == ANSWER
@@ -203,25 +195,19 @@ def test_a_call_written_as_text_is_carried_out(scripted, answer_to, call):
     assert scripted.requests[1]["messages"][-1]["content"].startswith("It's 3:45 PM.")
 
 
-def test_a_call_of_an_unknown_tool_is_not_said(scripted, answer_to):
+def test_a_call_of_an_unknown_tool_is_not_said_and_arguments_may_be_an_object(scripted, answer_to):
     call = '[TOOL_CALLS][{"name": "get_weather", "arguments": {"place": "Rome"}}]'
-
     assert text(answer_to(says(call), says("I cannot know."))) == "I cannot know."
     assert "no tool called 'get_weather'" in scripted.requests[1]["messages"][-1]["content"]
+    spelled = {"index": 0, "id": "a", "function": {"name": "spell", "arguments": {"word": "Tea"}}}
+    answer_to(calls(spelled), says(ANSWER))
+    assert scripted.requests[-1]["messages"][-1]["content"] == "T, E, A."
 
 
 def test_a_call_without_an_offer_is_neither_carried_out_nor_said(scripted, answer_to):
     refuses = scripts.fails(400, "tools are not supported")
-
     assert text(answer_to(refuses, says("Hm.\n", ASKS_FOR_TIME))) == "Hm.\n"
     assert len(scripted.requests) == 2
-
-
-def test_arguments_that_are_an_object_are_understood(scripted, answer_to):
-    call = {"index": 0, "id": "a", "function": {"name": "spell", "arguments": {"word": "Tea"}}}
-    answer_to(calls(call), says(ANSWER))
-
-    assert scripted.requests[1]["messages"][-1]["content"] == "T, E, A."
 
 
 # ----------------------------------------------------------------------- faults
@@ -283,7 +269,6 @@ def busy(handler):
 @pytest.mark.parametrize("answer", [LOADS, busy])
 def test_a_server_that_loads_its_model_is_asked_again(scripted, answer_to, answer):
     deltas = answer_to(answer, answer, says(ANSWER))
-
     assert text(deltas) == ANSWER
     assert deltas.count(StillLoading()) == 1
     assert scripted.requests[0] == scripted.requests[2]
@@ -292,7 +277,6 @@ def test_a_server_that_loads_its_model_is_asked_again(scripted, answer_to, answe
 @pytest.mark.usefixtures("quick")
 def test_a_server_that_loads_for_too_long_is_given_up(answer_to, monkeypatch):
     monkeypatch.setattr(server, "LOADING_S", 0.0)
-
     with pytest.raises(LanguageModelError, match=r"still loading.*Loading model"):
         answer_to(LOADS)
 
@@ -304,7 +288,6 @@ def test_nobody_has_to_wait_while_a_server_loads(scripted, connect, asked, situa
     while next(reply) != StillLoading():
         pass
     reply.close()
-
     assert text(ask(model, asked, situation)) == ANSWER
 
 
@@ -313,7 +296,6 @@ def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, sit
     lists = [LOADS, scripts.lists_one]
     scripted.listing = lambda handler: lists.pop(0)(handler)
     scripted.script = [says(ANSWER)]
-
     assert text(ask(connect(scripted.address, model=""), asked, situation)) == ANSWER
 
 
@@ -329,5 +311,4 @@ def test_a_stream_is_begun_before_the_next_word_has_come(scripted, connect, aske
     while not said:
         said = text([next(reply)])
     reply.close()
-
     assert said == "The river"

@@ -51,18 +51,7 @@ def wait_for(port: int, process: subprocess.Popen) -> None:
 
 def test_a_real_server_answers_again_and_again(real_server, connect, asked, situation):
     model = connect(real_server, model="", temperature=0.0)
-
     assert text(ask(model, asked, situation)) == "William Shakespeare."
-    assert text(ask(model, asked, situation)) == "William Shakespeare."
-
-
-def test_a_real_server_answers_after_a_reply_was_closed(real_server, connect, asked, situation):
-    model = connect(real_server, temperature=0.0)
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
-    reply.close()
-
     assert text(ask(model, asked, situation)) == "William Shakespeare."
 
 
@@ -70,7 +59,6 @@ def test_a_conversation_too_long_for_a_real_server_is_a_clear_error(
     real_server, connect, situation
 ):
     model = connect(real_server, context_tokens=8192)
-
     # This server ends the stream before its first event; its reason is only in its own messages.
     with pytest.raises(LanguageModelError, match="broke off its answer"):
         ask(model, [Message(Role.USER, "word " * 1000)], situation)

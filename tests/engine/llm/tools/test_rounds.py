@@ -32,56 +32,44 @@ def reply(skills, situation):
     return start
 
 
-def test_white_space_before_the_first_word_is_dropped(reply):
-    assert text(reply(ScriptedModel(["\n", "\n Yes", ", ", "indeed."]))) == "Yes, indeed."
-
-
-def test_words_before_and_after_a_tool_are_apart(reply):
-    model = ScriptedModel(["Let me see.", TIME], ["It is late."])
-
-    assert text(reply(model)) == "Let me see. It is late."
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        ([["\n", "\n Yes", ", ", "indeed."]], "Yes, indeed."),
+        ([["Let me see.", TIME], ["It is late."]], "Let me see. It is late."),
+        ([[TIME], []], "It's 3:45 PM. Today is Monday, January 5th, 2026."),
+    ],
+    ids=["white space first", "words around a tool", "a silent model lets the skill speak"],
+)
+def test_what_is_said_is_put_together(reply, rounds, said):
+    assert text(reply(ScriptedModel(*rounds))) == said
 
 
 def test_the_model_sees_what_the_tool_said(reply):
     model = ScriptedModel([TIME], ["Late."])
     list(reply(model))
-
     assert model.sent[1][-1]["content"].startswith("It's 3:45 PM.")
     assert model.sent[1][: len(model.sent[0])] == model.sent[0]
 
 
-def test_a_silent_model_lets_the_skill_speak(reply):
-    assert text(reply(ScriptedModel([TIME], []))).startswith("It's 3:45 PM.")
-
-
 def test_a_model_told_to_be_silent_is_not_asked_again(reply):
     model = ScriptedModel([ToolCall("1", "stop_speaking", "{}")])
-
     assert list(reply(model)) == [StopSpeaking()]
 
 
-def test_an_empty_reply_is_a_fault(reply):
-    with pytest.raises(LanguageModelError, match="no answer"):
-        list(reply(ScriptedModel(["", " \n"])))
+def test_waiting_and_thoughts_pass_through_and_alone_are_a_fault(reply):
+    thought = ThoughtDelta(" Hm.")
+    passed = [TextDelta(""), thought, TextDelta("Yes.")]
+    assert list(reply(ScriptedModel(["", thought, "Yes."]))) == passed
+    for silent in (["", " \n"], [thought]):
+        with pytest.raises(LanguageModelError, match="no answer"):
+            list(reply(ScriptedModel(silent)))
 
 
 def test_a_certain_skill_answers_before_the_model(reply):
     model = ScriptedModel()
-
     assert any(isinstance(delta, ChangeRate) for delta in reply(model, "speak slower"))
     assert model.sent == []
-
-
-def test_waiting_passes_through(reply):
-    assert next(reply(ScriptedModel(["", "Yes."]))) == TextDelta("")
-
-
-def test_thoughts_pass_through_and_are_not_said(reply):
-    thought = ThoughtDelta(" Hm.")
-
-    assert list(reply(ScriptedModel([thought, "Yes."]))) == [thought, TextDelta("Yes.")]
-    with pytest.raises(LanguageModelError, match="no answer"):
-        list(reply(ScriptedModel([thought])))
 
 
 class Clock:
@@ -148,5 +136,4 @@ def test_closing_the_reply_closes_the_model(reply):
     deltas = reply(model)
     next(deltas)
     deltas.close()
-
     assert ended == [True]

@@ -61,11 +61,4 @@ SPELL = ("spell", '{"word": "Tea"}')
 )
 def test_every_way_to_write_calls_is_read(body, calls):
     read = [(call.name, call.arguments) for call in tool_calls([Tagged(body)])]
-
     assert read == calls
-
-
-def test_half_a_character_in_a_call_is_replaced():
-    (call,) = tool_calls([Tagged('{"name": "sp\\ud83c", "arguments": "\\udf89"}')])
-
-    assert (call.name, call.arguments) == ("sp\ufffd", "\ufffd")

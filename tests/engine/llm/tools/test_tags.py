@@ -44,36 +44,32 @@ def merged(parts):
     return joined
 
 
-def test_plain_text_passes_at_once():
-    assert list(TagSplitter().feed("1 < 2, said Anna")) == ["1 < 2, said Anna"]
-
-
-def test_thoughts_are_no_text():
-    assert split(["<think>Hm.</think>Yes."]) == [ThoughtDelta("Hm."), "Yes."]
-
-
-def test_a_thought_the_prompt_began_is_no_text():
-    assert split(["Hm.</think>Yes."], inside=THINK) == [ThoughtDelta("Hm."), "Yes."]
-
-
-def test_a_thought_is_passed_on_as_it_comes():
+def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_taken_back():
     assert list(TagSplitter(THINK).feed("Hm, so")) == [ThoughtDelta("Hm, so")]
+    assert list(TagSplitter().feed(f"{THOUGHT}</think>{ANSWER}")) == [ThoughtDelta(THOUGHT), ANSWER]
 
 
-def test_a_tool_call_is_taken_out():
-    assert split(["Wait. <tool_call>{}</tool_call> Done."]) == ["Wait. ", Tagged("{}"), " Done."]
+@pytest.mark.parametrize(
+    ("reply", "parts"),
+    [
+        ("<tool_call>{}", [Tagged("{}")]),  # never ends
+        ("<think>Hm.</th", [ThoughtDelta("Hm.</th")]),
+        ("a <thi", ["a <thi"]),
+        ("Yes.<|im_e", ["Yes."]),
+        ("<think>a<think>b</think>c</think>Yes.", [ThoughtDelta("abc"), "Yes."]),
+        ('<tool_response>{"time": "12"}</tool_response> It is noon.', ["It is noon."]),
+        ("<|im_start|>assistant\nYes.<|im_end|>", ["Yes."]),
+        ("<|start_header_id|>assistant<|end_header_id|>\n\nYes.", ["Yes."]),
+        ("[INST] Next? [/INST] Yes.", ["Yes."]),
+    ],
+)
+def test_marks_that_never_end_or_lie_within_others(reply, parts):
+    assert split([reply]) == parts
 
 
-def test_a_tool_call_that_never_ends_is_one():
-    assert split(["<tool_call>{}"]) == [Tagged("{}")]
-
-
-def test_a_thought_that_never_ends_is_no_text():
-    assert split(["<think>Hm.</th"]) == [ThoughtDelta("Hm.</th")]
-
-
-def test_half_a_tag_at_the_end_is_text():
-    assert split(["a <thi"]) == ["a <thi"]
+def test_an_answer_after_a_thought_that_only_names_the_tag_is_not_lost():
+    split_up = split(["<think>They ask about <think>.</think>It marks thoughts."])
+    assert split_up[-1] == "It marks thoughts."
 
 
 def test_an_endless_call_is_cut():
@@ -84,7 +80,6 @@ def test_an_endless_call_is_cut():
 @given(PIECES)
 def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
     whole = "".join(pieces)
-
     assert split([whole]) == split(pieces) == split(list(whole))
 
 
@@ -124,39 +119,15 @@ def test_whatever_marks_it_a_thought_is_no_text(reply):
     for cut in (1, 3, 1000):
         whole = reply.format(THOUGHT) + ANSWER
         pieces = [whole[at : at + cut] for at in range(0, len(whole), cut)]
-
         assert split(pieces) == [ThoughtDelta(THOUGHT), ANSWER]
 
 
 @pytest.mark.parametrize("mark", ["</think>", "</THOUGHT>", "[/THINK]", "assistantfinal"])
 def test_a_thought_the_prompt_began_is_taken_back_when_its_end_comes(mark):
     splitter = TagSplitter()
-
     assert list(splitter.feed(f"{THOUGHT} ")) == [f"{THOUGHT} "]
     assert list(splitter.feed(mark + ANSWER)) == [Retraction(), ANSWER]
     assert splitter.was_begun
-
-
-def test_what_is_not_given_out_yet_need_not_be_taken_back():
-    assert list(TagSplitter().feed(f"{THOUGHT}</think>{ANSWER}")) == [ThoughtDelta(THOUGHT), ANSWER]
-
-
-def test_several_thoughts_are_none_of_them_text():
-    reply = "<think>a</think>One. <thought>b</thought>Two. [THINK]c[/THINK]Three."
-
-    assert split([reply]) == [
-        *(ThoughtDelta("a"), "One. ", ThoughtDelta("b"), "Two. ", ThoughtDelta("c"), "Three.")
-    ]
-
-
-def test_a_thought_within_a_thought_ends_with_the_outer_one():
-    assert split(["<think>a<think>b</think>c</think>Yes."]) == [ThoughtDelta("abc"), "Yes."]
-
-
-def test_an_answer_after_a_thought_that_only_names_the_tag_is_not_lost():
-    split_up = split(["<think>They ask about <think>.</think>It marks thoughts."])
-
-    assert split_up[-1] == "It marks thoughts."
 
 
 def test_a_thought_that_was_assumed_and_never_ends_was_text():
@@ -184,7 +155,6 @@ def test_a_thought_that_was_assumed_and_never_ends_was_text():
 )
 def test_what_people_write_about_is_text(text):
     expected = text.replace("<s>", "").replace("</s>", "")
-
     assert split([text]) == split(list(text)) == [expected]
 
 
@@ -236,19 +206,8 @@ def test_a_mark_at_the_end_vanishes(mark):
 )
 def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
     splitter = TagSplitter()
-
     assert list(splitter.feed(ANSWER + rest)) == [ANSWER]
     assert splitter.over
-
-
-def test_the_heading_of_the_models_own_turn_is_left_out():
-    assert split(["<|im_start|>assistant\nYes.<|im_end|>"]) == ["Yes."]
-    assert split(["<|start_header_id|>assistant<|end_header_id|>\n\nYes."]) == ["Yes."]
-    assert split(["[INST] Next? [/INST] Yes."]) == ["Yes."]
-
-
-def test_half_a_special_token_at_the_end_is_not_text():
-    assert split(["Yes.<|im_e"]) == ["Yes."]
 
 
 # --------------------------------------------------------------------------- calls
@@ -299,9 +258,4 @@ def test_other_json_is_text(reply):
 
 def test_text_before_and_after_a_call_is_text():
     reply = f"Let me look.\n{NAMED}\nIt is noon."
-
     assert split(list(reply)) == ["Let me look.\n", Tagged(NAMED), "\nIt is noon."]
-
-
-def test_what_a_tool_answered_is_not_text():
-    assert split(['<tool_response>{"time": "12"}</tool_response> It is noon.']) == ["It is noon."]

@@ -1,0 +1,33 @@
+"""HTTP servers on loopback, which say nothing of their own and end with their context."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@contextmanager
+def running(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def serving(
+    answer: Callable[[BaseHTTPRequestHandler], None],
+) -> AbstractContextManager[ThreadingHTTPServer]:
+    """Answers every GET, on a port of its own."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer(self)
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    return running(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
