@@ -47,12 +47,12 @@ def test_no_two_have_one_temporary_name_and_each_is_a_whole_file_at_any_time(
     assert [entry.name for entry in tmp_path.iterdir()] == ["talk.wav"]
 
 
-@pytest.mark.parametrize("name", ["talk.wav", f".talk.wav.{os.getpid()}.part"])
+@pytest.mark.parametrize("name", ["talk.wav", ".talk.wav.{pid}.part"])
 def test_a_link_planted_under_its_name_is_replaced_not_followed(tmp_path: Path, name: str) -> None:
     """The second is the temporary name it used to have."""
     mine = tmp_path / "letter.txt"
     mine.write_text("Dear Anna")
-    (tmp_path / name).symlink_to(mine)
+    (tmp_path / name.format(pid=os.getpid())).symlink_to(mine)
     file = WaveFile(tmp_path / "talk.wav", 8_000)
     file.append(PCM)
     file.close()
