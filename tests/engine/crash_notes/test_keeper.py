@@ -1,8 +1,10 @@
 """Crash notes: taken down when something breaks, told once at the next start, kept small."""
 
+import logging
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,6 +82,16 @@ def test_a_fault_at_every_frame_does_not_fill_the_disk(notes, tmp_path):
         notes.note("a test", ValueError(SECRET))
     total = sum(file.stat().st_size for file in (tmp_path / "notes").iterdir())
     assert total < 512 * 1024
+
+
+def test_who_listened_before_is_heard_again_afterwards(notes):
+    before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
+    handlers = list(logging.getLogger().handlers)
+    notes.begin()
+    assert sys.excepthook is not before[0]
+    notes.end()
+    assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
+    assert logging.getLogger().handlers == handlers
 
 
 def test_where_nothing_can_be_written_the_program_goes_on(notes, tmp_path, monkeypatch):
