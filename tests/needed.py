@@ -1,9 +1,15 @@
 """What a test needs of the machine, and what becomes of it where that is missing."""
 
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+
+from engine.audio.devices import portaudio
+from tests.virtual_audio import VirtualAudio, missing_programs, virtual_audio
 
 
 def need(missing: Sequence[str]) -> None:
@@ -11,3 +17,15 @@ def need(missing: Sequence[str]) -> None:
     if missing:
         assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
         pytest.skip(f"needs {', '.join(missing)}")
+
+
+@contextmanager
+def own_card() -> Iterator[VirtualAudio]:
+    """A card whose devices the engine has found; where it cannot run, the test is skipped."""
+    need(missing_programs())
+    # Not tmp_path: its name is too long for a socket.
+    with tempfile.TemporaryDirectory(prefix="card") as folder:
+        with virtual_audio(Path(folder)) as card:
+            portaudio.refresh()  # it may have started before the card was there
+            yield card
+        portaudio.refresh()

@@ -22,16 +22,12 @@ for the engine is `engine.audio.devices.portaudio.refresh()`.
 import os
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import which
-
-from engine.audio.devices import portaudio
-from tests.needed import need
 
 MICROPHONE, SPEAKER, HEADSET = "vmic", "vspk", "vhead"  # also the names PortAudio lists
 _FEED = "vmic_in"  # the sink behind the microphone
@@ -236,15 +232,3 @@ def _serve(folder: Path, env: dict[str, str]) -> "subprocess.Popen[bytes]":
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-
-
-@contextmanager
-def own_card() -> Iterator[VirtualAudio]:
-    """A card whose devices the engine has found; where it cannot run, the test is skipped."""
-    need(missing_programs())
-    # Not tmp_path: its name is too long for a socket.
-    with tempfile.TemporaryDirectory(prefix="card") as folder:
-        with virtual_audio(Path(folder)) as card:
-            portaudio.refresh()  # it may have started before the card was there
-            yield card
-        portaudio.refresh()

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from engine.audio.devices import portaudio
-from tests.virtual_audio import VirtualAudio, own_card
+from tests.needed import own_card
+from tests.virtual_audio import VirtualAudio
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.virtual_audio import VirtualAudio, own_card
+from tests.needed import own_card
+from tests.virtual_audio import VirtualAudio
 
 
 @pytest.fixture(scope="session")
