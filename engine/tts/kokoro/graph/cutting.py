@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import helper, numpy_helper
 from safetensors.numpy import save_file
 
@@ -21,6 +20,7 @@ from engine.tts.kokoro.graph.decoder import (
     WEIGHTS,
     DecoderGraph,
 )
+from engine.tts.kokoro.graph.products import signs_are_exact
 from engine.tts.kokoro.graph.published import (
     DURATIONS,
     ENERGY,
@@ -30,13 +30,10 @@ from engine.tts.kokoro.graph.published import (
     STATES,
     Array,
     Published,
-    made,
 )
 
 _TIME: Final = "time axis"
 _BYTE: Final = 255  # the largest
-_LARGEST: Final = 127  # of a weight
-_ADDED: Final = 64  # products of the probe
 _CURVES: Final = ("F0_conv/Conv", "N_conv/Conv")
 
 
@@ -125,37 +122,13 @@ def _tables(published: Published, decoder: DecoderGraph) -> dict[str, Array]:
 
 
 def _levels(decoder: DecoderGraph) -> dict[str, int]:
-    """The largest byte that each entry of a convolution can hold here. Without VNNI, as on AVX2
-    alone, two products are added in 16 bits, which the largest weights must not leave.
+    """The largest byte that each entry of a convolution can hold here. Where two products are added
+    in 16 bits, the largest weights must not leave those.
     """
-    exact = _adds_exactly()
     levels = dict.fromkeys(decoder.entries, _BYTE)
-    for conv in decoder.convolutions.values():
-        largest = int(np.abs(conv.weight.astype(np.int16)).max())
-        if not exact:
-            levels[conv.entry] = min(levels[conv.entry], np.iinfo(np.int16).max // (2 * largest))
+    if not signs_are_exact():
+        for conv in decoder.convolutions.values():
+            largest = int(np.abs(conv.weight.astype(np.int16)).max())
+            most = np.iinfo(np.int16).max // (2 * largest)
+            levels[conv.entry] = min(levels[conv.entry], most)
     return levels
-
-
-def _adds_exactly() -> bool:
-    """Whether this processor adds two products of the largest bytes and weights exactly."""
-    result = np.float32(_BYTE * _LARGEST * _ADDED / 200)
-    constants = {
-        "unit": np.float32(1), "zero": np.uint8(0), "step": result,
-        "weight": np.full((1, _ADDED, 1), _LARGEST, np.int8), "sign": np.int8(0),
-    }  # fmt: skip
-    node = helper.make_node(
-        "QLinearConv", ["x", "unit", "zero", "weight", "unit", "sign", "step", "zero"], ["y"],
-        domain="com.microsoft", channels_last=1, kernel_shape=[1],
-    )  # fmt: skip
-    values = [
-        helper.make_tensor_value_info(name, onnx.TensorProto.UINT8, shape)
-        for name, shape in (("x", [1, 1, _ADDED]), ("y", [1, 1, 1]))
-    ]
-    tensors = [numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()]
-    probe = made([node], values[:1], values[1:], tensors)
-    session = onnxruntime.InferenceSession(
-        probe.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    (sums,) = session.run(None, {"x": np.full((1, 1, _ADDED), _BYTE, np.uint8)})
-    return bool(sums.item() == 200)
