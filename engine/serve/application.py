@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engine.errors import EngineError
 from engine.serve.doors import speaking, transcribing
-from engine.serve.doors.realtime.client import Conversing
+from engine.serve.doors.realtime.client import RealtimeClient
 from engine.serve.doors.requests import check_model, refusal
 from engine.serve.doors.streaming import Stream
 from engine.serve.guard import Access, Guard
@@ -51,7 +51,7 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
         WebSocketRoute("/v1/audio/speech/stream", Stream),
         Route("/v1/audio/voices", speaking.voices),
         Route("/v1/audio/transcriptions", transcribing.transcribe, methods=["POST"]),
-        WebSocketRoute("/v1/realtime", Conversing),
+        WebSocketRoute("/v1/realtime", RealtimeClient),
         Route("/v1/models", _list_models),
         Route("/v1/models/{name}", _show_model),
     ]

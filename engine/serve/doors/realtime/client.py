@@ -24,7 +24,7 @@ from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, fault
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
 
 
-class Conversing(EventEndpoint[ClientEvent]):
+class RealtimeClient(EventEndpoint[ClientEvent]):
     """One client's conversation."""
 
     kind = ClientEvent

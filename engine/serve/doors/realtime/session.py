@@ -70,7 +70,7 @@ class Transcription(Wire):
     language: Text = ""
 
 
-class Heard(Strict):
+class AudioInput(Strict):
     """`transcription` None: words are not sent back; `turn_detection` None: the client says itself
     when it has spoken.
     """
@@ -85,7 +85,7 @@ class Heard(Strict):
         return self.transcription.language if self.transcription else ""
 
 
-class Spoken(Paced):
+class AudioOutput(Paced):
     """How the client is spoken to."""
 
     format: SoundFormat = SoundFormat()
@@ -97,8 +97,8 @@ class Spoken(Paced):
 class Audio(Wire):
     """Both ways."""
 
-    input: Heard = Heard()
-    output: Spoken = Spoken()
+    input: AudioInput = AudioInput()
+    output: AudioOutput = AudioOutput()
 
 
 class Tool(Wire):
