@@ -34,7 +34,7 @@ from tests.faults.stories import (
     plugging,
     stories,
 )
-from tests.simulation.stepped import SteppedWorker, stepping
+from tests.simulation.stepped import FreeWorker, SteppedWorker, stepping
 from tests.stepped_clock import SteppedClock
 
 STEP_S = 0.01
@@ -50,12 +50,6 @@ def test_every_setting_is_changed_to_what_is_allowed_and_to_what_is_not() -> Non
     assert {key for key, _ in CHANGES} == set(keys())
     for key, value in CHANGES:
         change(Settings(), key, value)
-
-
-class FreeWorker(SteppedWorker):
-    """Costs no time, so that an example is the same on every machine."""
-
-    processor_s = staticmethod(lambda: 0.0)
 
 
 @dataclass

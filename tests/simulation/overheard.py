@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import soxr
+from numpy.typing import NDArray
 from scipy import signal
 
 from engine.audio.base import Pcm
@@ -87,7 +88,9 @@ class TappedModel:
 
 @dataclass(frozen=True)
 class HeardWords:
-    """How many words of an utterance were heard: `surely`, and `perhaps` while it fell silent."""
+    """How many words of an utterance were heard: `surely`, and `perhaps` while it fell silent or
+    began without a sound, as a t does.
+    """
 
     surely: int
     perhaps: int
@@ -98,10 +101,20 @@ def heard_words(said: Said, played: Pcm) -> list[HeardWords]:
     utterance that says the same again and again, one for each time.
     """
     begin = np.array([onset.sample / said.sample_rate for onset in said.onsets])
+    places = _places(said, played)
+    if not places:
+        return []
+    loud = np.flatnonzero(np.abs(np.concatenate(said.pcm)) > FAINT) / said.sample_rate
     return [
-        HeardWords(int(np.sum(begin < end - FADE_S)), int(np.sum(begin < end)))
-        for end in _places(said, played)
+        HeardWords(int(np.sum(begin < end - FADE_S)), int(np.sum(begin < _next(loud, end))))
+        for end in places
     ]
+
+
+def _next(loud: NDArray[np.float64], end: float) -> float:
+    """When something is heard again after `end`."""
+    at = int(np.searchsorted(loud, end))
+    return max(end, float(loud[at])) if at < len(loud) else end
 
 
 def _places(said: Said, played: Pcm) -> list[float]:

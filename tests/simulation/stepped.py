@@ -100,6 +100,12 @@ class SteppedWorker:
             return 0.05
 
 
+class FreeWorker(SteppedWorker):
+    """Costs no time, so that a trial is the same on every machine."""
+
+    processor_s = staticmethod(lambda: 0.0)
+
+
 class SteppedEngine:
     """An engine in a room. step() and run() let time pass; `events` has what was told, and when."""
 
@@ -111,8 +117,9 @@ class SteppedEngine:
         *,
         canceller: Callable[[Cleaning], EchoCanceller] = open_canceller,
         ears: str = BUILT_IN,
+        kind: type[SteppedWorker] = SteppedWorker,
     ) -> None:
-        """`ears` is the kind of recogniser, whatever the settings say."""
+        """`ears` is the kind of recogniser, whatever the settings say; `kind` that of threads."""
         self.clock = SteppedClock()
         self.room = Room(acoustics, voice_db=voice_db())
         self.devices = RoomDevices(self.room, self.clock)
@@ -123,6 +130,7 @@ class SteppedEngine:
         self._patches = ExitStack()
         self._settings = settings or Settings(speech=SPEECH)
         self._ears = ears
+        self._kind = kind
         self._factories = replace(standard_factories(), **self._own_parts(), canceller=canceller)
 
     def _own_parts(self) -> dict[str, Any]:
@@ -140,7 +148,7 @@ class SteppedEngine:
         return self.voice
 
     def __enter__(self) -> Self:
-        self._patches.enter_context(stepping(self._workers, self.clock))
+        self._patches.enter_context(stepping(self._workers, self.clock, self._kind))
         self._conductor = Conductor(self._factories, self._settings, None, self._tell)
         self._conductor.start()
         self.run(3.0)  # everything loads
