@@ -85,9 +85,10 @@ def own_settings() -> Settings:
 
 
 def redraw(line: str) -> None:
-    """Print the progress of something over the previous progress line."""
-    sys.stderr.write("\r" + plain(line))
-    sys.stderr.flush()
+    """Print the progress of something over the previous progress line; a file gets none."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r" + plain(line))
+        sys.stderr.flush()
 
 
 class LogFormatter(logging.Formatter):

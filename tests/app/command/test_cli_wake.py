@@ -1,6 +1,7 @@
 """`rubato wake`: which phrase is taught, and what is printed."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,15 @@ def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return phrases
 
 
-def test_a_phrase_is_taught_and_said_and_without_one_that_of_the_settings(taught, capsys):
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "file"])
+def test_a_phrase_is_taught_and_said_and_without_one_that_of_the_settings(
+    taught, terminal, capsys, monkeypatch
+):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     assert main(["wake", "hey robin hood"]) == 0
     told = capsys.readouterr()
     assert "hey robin hood" in told.out
-    assert "50 %" in told.err
+    assert ("50 %" in told.err) is terminal  # a file gets no line that is drawn over
     assert main(["wake", "--json"]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["phrase"] == "hey rubato"
