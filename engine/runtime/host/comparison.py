@@ -4,6 +4,7 @@ Invariant: everything happens on the calling thread; one model is loaded at a ti
 those of engine/tts/delays.py, as on the page that compares the systems, at their own pace.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,7 @@ from engine.tts.delays import (
     words_before_sound,
 )
 
+logger = logging.getLogger(__name__)
 TITLES: Final = {
     "starter": "VoXtream2",
     **{system.name: system.title for system in SYSTEMS},
@@ -138,7 +140,10 @@ class _Stage:
             raise
         except EngineError as error:
             note = joined((error.message, error.hint)) if error.hint else error.message
-            return replace(row, state=ComparisonState.ABSENT, note=note)
+        except Exception as error:  # whatever a library raises, the others speak
+            logger.exception("comparison failed system=%s", row.name)
+            note = Translatable("It failed: {error}.", error=error)
+        return replace(row, state=ComparisonState.ABSENT, note=note)
 
     def _spoken(self, row: Compared, model: TtsModel, voice: Voice, tell: Tell) -> Compared:
         take = _Take(self, row, model, voice, tell)

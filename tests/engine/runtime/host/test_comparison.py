@@ -18,7 +18,7 @@ from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import Settings, SpeechSettings
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable
-from engine.tts.base import Progress, TtsModel
+from engine.tts.base import Progress, TtsModel, Voice
 from engine.tts.delays import timing, trace
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts, LostTts
@@ -46,6 +46,23 @@ def test_every_system_has_a_row_and_who_is_absent_says_why_and_how_to_get_it() -
     assert [row.state for row in rows] == [DONE if r.name == "espeak" else ABSENT for r in rows]
     assert rows[0].note == "starter is not here. Make it."
     assert espeak.closed
+
+
+class BrokenTts(FakeTts):
+    def warm(self, voice: Voice) -> None:
+        raise RuntimeError("bad shape")
+
+
+def test_a_fault_of_a_library_is_a_note_and_the_others_speak(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken, espeak = BrokenTts(), FakeTts()
+    rows = compare(TEXT, Settings(), Recital(), factories=factories(espeak=espeak, kokoro=broken))
+    found = {row.name: row for row in rows}
+    assert found["kokoro"].note == "It failed: bad shape."
+    assert (found["kokoro"].state, found["espeak"].state) == (ABSENT, DONE)
+    assert broken.closed
+    assert "comparison failed system=kokoro" in caplog.text
 
 
 def test_a_system_is_measured_as_on_the_page_that_compares_them() -> None:
