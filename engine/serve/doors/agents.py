@@ -23,8 +23,7 @@ from engine.errors import Busy, EngineError, InvalidInput
 from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.playback import Playback
 from engine.serve.doors.microphone import ClientMicrophone
-from engine.serve.service import Service
-from engine.serve.speech import LEAD_MS, SAMPLE_RATE, Speech
+from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech
 from engine.settings import FASTEST, SLOWEST
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset

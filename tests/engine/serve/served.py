@@ -12,12 +12,10 @@ import pytest
 from engine.audio.pcm import Pcm, Resampler
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
-from engine.serve.application import application, http_server
+from engine.serve.application import Access, application, http_server
 from engine.serve.doors.agents import agents_server
-from engine.serve.guard import Access
 from engine.serve.server import listen
-from engine.serve.service import Limits, Service
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE, Limits, Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
@@ -39,12 +37,11 @@ async def serving(
     limits: Limits | None = None,
     access: Access | None = None,
     parts: FakeParts | None = None,
-    name: str = "",
 ) -> AsyncIterator[Served]:
     voice = FakeTts()
     factories = (parts or FakeParts()).factories()
     factories = replace(factories, synthesiser=lambda settings, progress: voice)
-    service = Service(Settings(), factories, limits, name=name)
+    service = Service(Settings(), factories, limits)
     await service.start()
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]

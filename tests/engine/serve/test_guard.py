@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.serve.guard import Access
+from engine.serve.application import Access
 from engine.serve.server import HERE, TOKEN_FILE, own_token
 from engine.serve.service import Limits
 from tests.engine.serve.served import Served, serving

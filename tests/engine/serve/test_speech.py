@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.service import Limits, Service
-from engine.serve.speech import SAMPLE_RATE, Clock, Speech, SpeechFrame
+from engine.serve.service import SAMPLE_RATE, Clock, Limits, Service, Speech, SpeechFrame
 from engine.settings import Settings, SpeechSettings
 from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE, FakeTts

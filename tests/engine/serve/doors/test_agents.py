@@ -11,11 +11,10 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from engine.serve.application import Access
 from engine.serve.doors.agents import agents_server
-from engine.serve.guard import Access
 from engine.serve.server import HERE
-from engine.serve.service import Service
-from engine.serve.speech import Clock
+from engine.serve.service import Clock, Service
 from engine.settings import Settings
 from tests.engine.serve.served import serving
 from tests.fakes import RATE, FakeParts, HandLoudspeaker

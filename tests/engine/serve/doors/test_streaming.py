@@ -10,10 +10,9 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from engine.serve.guard import Access
+from engine.serve.application import Access
 from engine.serve.server import HERE
-from engine.serve.service import Limits
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE, Limits
 from tests.engine.serve.served import Served, serving
 from tests.fakes_tts import OWN_RATE
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.serve.service import Limits, Service
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE, Limits, Service
 from engine.settings import Settings
 from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE, FakeTts

@@ -19,7 +19,7 @@ from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.serve.doors.encoding import pcm16
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.conftest import SOON_S
 from tests.engine.serve.served import Served, serving
 from tests.fakes import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
