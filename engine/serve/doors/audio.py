@@ -137,7 +137,7 @@ async def running(request: Request) -> Response:
         raise Refusal(
             "No speech with this id is being spoken here.",
             status=404,
-            hint="Another engine cannot be reached; the WebSocket /v1/audio/speech/stream stays.",
+            hint="With several engines, use the WebSocket /v1/audio/speech/stream.",
         )
     if request.method == "PATCH":
         asked = checked(Paced, read_object(await request.body()))
@@ -161,7 +161,7 @@ class _Event(Paced):
 
     type: Literal["session.config", "session.update", "input.text", "input.done", "input.cancel"]
     voice: VoiceName = ""
-    response_format: Format | None = None  # None = as before
+    response_format: Format = "pcm"
     lead_ms: LeadMs = LEAD_MS
     text: Text = ""
 
@@ -174,7 +174,6 @@ class Stream(EventEndpoint[_Event]):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._config = _Event(type="session.config")
-        self._format: Format = "pcm"
         self._rate: float | None = None
         self._speech: Speech | None = None  # None = nothing was written yet
         self._task: asyncio.Task[None] | None = None  # speaks it
@@ -183,7 +182,6 @@ class Stream(EventEndpoint[_Event]):
         match event.type:
             case "session.config":
                 self._config = event
-                self._format = event.response_format or self._format
                 self._rate = event.target(self.service.own_pace)
             case "session.update":
                 self._rate = event.target(self.service.own_pace)
@@ -207,11 +205,11 @@ class Stream(EventEndpoint[_Event]):
         return self._speech
 
     async def _speak(self, speech: Speech) -> None:
-        about = {"format": self._format, "sample_rate": SAMPLE_RATE, "id": speech.id}
+        config, made = self._config, Encoder(self._config.response_format)
+        about = {"format": config.response_format, "sample_rate": SAMPLE_RATE, "id": speech.id}
         try:
-            async with aclosing(speech.frames(self._config.lead_ms)) as frames:
+            async with aclosing(speech.frames(config.lead_ms)) as frames:
                 frame = await anext(frames, None)
-                made = Encoder(self._format)
                 await self.tell("audio.start", **_FIRST, sentence_text="", **about)
                 while frame is not None:
                     await self._send(made.push(frame.pcm))
@@ -253,12 +251,12 @@ async def transcribe(request: Request) -> Response:
             pcm = await ears.read(path)
     segments = ears.segments(pcm, form.language)
     if form.stream in ("true", "True", "1"):
-        return StreamingResponse(server_sent(_events(segments)), media_type="text/event-stream")
+        return StreamingResponse(server_sent(_heard(segments)), media_type="text/event-stream")
     heard = [segment async for segment in segments]
     return _answer(form.response_format, heard, len(pcm) / EAR_RATE)
 
 
-async def _events(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
+async def _heard(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
     text = ""
     async for segment in segments:
         text += segment.delta

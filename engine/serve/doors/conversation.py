@@ -126,10 +126,12 @@ class Session(Wire):
     object: Literal["realtime.session"] = "realtime.session"
     id: str = Field(default_factory=partial(new_key, "sess"))
     model: str = "rubato"
-    output_modalities: list[Literal["audio", "text"]] = Field(["audio"], min_length=1, max_length=2)
+    output_modalities: list[Literal["audio", "text"]] = Field(
+        default=["audio"], min_length=1, max_length=2
+    )
     instructions: Text = ""
     audio: Audio = Audio()
-    tools: list[Tool] = Field([], max_length=_MOST_TOOLS)
+    tools: list[Tool] = Field(default=[], max_length=_MOST_TOOLS)
     tool_choice: Any = "auto"
 
     def changed(self, changes: Fields) -> "Session":
@@ -332,10 +334,10 @@ class ClientEvent(Wire):
         "response.create",
         "response.cancel",
     ]
-    session: dict[str, Any] = Field({})
-    response: dict[str, Any] = Field({})
+    session: dict[str, Any] = Field(default={})
+    response: dict[str, Any] = Field(default={})
     audio: str = ""
-    item: Item | None = Field(None, discriminator="type")
+    item: Item | None = Field(default=None, discriminator="type")
     previous_item_id: Text | None = None
     item_id: Text = ""
     audio_end_ms: float = Field(0, ge=0, le=_LONGEST_MS)

@@ -236,15 +236,18 @@ class Answer:
         self.speech = service.speech(output.voice, rate, longest=longest)
         self.why = ""
         self._client = client
+        self._send = client.tell
         self._session = session
         self._aloud = "audio" in session.output_modalities
+        self._kind = "output_audio_transcript" if self._aloud else "output_text"
+        self._field = "transcript" if self._aloud else "text"
         self._key = new_key("resp")
         self._output: list[Message | Call] = []
         self._message: Message | None = None  # None = nothing was said yet
 
     async def run(self) -> None:
         """Give it. The client learns of every fault."""
-        await self._client.tell("response.created", response=self._fields("in_progress"))
+        await self._send("response.created", response=self._fields("in_progress"))
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._write())
@@ -278,8 +281,6 @@ class Answer:
                     case ChangeRate(by, to):
                         moved = (self.speech.rate or service.own_pace) + (by or 0.0)
                         self.speech.rate = to if by is None else moved
-                    case _:
-                        pass  # it is still at work
         self.speech.end()
 
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:
@@ -306,9 +307,9 @@ class Answer:
         item.arguments, item.status = call.arguments, "completed"
         kind, place = "response.function_call_arguments", self._place(item)
         place["call_id"] = item.call_id
-        await self._client.tell(f"{kind}.delta", **place, delta=item.arguments)
+        await self._send(f"{kind}.delta", **place, delta=item.arguments)
         named = {"name": item.name, "arguments": item.arguments}
-        await self._client.tell(f"{kind}.done", **place, **named)
+        await self._send(f"{kind}.done", **place, **named)
         await self._close(item)
 
     async def _end(self, status: str, **details: Any) -> None:
@@ -318,42 +319,32 @@ class Answer:
                 message.interrupt()
             if self._aloud:
                 await self._tell("response.output_audio.done")
-            part = self._part(message.said)
-            said = {name: part[name] for name in part if name != "type"}
-            await self._tell(f"response.{self._kind}.done", **said)
-            await self._tell("response.content_part.done", part=part)
+            await self._tell(f"response.{self._kind}.done", **{self._field: message.said})
+            await self._tell("response.content_part.done", part=self._part(message.said))
             await self._close(message)
         response = self._fields(status)
         if details:
             response["status_details"] = {"type": status, **details}
-        await self._client.tell("response.done", response=response)
+        await self._send("response.done", response=response)
 
     async def _open(self, item: Message | Call) -> None:
         self._output.append(item)
         before = self._client.conversation.add(item)
-        await self._client.tell(
-            "response.output_item.added", **self._place(item), item=item.shown()
-        )
-        kind = "conversation.item.added"
-        await self._client.tell(kind, previous_item_id=before, item=item.shown())
+        await self._send("response.output_item.added", **self._place(item), item=item.shown())
+        shown = item.shown()
+        await self._send("conversation.item.added", previous_item_id=before, item=shown)
 
     async def _close(self, item: Message | Call) -> None:
-        await self._client.tell("response.output_item.done", **self._place(item), item=item.shown())
-        await self._client.tell("conversation.item.done", item=item.shown())
+        await self._send("response.output_item.done", **self._place(item), item=item.shown())
+        await self._send("conversation.item.done", item=item.shown())
 
     async def _tell(self, kind: str, **fields: Any) -> None:
         """Send an event on the message, which silence before the first word begins too."""
         message = await self._begun()
-        await self._client.tell(kind, **self._place(message), content_index=0, **fields)
+        await self._send(kind, **self._place(message), content_index=0, **fields)
 
     def _part(self, text: str) -> dict[str, str]:
-        if self._aloud:
-            return {"type": "audio", "transcript": text}
-        return {"type": "text", "text": text}
-
-    @property
-    def _kind(self) -> str:
-        return "output_audio_transcript" if self._aloud else "output_text"
+        return {"type": "audio" if self._aloud else "text", self._field: text}
 
     def _place(self, item: Message | Call) -> dict[str, Any]:
         at = self._output.index(item)

@@ -25,7 +25,7 @@ import asyncio
 import logging
 import socket
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
 from typing import Annotated, Any, Final, Literal
 
@@ -54,12 +54,12 @@ LONGEST_S: Final = 120  # of sound
 _MOST_BYTES: Final = 1 << 20  # of an event's data, and of its sound
 _LONGEST_ID: Final = 200  # characters
 _ENGLISH: Final = ["en"]  # of the voices, the phrase and the skills
-_FORMAT: Final = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
+_FORMAT: Final[Mapping[str, Any]] = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
 
 
 class _Head(Wire):
     type: str
-    data: dict[str, Any] = Field({})
+    data: dict[str, Any] = Field(default={})
     data_length: Annotated[int, Field(ge=0, le=_MOST_BYTES)] = 0
     payload_length: Annotated[int, Field(ge=0, le=_MOST_BYTES)] = 0
 
@@ -83,7 +83,7 @@ class _Data(Wire):
     context: _Context = _Context()
     voice: _Voice = _Voice()
     language: Text = ""
-    names: list[str] = Field([])
+    names: list[str] = Field(default=[])
     rate: Annotated[int, Field(ge=4_000, le=192_000)] = EAR_RATE
     width: Literal[2, 4] = 2
     channels: Annotated[int, Field(ge=1, le=8)] = 1

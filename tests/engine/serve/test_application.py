@@ -1,16 +1,16 @@
-"""Who is let in, and how much they may bring."""
+"""Who is let in, how much they may bring, and how long they may say nothing."""
 
 import asyncio
-import stat
+import logging
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
+from engine.serve import application
 from engine.serve.application import Access
-from engine.serve.server import HERE, TOKEN_FILE, own_token
+from engine.serve.server import HERE
 from engine.serve.service import Limits
-from tests.engine.serve.served import Served, serving
+from tests.engine.serve.served import Served, connected, serving, tell, until
 
 VOICES = "/v1/audio/voices"
 
@@ -79,11 +79,37 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
         writer.close()
 
 
-def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    made = own_token(tmp_path)
-    assert len(made) >= 32
-    path = tmp_path / TOKEN_FILE
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    path.chmod(0o644)
-    assert own_token(tmp_path) == made
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
+
+    async with serving() as served:
+        for sent in (b"", b"GET /v1/models HTTP/1.1\r\nHost: local"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+            writer.write(sent)
+            assert await reader.read() == b""
+            writer.close()
+
+
+async def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
+
+    async with serving() as served, connected(served) as socket:
+        idle, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        assert await idle.read() == b""  # so much time has passed
+        writer.close()
+        await tell(socket, "input.text", text="hello ")
+        await tell(socket, "input.done")
+        await until(socket, "session.done")
+
+
+async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with serving() as served, connected(served) as socket:
+        await tell(socket, "input.text", text="abracadabra ")
+        await tell(socket, "input.done")
+        await until(socket, "session.done")
+        body = {"input": "abracadabra", "voice": "abracadabra"}
+        await served.client.post("/v1/audio/speech", json=body)
+
+    ours = [each for each in caplog.records if not each.name.startswith(("websockets.c", "http"))]
+    assert not any("abracadabra" in each.getMessage() for each in ours)

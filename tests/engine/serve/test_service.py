@@ -3,17 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.service import SAMPLE_RATE, Clock, Limits, Service, Speech, SpeechFrame
+from engine.serve.service import SAMPLE_RATE, Clock, Limits, Speech, SpeechFrame
 from engine.settings import Settings, SpeechSettings
-from tests.fakes import FakeParts
-from tests.fakes_tts import OWN_RATE, FakeTts
+from tests.engine.serve.served import started
+from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
 
@@ -38,13 +37,9 @@ async def speaking(
     *, clock: Clock | None = None, longest: int = 1_000, idle_s: float = 60.0
 ) -> AsyncIterator[Speech]:
     """A fresh utterance."""
-    parts = replace(FakeParts().factories(), synthesiser=lambda settings, progress: FakeTts())
     settings = Settings(speech=SpeechSettings(pacing=False))
-    service = Service(settings, parts, Limits(idle_s=idle_s), clock)
-    try:
-        await service.start()
+    async with started(Limits(idle_s=idle_s), clock=clock, settings=settings) as (service, _):
         yield service.speech(longest=longest)
-    finally:
         assert service.stop()
 
 
