@@ -127,12 +127,13 @@ class Service:
         await self._thread.call(lambda model: self.voice(model, name))
 
     def speech(
-        self, voice: str = "", rate: float | None = None, *, longest: int | None = None
+        self, voice: str = "", rate: float | None = None, *, streamed: bool = False
     ) -> "Speech":
-        """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `longest` is how
-        much may be written, in characters (None: as much as one request may hold).
+        """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `streamed`: more
+        may be written, while it is spoken.
         """
-        return Speech(self, voice, rate, self.limits.text if longest is None else longest)
+        longest = self.limits.streamed_text if streamed else self.limits.text
+        return Speech(self, voice, rate, longest)
 
     @asynccontextmanager
     async def place(self, speech: "Speech") -> AsyncIterator[ModelThread[TtsModel]]:

@@ -199,8 +199,7 @@ class Stream(EventEndpoint[_Event]):
     def _spoken(self) -> Speech:
         """What is being spoken, or will be."""
         if self._speech is None or self._task is None or self._task.done():
-            longest = self.service.limits.streamed_text
-            self._speech = self.service.speech(self._config.voice, self._rate, longest=longest)
+            self._speech = self.service.speech(self._config.voice, self._rate, streamed=True)
             self._task = self.tasks.create_task(self._speak(self._speech))
         return self._speech
 

@@ -232,8 +232,8 @@ class Answer:
     def __init__(self, client: RealtimeClient, session: Session) -> None:
         """`session` as it holds for this answer."""
         service, output = client.service, session.audio.output
-        rate, longest = output.target(service.own_pace), service.limits.streamed_text
-        self.speech = service.speech(output.voice, rate, longest=longest)
+        rate = output.target(service.own_pace)
+        self.speech = service.speech(output.voice, rate, streamed=True)
         self.why = ""
         self._client = client
         self._send = client.tell

@@ -239,9 +239,7 @@ class _Client:
         if self._speech is not None and self._speaking is not None:
             self._speech.end()
             await asyncio.wait([self._speaking])
-        limits = self._service.limits
-        longest = limits.streamed_text if streamed else limits.text
-        speech = self._service.speech(said.voice.name, said.context.rate, longest=longest)
+        speech = self._service.speech(said.voice.name, said.context.rate, streamed=streamed)
         self._streamed, self._speech = streamed, speech
         self._speaking = self._tasks.create_task(self._utter(speech, streamed=streamed))
         return speech

@@ -38,25 +38,16 @@ async def test_only_who_calls_it_by_its_name_comes_in(
     assert (await served.client.get(VOICES, headers=headers)).status_code == status
 
 
-@pytest.mark.parametrize(
-    ("given", "status"),
-    [
-        ("Bearer secret", 200),
-        ("bearer secret", 200),
-        ("Bearer secre", 401),
-        ("Bearer \u00e9", 401),
-        ("Basic secret", 401),
-        ("secret", 401),
-        ("", 401),
-    ],
-)
-async def test_with_a_token_only_who_knows_it_comes_in(given: str, status: int) -> None:
+async def test_with_a_token_only_who_knows_it_comes_in() -> None:
+    right = ["Bearer secret", "bearer secret"]
+    wrong = ["Bearer secre", "Bearer \u00e9", "Basic secret", "secret", ""]
     async with serving(access=Access(HERE, "secret", ("/",))) as served:
-        headers = {"Authorization": given.encode()}
-        answer = await served.client.get(VOICES, headers=headers)
-        assert answer.status_code == status
-        if status == 401:
-            assert answer.json()["error"]["code"] == "invalid_api_key"
+        for given in right + wrong:
+            headers = {"Authorization": given.encode()}
+            answer = await served.client.get(VOICES, headers=headers)
+            assert answer.status_code == (200 if given in right else 401), given
+            if given in wrong:
+                assert answer.json()["error"]["code"] == "invalid_api_key"
 
 
 async def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:

@@ -38,8 +38,9 @@ async def speaking(
 ) -> AsyncIterator[Speech]:
     """A fresh utterance."""
     settings = Settings(speech=SpeechSettings(pacing=False))
-    async with started(Limits(idle_s=idle_s), clock=clock, settings=settings) as (service, _):
-        yield service.speech(longest=longest)
+    limits = Limits(idle_s=idle_s, text=longest)
+    async with started(limits, clock=clock, settings=settings) as (service, _):
+        yield service.speech()
         assert service.stop()
 
 
