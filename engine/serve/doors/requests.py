@@ -181,7 +181,10 @@ class EventEndpoint(WebSocketEndpoint, Generic[W]):
                 await super().dispatch()
                 raise WebSocketDisconnect  # the tasks end with it
         except* _GONE as gone:
-            log.info("a client has gone kind=%s", type(gone.exceptions[0]).__name__)
+            error: Exception = gone
+            while isinstance(error, ExceptionGroup):  # an answer has tasks of its own
+                error = error.exceptions[0]
+            log.info("a client has gone kind=%s", type(error).__name__)
 
     async def on_connect(self, websocket: WebSocket) -> None:
         offered = self.scope.get("subprotocols", [])

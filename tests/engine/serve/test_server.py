@@ -22,11 +22,12 @@ def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_small_message_does_not_wait_for_the_one_before() -> None:
+def test_a_connection_sends_at_once_and_finds_out_when_the_other_machine_has_gone() -> None:
     with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
         connection, _ = listener.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
 
 def test_places_are_as_measured_unless_the_person_set_them(
