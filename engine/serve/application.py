@@ -1,32 +1,42 @@
 """The doors of one server behind one guard, and the HTTP server under them: uvicorn, with an end to
 every patience.
 
-Invariant: an application is made of a Service that somebody else starts and stops. A connection
-that asks nothing is closed, one that asks too often at once is refused, and neither is logged.
+A page in a browser can reach this machine's own addresses, also under a name of its own making (DNS
+rebinding), and CORS does not hold for WebSockets: so Host and Origin are checked for both.
+Invariant: an application is made of a Service that somebody else starts and stops. A
+refused request has reached no door, and nothing of a request is logged. A connection that asks
+nothing is closed, and one that asks too often at once is refused.
 """
 
 import asyncio
-from collections.abc import Callable
+import hmac
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engine.errors import EngineError
-from engine.serve.doors import speaking, transcribing
-from engine.serve.doors.realtime.client import RealtimeClient
-from engine.serve.doors.requests import check_model, refusal
-from engine.serve.doors.streaming import Stream
-from engine.serve.guard import Access, Guard
+from engine.serve.doors import audio
+from engine.serve.doors.realtime import RealtimeClient
+from engine.serve.doors.requests import Refusal, fault, refusal
+from engine.serve.server import HERE
 from engine.serve.service import Limits, Service
+
+log = logging.getLogger(__name__)
 
 AGENTS: Final = "/mcp"
 HEAD_S: Final = 10.0  # for the head of a first request
@@ -35,10 +45,21 @@ _MOST_SESSIONS: Final = 16  # of agents
 _MOST_CONNECTIONS: Final = 64
 _ENDING_S: Final = 3  # for what is being spoken when the server ends
 _HEAD_BYTES: Final = 16 << 10
-_MODELS: Final = {
-    name: {"id": name, "object": "model", "created": 0, "owned_by": "rubato"}
-    for name in (*speaking.MODELS, *transcribing.MODELS)
-}
+_DROP_S, _DROP_BYTES = 5.0, 64 << 20
+_SUBPROTOCOL: Final = "openai-insecure-api-key."  # how a browser's WebSocket gives a key
+
+
+@dataclass(frozen=True)
+class Access:
+    """`hosts`: names this server is known by. `token` is asked for under the paths that begin with
+    one of `locked`. `watch` hears of every change of who is inside: addresses, each with how
+    many requests and connections of it go on.
+    """
+
+    hosts: frozenset[str] = HERE
+    token: str = ""
+    locked: tuple[str, ...] = ()
+    watch: Callable[[Mapping[str, int]], None] = lambda inside: None
 
 
 def application(service: Service, access: Access, agents: MCPServer | None = None) -> ASGIApp:
@@ -46,14 +67,13 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
     handlers = dict.fromkeys((EngineError, HTTPException, Exception), refusal)
     running = "/v1/audio/speech/{key}"
     routes: list[BaseRoute] = [
-        Route("/v1/audio/speech", speaking.speak, methods=["POST"]),
-        Route(running, speaking.running, methods=["GET", "PATCH", "DELETE"]),
-        WebSocketRoute("/v1/audio/speech/stream", Stream),
-        Route("/v1/audio/voices", speaking.voices),
-        Route("/v1/audio/transcriptions", transcribing.transcribe, methods=["POST"]),
+        Route("/v1/audio/speech", audio.speak, methods=["POST"]),
+        Route(running, audio.running, methods=["GET", "PATCH", "DELETE"]),
+        WebSocketRoute("/v1/audio/speech/stream", audio.Stream),
+        Route("/v1/audio/voices", audio.voices),
+        Route("/v1/audio/transcriptions", audio.transcribe, methods=["POST"]),
         WebSocketRoute("/v1/realtime", RealtimeClient),
-        Route("/v1/models", _list_models),
-        Route("/v1/models/{name}", _show_model),
+        Route("/v1/models", audio.models),
     ]
     lifespan = None
     if agents is not None:
@@ -64,17 +84,7 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
         lifespan = tools.router.lifespan_context
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
     app.state.service = service
-    return Guard(app, access, service.limits)
-
-
-async def _list_models(request: Request) -> Response:
-    return JSONResponse({"object": "list", "data": list(_MODELS.values())})
-
-
-async def _show_model(request: Request) -> Response:
-    name = request.path_params["name"]
-    check_model(name, _MODELS)
-    return JSONResponse(_MODELS[name])
+    return _Guard(app, access, service.limits)
 
 
 def http_server(
@@ -120,3 +130,133 @@ class _Impatient(H11Protocol):
         is_http = transport.get_protocol() is self  # it was not upgraded to a WebSocket
         if is_http and self.cycle is None and not transport.is_closing():
             transport.close()
+
+
+# --------------------------------------------------------------------------- the guard
+
+
+class _Guard:
+    """An ASGI application around another."""
+
+    def __init__(self, app: ASGIApp, access: Access, limits: Limits) -> None:
+        self._app = app
+        self._access = access
+        self._limits = limits
+        self._inside: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except Refusal as why:
+            await _refuse(scope, receive, send, why)
+            return
+        who = (scope.get("client") or ("",))[0]
+        passage = _Passage(receive, send, self._limits)
+        coming = passage.receive if scope["type"] == "http" else receive
+        self._count(who, 1)
+        try:
+            await self._app(scope, coming, passage.send)
+        except Exception as error:  # noqa: BLE001 - the server would log what it was about
+            log.error("a client was let go kind=%s", type(error).__name__)  # noqa: TRY400
+        finally:
+            self._count(who, -1)
+
+    def _count(self, who: str, by: int) -> None:
+        self._inside[who] += by
+        self._inside = +self._inside  # without those that have gone
+        self._access.watch(dict(self._inside))
+
+    def _check(self, scope: Scope) -> None:
+        """Refusal of somebody who may not come in."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        own_number = (scope.get("server") or ("",))[0]
+        if _hostname("//" + host) not in {*self._access.hosts, own_number}:
+            raise Refusal("This server is not called so.", status=421)
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            raise Refusal("Pages of other servers may not use this one.", status=403)
+        locked = scope["path"].startswith(self._access.locked)
+        given, right = _given_token(headers).encode(), self._access.token.encode()
+        if locked and not hmac.compare_digest(given, right):  # takes as long whatever differs
+            key = "invalid_api_key"
+            raise Refusal("The token is missing or wrong.", status=401, known_as=key)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._limits.body_bytes:
+            raise _too_large(self._limits)
+
+
+@dataclass
+class _Passage:
+    """Counts what comes in, and waits for what goes out to be read, both for a limited time."""
+
+    coming: Receive
+    going: Send
+    limits: Limits
+    bytes: int = 0
+    whole: bool = False  # the body has arrived
+
+    async def receive(self) -> Message:
+        if self.whole:
+            return await self.coming()
+        try:
+            message = await asyncio.wait_for(self.coming(), self.limits.body_s)
+        except TimeoutError as error:
+            raise Refusal("The request did not arrive in time.", status=408) from error
+        self.bytes += len(message.get("body", b""))
+        self.whole = not message.get("more_body", False)
+        if self.bytes > self.limits.body_bytes:
+            await _drop_body(self.coming)
+            raise _too_large(self.limits)
+        return message
+
+    async def send(self, message: Message) -> None:
+        """ConnectionError for a client that does not read; the server then lets it go."""
+        try:
+            await asyncio.wait_for(self.going(message), self.limits.write_s)
+        except TimeoutError as error:
+            raise ConnectionAbortedError("a client does not read") from error
+
+
+def _too_large(limits: Limits) -> Refusal:
+    return Refusal("A request has at most {most} bytes.", status=413, most=limits.body_bytes)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, why: Refusal) -> None:
+    if scope["type"] == "websocket":  # before it was accepted: the handshake fails with 403
+        await send({"type": "websocket.close", "code": 1008, "reason": why.message})
+        return
+    await _drop_body(receive)
+    headers = {"connection": "close"}
+    await JSONResponse({"error": fault(why)}, why.status, headers)(scope, receive, send)
+
+
+async def _drop_body(receive: Receive) -> None:
+    """Read on for a while: a client that still sends when the connection closes never sees the
+    answer.
+    """
+    dropped, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DROP_S):
+            while more and dropped < _DROP_BYTES:
+                message = await receive()
+                dropped += len(message.get("body", b""))
+                more = message.get("more_body", False)
+
+
+def _hostname(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:  # a broken IPv6 address
+        return ""
+
+
+def _given_token(headers: Headers) -> str:
+    kind, _, given = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return given.strip()
+    keys = (each.strip() for each in headers.get("sec-websocket-protocol", "").split(","))
+    return next((key[len(_SUBPROTOCOL) :] for key in keys if key.startswith(_SUBPROTOCOL)), "")

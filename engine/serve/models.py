@@ -14,7 +14,7 @@ from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from engine.errors import InvalidInput, ModelError
 from engine.llm import base as llm
 from engine.llm.base import ChangeRate, LanguageModel, TextDelta
 from engine.llm.history import ChatMessage
-from engine.llm.tools.rounds import Completer, Piece
+from engine.llm.tools.rounds import Completer
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.runtime.factories import Factories
 from engine.runtime.workers.worker import Worker
@@ -207,9 +207,8 @@ class Mind(ModelThread[LanguageModel]):
     async def reply(
         self, history: Sequence[llm.Message], rate: float | None = None
     ) -> AsyncGenerator[TextDelta | ChangeRate, None]:
-        """Answer the last user message; closing it ends the work. An empty text means that the
-        model is still working. `rate` (SPS) is what the client is spoken to at.
-        LanguageModelError, ModelError.
+        """Answer the last user message; closing it ends the work. `rate` (SPS) is what the client
+        is spoken to at. LanguageModelError, ModelError.
         """
         situation = llm.Situation(rate=rate, volume=1.0, voice="", voices=())
         each = self.each(lambda model: model.reply(history, lambda: situation))
@@ -220,15 +219,8 @@ class Mind(ModelThread[LanguageModel]):
                         yield delta
                     case llm.StopSpeaking():
                         return
-                    case (
-                        llm.ThoughtDelta()
-                        | llm.Retraction()
-                        | llm.StillLoading()
-                        | llm.Unanswered()
-                    ):
-                        yield TextDelta("")
-                    case _:  # a file read aloud, or something to be done to this computer
-                        yield TextDelta(NOT_HERE)
+                    case _ if isinstance(delta, TextDelta | llm.Action):
+                        yield TextDelta(NOT_HERE)  # a file's text, or a deed on this computer
                         return
 
     async def complete(
@@ -237,18 +229,13 @@ class Mind(ModelThread[LanguageModel]):
         """The same for a client that has functions of its own and carries their calls out; for a
         model that can_call().
         """
-
-        def begin(model: LanguageModel) -> Generator[Piece, None, None]:
-            assert isinstance(model, Completer), "asked before"
-            return model.complete(messages, tools)
-
-        each = self.each(begin)
+        each = self.each(lambda model: cast("Completer", model).complete(messages, tools))
         async with self._turn, aclosing(each):
             async for piece in each:
                 if isinstance(piece, ToolCall):
                     yield piece
-                else:
-                    yield TextDelta(piece if isinstance(piece, str) else "")
+                elif isinstance(piece, str):
+                    yield TextDelta(piece)
 
     async def can_call(self) -> bool:
         """Whether the language model can learn of other functions than the skills."""

@@ -27,6 +27,7 @@ from engine.typed_values import read_text
 
 TOKEN_FILE: Final = "serve-token"
 _LARGEST_TOKEN: Final = 1_000  # bytes of the file
+_KEPT_S: Final = 60  # before a silent client's machine is asked whether it is there
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -125,9 +126,9 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
     cluster that RAY_ADDRESS names; else as serve().
     """
     check_installed(("ray",), "cluster")
+    from engine.serve.application import Access
     from engine.serve.cluster.deployment import Plan, start, stop
     from engine.serve.cluster.voice_copies import copies
-    from engine.serve.guard import Access
 
     access = Access(address.names, own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")
@@ -156,10 +157,9 @@ async def _serve_agent(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings, address: Address, watcher: Watcher) -> None:
-    from engine.serve.application import AGENTS, application, http_server
+    from engine.serve.application import AGENTS, Access, application, http_server
     from engine.serve.doors.agents import agents_server
     from engine.serve.doors.wyoming import wyoming_server
-    from engine.serve.guard import Access
 
     secret = own_token()
     async with AsyncExitStack() as stack:
@@ -196,4 +196,8 @@ def listen(host: str, port: int) -> socket.socket:
     # Connections take it over. asyncio sets it only where a socket names its protocol; without
     # it a small message waits until the client has acknowledged the one before: 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # A client may be silent for as long as its machine is there.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if hasattr(socket, "TCP_KEEPIDLE"):  # else two hours pass before the system asks
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _KEPT_S)
     return listener

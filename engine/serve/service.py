@@ -2,31 +2,54 @@
 says, `mind` for an answer.
 
 Invariant: one synthesiser, owned by one thread, speaks for all clients; every utterance has a
-session of its own, and its sound does not depend on its neighbours. Everything that a client can
-send, hold or wait for has a bound here; places are given first come, first served. Nothing of the
-window's conversation is in this process. Belongs to one event loop.
+session of its own, and its sound does not depend on its neighbours. A step is made only when the
+client asks for the next frame, so a client that does not read costs nothing but its place, which it
+has from the first frame to the last; places are given first come, first served. Everything that a
+client can send, hold or wait for has a bound here. Nothing of the window's conversation is in this
+process. Everything belongs to one event loop but what is marked as the model's, where one call is
+made at a time.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import math
+import re
+import secrets
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
-from engine.errors import Busy, EngineError, InvalidInput
+from engine.audio.pcm import Pcm, Resampler
+from engine.errors import Busy, EngineError, InvalidInput, TimedOut
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
 from engine.serve.models import Ears, Mind, ModelThread
-from engine.serve.speech import Clock, Speech
 from engine.settings import Settings
-from engine.tts.base import TtsModel, Voice
+from engine.text.stream.paced import Growth, PacedText
+from engine.text.word import Word
+from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, TtsSession, Voice
 from engine.tts.voice_lookup import choose, voice_names
 
 log = logging.getLogger(__name__)
 
+SAMPLE_RATE: Final = 24_000  # Hz of all speech that leaves a server
+LEAD_MS: Final = 240  # as in the window: so late a new rate is heard, at most
 OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks for a rate
-LOOK_S: Final = 1.0  # how often those who wait look for a place that is not used
+RETRY_S: Final = 5  # the answer to those who find the queue full
+_LOOK_S: Final = 1.0  # how often those who wait look for a place that is not used
+_AT_ONCE: Final = 32  # words; a voice looks some ten ahead
+_PIECE: Final = 200  # characters of a text without spaces that are read at once
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Where time comes from; tests give a hand-stepped one."""
+
+    now: Callable[[], float] = time.monotonic  # s
+    wait: Callable[[float], Awaitable[None]] = asyncio.sleep  # s
 
 
 @dataclass(frozen=True)
@@ -46,7 +69,6 @@ class Limits:
     ping_s: float = 20.0  # how often a WebSocket is asked whether it lives, and for its answer
     write_s: float = 15.0  # for a client to read what was sent
     late_s: float = 30.0  # so far behind its own sound, an utterance gives way to those that wait
-    retry_s: int = 5  # the answer to those who find the queue full
 
 
 class Service:
@@ -61,15 +83,11 @@ class Service:
         factories: Factories,
         limits: Limits | None = None,
         clock: Clock | None = None,
-        *,
-        name: str = "",
     ) -> None:
-        """`name` begins the ids of utterances: several engines tell by it which of them speaks."""
         self.settings = settings
         self.factories = factories
         self.limits = limits or Limits()
         self.clock = clock or Clock()
-        self.name = name
         self.own_pace = settings.speech.rate or OWN_PACE
         self.ears = Ears(settings.recogniser, factories)
         self.mind = Mind(settings.language_model, factories)
@@ -109,27 +127,34 @@ class Service:
         await self._thread.call(lambda model: self.voice(model, name))
 
     def speech(
-        self, voice: str = "", rate: float | None = None, *, longest: int | None = None
-    ) -> Speech:
-        """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `longest` is how
-        much may be written, in characters (None: as much as one request may hold).
+        self, voice: str = "", rate: float | None = None, *, streamed: bool = False
+    ) -> "Speech":
+        """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `streamed`: more
+        may be written, while it is spoken.
         """
-        return Speech(self, voice, rate, self.limits.text if longest is None else longest)
+        longest = self.limits.streamed_text if streamed else self.limits.text
+        return Speech(self, voice, rate, longest)
 
     @asynccontextmanager
-    async def place(self, speech: Speech) -> AsyncIterator[ModelThread[TtsModel]]:
+    async def place(self, speech: "Speech") -> AsyncIterator[ModelThread[TtsModel]]:
         """Wait for a place and keep it: the synthesiser's thread. Busy when the queue is full, or
         moves too slowly.
         """
+        busy = Busy(
+            "All {count} places are taken.",
+            hint="Try again in {seconds} seconds.",
+            count=self.limits.slots,
+            seconds=RETRY_S,
+        )
         if self._places.locked() and self.waiting >= self.limits.queue:
-            raise self._busy()
+            raise busy
         looking = asyncio.ensure_future(self._look())
         self.waiting += 1
         try:
             async with asyncio.timeout(self.limits.idle_s):
                 await self._places.acquire()
         except TimeoutError as error:
-            raise self._busy() from error
+            raise busy from error
         finally:
             looking.cancel()
             self.waiting -= 1
@@ -148,15 +173,7 @@ class Service:
             for speech in self.speeches.values():
                 if speech.late_s > self.limits.late_s:
                     speech.stop()
-            await asyncio.sleep(LOOK_S)
-
-    def _busy(self) -> Busy:
-        return Busy(
-            "All {count} places are taken.",
-            hint="Try again in {seconds} seconds.",
-            count=self.limits.slots,
-            seconds=self.limits.retry_s,
-        )
+            await asyncio.sleep(_LOOK_S)
 
     # ------------------------------------------------------------- on the model's thread
 
@@ -177,3 +194,199 @@ class Service:
             model.warm(voice)
             self._chosen[key] = voice
         return self._chosen[key]
+
+
+@dataclass(frozen=True)
+class SpokenWord:
+    """`text` as it is spoken; [start, end) is what it stands for in the text that was written;
+    `at_ms` is when it begins in the sound of its utterance.
+    """
+
+    text: str
+    start: int
+    end: int
+    at_ms: int
+
+
+@dataclass(frozen=True)
+class SpeechFrame:
+    """The next samples [S] at SAMPLE_RATE, from `sample` of the utterance on, and the `words` that
+    begin in them.
+    """
+
+    pcm: Pcm
+    sample: int
+    words: tuple[SpokenWord, ...] = ()
+
+    @property
+    def at_ms(self) -> int:
+        return self.sample * 1000 // SAMPLE_RATE
+
+
+class Speech:
+    """`id` cannot be guessed; `rate` (SPS) may be set at any moment, None = as the person chose;
+    `words` are those given out so far, `given_ms` how much sound.
+    """
+
+    def __init__(self, service: Service, voice: str, rate: float | None, longest: int) -> None:
+        """`voice`: its name, empty for the person's own; `longest`: characters of text."""
+        self.id = secrets.token_urlsafe(12)
+        self.rate = rate
+        self.stopped = False
+        self.words: list[SpokenWord] = []
+        self._service = service
+        self._voice = voice
+        self._longest = longest
+        self._now = service.clock.now
+        self._paced = PacedText(pacing=service.settings.speech.pacing)
+        self._unread: deque[str] = deque()
+        self._characters = 0
+        self._text_ended = self._input_ended = False
+        self._shown: list[str] = []
+        self._pushed: list[Word] = []
+        self._samples = 0  # given out
+        self._opened_at = self._began_at = math.inf  # s; of the listener's first sample
+        self._news = asyncio.Event()
+
+    def write(self, text: str) -> None:
+        """More of the text, as a language model writes it; any string is allowed. InvalidInput when
+        it becomes too long, or has ended.
+        """
+        if self._text_ended:
+            raise InvalidInput("The text has ended already.")
+        self._characters += len(text)
+        if self._characters > self._longest:
+            raise InvalidInput(
+                "The text is too long: {count} characters.",
+                hint="Give at most {most} at a time.",
+                count=self._characters,
+                most=self._longest,
+            )
+        for piece in re.findall(r"\s*\S+|\s+$", text):
+            self._unread.extend(piece[at : at + _PIECE] for at in range(0, len(piece), _PIECE))
+        self._news.set()
+
+    def end(self) -> None:
+        """No more text will come."""
+        self._text_ended = True
+        self._news.set()
+
+    def stop(self) -> None:
+        """Give no further frame out."""
+        self.stopped = True
+        self._news.set()
+
+    @property
+    def text(self) -> str:
+        """What was read of the text so far; the places of words are places in it."""
+        return "".join(self._shown)
+
+    @property
+    def given_ms(self) -> int:
+        return self._samples * 1000 // SAMPLE_RATE
+
+    @property
+    def late_s(self) -> float:
+        """How much longer it has taken than it sounds, whoever is to blame: a client that writes or
+        reads too late.
+        """
+        return self._now() - self._opened_at - self._samples / SAMPLE_RATE
+
+    def text_until(self, at_ms: int) -> str:
+        """The text of the words that began before this moment of the sound."""
+        return self.text[: max((word.end for word in self.words if word.at_ms < at_ms), default=0)]
+
+    async def frames(self, lead_ms: float | None = None) -> AsyncGenerator[SpeechFrame, None]:
+        """Speak, once there is a place. Waits for text until end(), and stays at most `lead_ms`
+        ahead of somebody who listens from the first frame on (None: as fast as frames are taken).
+        The place is kept until this is closed. Busy when there is no place soon, InvalidInput for
+        an unknown voice, TimedOut when no text comes for too long, SynthesisError when the voice
+        fails.
+        """
+        rate = self._service.sample_rate
+        resampler = Resampler(rate, SAMPLE_RATE)
+        async with self._service.place(self) as thread, aclosing(thread.each(self._steps)) as steps:
+            await anext(steps)  # it is open
+            self._opened_at = self._began_at = self._now()
+            while await self._may_go_on(lead_ms):
+                match await anext(steps):
+                    case AudioFrame() as frame if not self.stopped:
+                        words = tuple(
+                            SpokenWord(word.text, word.start, word.end, onset.sample * 1000 // rate)
+                            for onset in frame.onsets
+                            for word in [self._pushed[onset.word]]
+                        )
+                        yield self._given(resampler.push(frame.pcm), words)
+                    case Starved() | AudioFrame():
+                        await self._wait_for_text()
+                    case Finished():
+                        if len(rest := resampler.end()):
+                            yield self._given(rest, ())
+                        return
+                    case never:
+                        assert_never(never)
+
+    def _given(self, pcm: Pcm, words: tuple[SpokenWord, ...]) -> SpeechFrame:
+        frame = SpeechFrame(pcm, self._samples, words)
+        self._began_at += max(0.0, -self._ahead_s)  # a listener who ran dry goes on from now
+        self._samples += len(pcm)
+        self.words += words
+        return frame
+
+    @property
+    def _ahead_s(self) -> float:
+        """How far the sound is ahead of somebody who listens from the first sample on; below 0 that
+        listener has heard silence.
+        """
+        return self._samples / SAMPLE_RATE - (self._now() - self._began_at)
+
+    async def _may_go_on(self, lead_ms: float | None) -> bool:
+        early_s = 0.0 if lead_ms is None else self._ahead_s - lead_ms / 1000
+        if early_s > 0:
+            await self._service.clock.wait(early_s)
+        return not self.stopped
+
+    async def _wait_for_text(self) -> None:
+        idle_s = self._service.limits.idle_s
+        try:
+            async with asyncio.timeout(idle_s):
+                while not (self._unread or self._text_ended or self.stopped):
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError as error:
+            raise TimedOut("Nothing came for {seconds} seconds.", seconds=f"{idle_s:g}") from error
+
+    # ------------------------------------------------------------- on the model's thread
+
+    def _steps(self, model: TtsModel) -> Generator[Step, None, None]:
+        """A Starved once it is open, then what the session gives."""
+        service = self._service
+        with model.open(
+            service.voice(model, self._voice), seed=service.settings.speech.seed
+        ) as session:
+            yield Starved()
+            while True:
+                session.rate = service.settings.speech.rate if self.rate is None else self.rate
+                came = self._read(session)
+                step = session.step()
+                if not (isinstance(step, Starved) and came):
+                    yield step
+
+    def _read(self, session: TtsSession) -> bool:
+        """Push the next words of the text; whether there were any, or its end."""
+        ended = self._text_ended  # before the last look at what is unread
+        before = len(self._pushed)
+        while self._unread and len(self._pushed) < before + _AT_ONCE:
+            self._push(session, self._paced.push(self._unread.popleft()))
+        if ended and not self._unread and not self._input_ended:
+            self._push(session, self._paced.end())
+            session.end_input()
+            self._input_ended = True
+            return True
+        return len(self._pushed) > before
+
+    def _push(self, session: TtsSession, growth: Growth) -> None:
+        self._shown.append(growth.text)
+        for word in growth.words:
+            self._pushed.append(word)
+            session.push_word(word.text, word.pace)

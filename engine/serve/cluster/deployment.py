@@ -16,9 +16,8 @@ from ray.serve.config import RequestRouterConfig
 from starlette.types import ASGIApp
 
 from engine.runtime.factories import standard_factories
-from engine.serve.application import application
+from engine.serve.application import Access, application
 from engine.serve.cluster.voice_copies import Copies, keep
-from engine.serve.guard import Access
 from engine.serve.server import Address
 from engine.serve.service import Limits, Service
 from engine.settings import Settings
@@ -55,8 +54,7 @@ class Engine:
     ) -> None:
         keep(voices)
         self._plan = plan
-        own = f"{serve.get_replica_context().replica_id.unique_id}."
-        self._service = Service(plan.settings, standard_factories(), plan.limits, name=own)
+        self._service = Service(plan.settings, standard_factories(), plan.limits)
         await self._service.start()
 
     def __serve_build_asgi_app__(self) -> ASGIApp:

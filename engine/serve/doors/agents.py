@@ -8,6 +8,7 @@ kept only until it was written down.
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from functools import wraps
@@ -23,8 +24,7 @@ from engine.errors import Busy, EngineError, InvalidInput
 from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.playback import Playback
 from engine.serve.doors.microphone import ClientMicrophone
-from engine.serve.service import Service
-from engine.serve.speech import LEAD_MS, SAMPLE_RATE, Speech
+from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech
 from engine.settings import FASTEST, SLOWEST
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
@@ -44,9 +44,8 @@ def agents_server(service: Service) -> MCPServer:
     """A server of the tools."""
     server = MCPServer("rubato", instructions=_ABOUT, log_level="ERROR")
     its = Tools(service)
-    for tool in (its.speak, its.set_rate, its.stop, its.pause, its.resume, its.skip):
-        server.tool()(_telling(tool))
-    for tool in (its.list_voices, its.listen_once):
+    said = (its.speak, its.set_rate, its.stop, its.pause, its.resume, its.skip)
+    for tool in (*said, its.list_voices, its.listen_once):
         server.tool()(_telling(tool))
     return server
 
@@ -69,7 +68,7 @@ class Tools:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._waiting: asyncio.Queue[tuple[str, str, float | None]] = asyncio.Queue(_MOST)
+        self._waiting: deque[tuple[str, str, float | None]] = deque()
         self._task: asyncio.Task[None] | None = None  # None = nothing is being said
         self._speech: Speech | None = None  # of it
         self._playback: Playback | None = None
@@ -83,10 +82,9 @@ class Tools:
         await self._service.check_voice(voice)
         if len(text) > self._service.limits.text:
             raise InvalidInput("Give at most {most} at a time.", most=self._service.limits.text)
-        try:
-            self._waiting.put_nowait((text, voice, rate))
-        except asyncio.QueueFull as error:
-            raise Busy("Too much waits to be said already.") from error
+        if len(self._waiting) >= _MOST:
+            raise Busy("Too much waits to be said already.")
+        self._waiting.append((text, voice, rate))
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._say_all())
         if not wait:
@@ -105,8 +103,7 @@ class Tools:
 
     async def stop(self) -> str:
         """Be silent, and forget what waits to be said."""
-        while not self._waiting.empty():
-            self._waiting.get_nowait()
+        self._waiting.clear()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError, EngineError):
@@ -161,8 +158,8 @@ class Tools:
         self._loudspeaker = loudspeaker = self._service.factories.loudspeaker(settings.loudspeaker)
         loudspeaker.gain = settings.volume
         try:
-            while not self._waiting.empty():
-                await self._say(loudspeaker, *self._waiting.get_nowait())
+            while self._waiting:
+                await self._say(loudspeaker, *self._waiting.popleft())
         finally:
             loudspeaker.cut()
             loudspeaker.close()

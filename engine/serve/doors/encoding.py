@@ -11,7 +11,7 @@ import av
 import numpy as np
 
 from engine.audio.pcm import Pcm
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE
 
 Format = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
 _FULL_SCALE: Final = 32_767
@@ -23,6 +23,7 @@ _CODECS: Final = MappingProxyType[str, tuple[str, str, dict[str, str]]](
         "aac": ("adts", "aac", {}),
         "flac": ("flac", "flac", {}),
         "wav": ("wav", "pcm_s16le", {}),
+        "pcm": ("s16le", "pcm_s16le", {}),
     }
 )
 
@@ -41,19 +42,15 @@ class Encoder:
     """One utterance in one format."""
 
     def __init__(self, name: Format) -> None:
+        container, codec, options = _CODECS[name]
+        options = {**options, "flush_packets": "1"}
         self._samples = 0
         self._sink = _Sink()
-        self._container: Any = None  # None = samples as they are
-        if name != "pcm":
-            container, codec, options = _CODECS[name]
-            options = {**options, "flush_packets": "1"}
-            self._container = av.open(self._sink, "w", format=container, options=options)
-            self._stream: Any = self._container.add_stream(codec, rate=SAMPLE_RATE, layout="mono")
+        self._container = av.open(self._sink, "w", format=container, options=options)
+        self._stream: Any = self._container.add_stream(codec, rate=SAMPLE_RATE, layout="mono")
 
     def push(self, pcm: Pcm) -> bytes:
         """What is ready once these samples [S] at SAMPLE_RATE were added; maybe nothing."""
-        if self._container is None:
-            return pcm16(pcm)
         if len(pcm):
             samples = np.frombuffer(pcm16(pcm), "<i2").reshape(1, -1)  # [1, S]
             frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
@@ -64,9 +61,8 @@ class Encoder:
 
     def end(self) -> bytes:
         """The rest."""
-        if self._container is not None:
-            self._container.mux(self._stream.encode(None))
-            self._container.close()
+        self._container.mux(self._stream.encode(None))
+        self._container.close()
         return self._sink.take()
 
 

@@ -4,7 +4,6 @@ Invariant: positions are counted from the first sample that came; no more of the
 one utterance may have, with a little before it.
 """
 
-from collections import deque
 from typing import Final
 
 import numpy as np
@@ -17,7 +16,7 @@ from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechStarted
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE
 
 _BEFORE: Final = EAR_RATE // 2  # samples kept before speech was noticed
 _MOST: Final = round((LONGEST_S + 2.0) * EAR_RATE)
@@ -30,9 +29,8 @@ class ClientMicrophone:
     def __init__(self, rate: int = SAMPLE_RATE) -> None:
         self._resampler = Resampler(rate, EAR_RATE)
         self._watch: SpeechWatch | None = None  # None = the client says when it has spoken
-        self._kept: deque[Pcm] = deque()
-        self._first = 0  # sample of the first that is kept
-        self._end = 0
+        self._kept = np.zeros(0, np.float32)
+        self._end = 0  # sample behind the last that is kept
 
     def listen(self, patience: Patience | None) -> None:
         """How the end of an utterance is found; None = not by listening. Slow the first time.
@@ -48,10 +46,9 @@ class ClientMicrophone:
     def push(self, pcm: Pcm) -> list[SpeechEvent]:
         """More sound [S], at most SLICE of it; what it shows, in order."""
         heard = self._resampler.push(pcm)
-        self._kept.append(heard)
         self._end += len(heard)
+        self._kept = np.concatenate([self._kept, heard])[-_MOST:]
         if self._watch is None:
-            self._forget(self._end - _MOST)
             return []
         seen = self._watch.push(heard, self._end)
         shown = [event for event in seen if isinstance(event, SpeechEvent)]
@@ -59,7 +56,7 @@ class ClientMicrophone:
             if isinstance(event, SpeechStarted | SpeechEnded):
                 self._watch.follow(event.sample if isinstance(event, SpeechStarted) else None)
         if not (self._watch.speaking or any(isinstance(event, SpeechEnded) for event in shown)):
-            self._forget(self._end - _BEFORE)
+            self._kept = self._kept[-_BEFORE:]
         return shown
 
     def judge(self, pause: int, transcript: Transcript, completeness: Completeness) -> None:
@@ -69,13 +66,8 @@ class ClientMicrophone:
 
     def heard(self) -> Pcm:
         """What is kept [S] at 16 kHz."""
-        return np.concatenate([np.zeros(0, np.float32), *self._kept])
+        return self._kept
 
     def clear(self) -> None:
         """Keep nothing of it any more."""
-        self._kept.clear()
-        self._first = self._end
-
-    def _forget(self, before: int) -> None:
-        while self._kept and self._first + len(self._kept[0]) <= before:
-            self._first += len(self._kept.popleft())
+        self._kept = self._kept[:0]

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -23,14 +23,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.characters import whole
 from engine.errors import Busy, EngineError, InvalidInput, TimedOut
-from engine.serve.service import Service
+from engine.serve.service import RETRY_S, Service
 from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
 
 _GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
-_CODES: Final[Mapping[int, str]] = {401: "invalid_api_key"}
 _STATUS: Final = ((Busy, 429), (TimedOut, 408), (InvalidInput, 400))
 _SUBPROTOCOLS: Final = ("realtime", "rubato")
 _MOST_FAULTS: Final = 50
@@ -131,12 +130,6 @@ def checked(kind: type[W], fields: Fields) -> W:
         ) from error
 
 
-def check_model(name: str, names: Collection[str]) -> None:
-    """Refusal of a model that is not served under this name."""
-    if name not in names:
-        raise Refusal("There is no model called '{name}' here.", status=404, name=name[:80])
-
-
 def fault(error: Exception) -> dict[str, Any]:
     """What an event says of an error."""
     status = status_of(error)
@@ -145,27 +138,22 @@ def fault(error: Exception) -> dict[str, Any]:
         "message": text if status < 500 else "The server failed; its log has more.",
         "type": _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error"),
         "param": getattr(error, "field", None),
-        "code": getattr(error, "known_as", getattr(error, "code", _CODES.get(status))),
+        "code": getattr(error, "known_as", getattr(error, "code", None)),
     }
 
 
 def status_of(error: Exception) -> int:
     """Of HTTP."""
-    if isinstance(error, HTTPException):
-        return error.status_code
     known = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-    return getattr(error, "status", known)
+    return getattr(error, "status_code", getattr(error, "status", known))
 
 
 async def refusal(request: Request, error: Exception) -> Response:
     """The answer to a request that failed."""
-    status = status_of(error)
-    if status >= 500:
+    if (status := status_of(error)) >= 500:
         log.error("a request failed kind=%s", type(error).__name__)
-    response = JSONResponse({"error": fault(error)}, status)
-    if status == 429:
-        response.headers["retry-after"] = str(request.app.state.service.limits.retry_s)
-    return response
+    headers = {"retry-after": str(RETRY_S)} if status == 429 else {}
+    return JSONResponse({"error": fault(error)}, status, headers)
 
 
 async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
@@ -193,7 +181,10 @@ class EventEndpoint(WebSocketEndpoint, Generic[W]):
                 await super().dispatch()
                 raise WebSocketDisconnect  # the tasks end with it
         except* _GONE as gone:
-            log.info("a client has gone kind=%s", type(gone.exceptions[0]).__name__)
+            error: Exception = gone
+            while isinstance(error, ExceptionGroup):  # an answer has tasks of its own
+                error = error.exceptions[0]
+            log.info("a client has gone kind=%s", type(error).__name__)
 
     async def on_connect(self, websocket: WebSocket) -> None:
         offered = self.scope.get("subprotocols", [])

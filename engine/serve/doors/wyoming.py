@@ -25,21 +25,13 @@ import asyncio
 import logging
 import socket
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from pydantic import Field
-from wyoming.asr import Transcript, TranscriptChunk, TranscriptStart, TranscriptStop
-from wyoming.audio import AudioChunk, AudioStart, AudioStop
-from wyoming.error import Error
-from wyoming.event import Event, Eventable, async_write_event
-from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, NotHandled
-from wyoming.info import Info
-from wyoming.ping import Pong
-from wyoming.tts import SynthesizeStopped
-from wyoming.wake import Detection, NotDetected
+from wyoming.event import Event, async_write_event
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.asr.base import KeywordSpotter
@@ -49,8 +41,7 @@ from engine.llm.base import Message, Role, TextDelta
 from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.requests import Rate, Text, Wire, checked, read_object
 from engine.serve.models import ModelThread
-from engine.serve.service import Service
-from engine.serve.speech import SAMPLE_RATE, Speech
+from engine.serve.service import SAMPLE_RATE, Service, Speech
 
 log = logging.getLogger(__name__)
 
@@ -60,16 +51,17 @@ MOST_LISTENING: Final = 8  # clients that listen for the phrase at once
 CONVERSATIONS: Final = 32
 MESSAGES: Final = 20  # of one
 LONGEST_S: Final = 120  # of sound
+_MOST_BYTES: Final = 1 << 20  # of an event's data, and of its sound
 _LONGEST_ID: Final = 200  # characters
 _ENGLISH: Final = ["en"]  # of the voices, the phrase and the skills
-_FORMAT: Final = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
+_FORMAT: Final[Mapping[str, Any]] = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
 
 
 class _Head(Wire):
     type: str
-    data: dict[str, Any] = Field(default_factory=dict)
-    data_length: Annotated[int, Field(ge=0)] = 0
-    payload_length: Annotated[int, Field(ge=0)] = 0
+    data: dict[str, Any] = Field(default={})
+    data_length: Annotated[int, Field(ge=0, le=_MOST_BYTES)] = 0
+    payload_length: Annotated[int, Field(ge=0, le=_MOST_BYTES)] = 0
 
 
 class _Context(Wire):
@@ -91,7 +83,7 @@ class _Data(Wire):
     context: _Context = _Context()
     voice: _Voice = _Voice()
     language: Text = ""
-    names: list[str] = Field(default_factory=list)
+    names: list[str] = Field(default=[])
     rate: Annotated[int, Field(ge=4_000, le=192_000)] = EAR_RATE
     width: Literal[2, 4] = 2
     channels: Annotated[int, Field(ge=1, le=8)] = 1
@@ -141,26 +133,13 @@ class _Client:
     ) -> None:
         self._home = home
         self._service = home.service
-        self._limits = home.service.limits
         self._reader = reader
         self._writer = writer
         self._tasks = asyncio.TaskGroup()
         self._streamed = False  # a text is being written
         self._speech: Speech | None = None  # None = nothing was spoken yet
         self._speaking: asyncio.Task[None] | None = None
-        self._wanted = ""  # what sound was asked for: transcribe, detect, or none
-        self._asked = _Data()  # with it
-        self._form = (0, 0, 0)  # of the sound: rate, bytes of a sample, channels
-        self._resampler = Resampler(EAR_RATE, EAR_RATE)
-        self._heard: list[Pcm] = []
-        self._spotter: KeywordSpotter | None = None  # None = no sound came for it yet
-        self.spotting = self._detected = False
-        # A client may be silent for as long as its machine is there.
-        connection = writer.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        if hasattr(socket, "TCP_KEEPIDLE"):  # else two hours pass before the system asks
-            idle_s = round(self._limits.idle_s) or 1
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, idle_s)
+        self._listen("", _Data())
 
     async def run(self) -> None:
         """Take its events until it hangs up, and speak to it to the end. A fault is reported, and
@@ -169,7 +148,9 @@ class _Client:
         try:
             async with self._tasks:
                 await self._attend()
-        except ExceptionGroup as faults:
+        except* ConnectionError:
+            pass  # it has gone, or does not read
+        except* Exception as faults:  # noqa: BLE001 - one client's fault is not another's
             await self._fail(faults.exceptions[0])
         finally:
             self._writer.close()
@@ -186,15 +167,10 @@ class _Client:
         """The next event; None = the client has hung up. InvalidInput for anything else, and for an
         event that is too long.
         """
-        most = self._limits.message_bytes
         try:
             if not (line := await self._reader.readline()):
                 return None
             head = checked(_Head, read_object(line))
-            if max(head.data_length, head.payload_length) > most:
-                raise InvalidInput(
-                    "An event has at most {most} bytes of data and of sound.", most=most
-                )
             more = await self._reader.readexactly(head.data_length)
             payload = await self._reader.readexactly(head.payload_length)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -203,44 +179,36 @@ class _Client:
             raise InvalidInput("This is no event.") from error
         return Event(head.type, {**head.data, **(read_object(more) if more else {})}, payload)
 
-    async def _send(self, event: Eventable) -> None:
+    async def _tell(self, kind: str, sound: bytes | None = None, **data: Any) -> None:
         """ConnectionError when the client has gone or does not read."""
         try:
-            async with asyncio.timeout(self._limits.write_s):
-                await async_write_event(event.event(), self._writer)
+            async with asyncio.timeout(self._service.limits.write_s):
+                await async_write_event(Event(kind, data, sound), self._writer)
         except TimeoutError as error:
             raise ConnectionAbortedError("a client does not read") from error
 
     async def _fail(self, error: Exception) -> None:
-        if isinstance(error, ConnectionError):
-            return
-        told = Error("The server failed; its log has more.", "error")
+        text, code = "The server failed; its log has more.", "error"
         if isinstance(error, EngineError):
-            told = Error(str(error), error.code)
+            text, code = str(error), error.code
         else:
             log.error("a client's wish failed kind=%s", type(error).__name__)
         with suppress(ConnectionError):
-            await self._send(told)
+            await self._tell("error", text=text, code=code)
 
     async def _take(self, event: Event) -> None:
         match event.type:
             case "describe":
-                await self._send(await _described(self._service))
+                await self._tell("info", **await _described(self._service))
             case "ping":
-                await self._send(Pong(event.data.get("text")))
+                await self._tell("pong", text=event.data.get("text"))
             case "transcript":
                 await self._answer(checked(_Data, event.data))
             case "transcribe" | "detect":
-                self._forget()
-                self._wanted, self._asked = event.type, checked(_Data, event.data)
-            case "audio-start":
-                self._form = (0, 0, 0)
+                self._listen(event.type, checked(_Data, event.data))
             case "audio-chunk" if self._wanted:
-                chunk = checked(_Data, event.data)
-                pcm = self._samples(chunk, event.payload or b"")
-                await self._hear(pcm, chunk.timestamp)
+                await self._hear(checked(_Data, event.data), event.payload or b"")
             case "audio-stop" if self._wanted:
-                await self._hear(self._resampler.end(), None)
                 await self._understand()
             case kind if kind.startswith("synthesize"):
                 await self._speak(kind, checked(_Data, event.data))
@@ -271,8 +239,7 @@ class _Client:
         if self._speech is not None and self._speaking is not None:
             self._speech.end()
             await asyncio.wait([self._speaking])
-        longest = self._limits.streamed_text if streamed else self._limits.text
-        speech = self._service.speech(said.voice.name, said.context.rate, longest=longest)
+        speech = self._service.speech(said.voice.name, said.context.rate, streamed=streamed)
         self._streamed, self._speech = streamed, speech
         self._speaking = self._tasks.create_task(self._utter(speech, streamed=streamed))
         return speech
@@ -280,47 +247,51 @@ class _Client:
     async def _utter(self, speech: Speech, *, streamed: bool) -> None:
         async with aclosing(speech.frames()) as frames:
             frame = await anext(frames, None)
-            await self._send(AudioStart(**_FORMAT, timestamp=0))
+            await self._tell("audio-start", **_FORMAT, timestamp=0)
             while frame is not None:
                 sound = pcm16(frame.pcm)
-                await self._send(AudioChunk(**_FORMAT, audio=sound, timestamp=frame.at_ms))
+                await self._tell("audio-chunk", sound, **_FORMAT, timestamp=frame.at_ms)
                 frame = await anext(frames, None)
-        await self._send(AudioStop(timestamp=speech.given_ms))
+        await self._tell("audio-stop", timestamp=speech.given_ms)
         if streamed:
-            await self._send(SynthesizeStopped())
+            await self._tell("synthesize-stopped")
 
     # ------------------------------------------------------------------------------- ears
 
-    def _forget(self) -> None:
-        """What was asked for."""
-        self._wanted, self._heard, self._spotter = "", [], None
+    def _listen(self, wanted: str, asked: _Data) -> None:
+        """`wanted`: what the sound that follows is for: transcribe, detect, or (empty) nothing."""
+        self._wanted, self._asked = wanted, asked
+        self._resampler: Resampler | None = None  # None = no sound came yet
+        self._heard: list[Pcm] = []
+        self._spotter: KeywordSpotter | None = None  # None = no sound came for it yet
         self.spotting = self._detected = False
 
-    def _samples(self, chunk: _Data, payload: bytes) -> Pcm:
-        """Those that became ready [S] at 16 kHz."""
-        form = (chunk.rate, chunk.width, chunk.channels)
-        if form != self._form:
-            self._form, self._resampler = form, Resampler(chunk.rate, EAR_RATE)
+    async def _hear(self, chunk: _Data, payload: bytes) -> None:
+        if self._resampler is None:
+            self._resampler = Resampler(chunk.rate, EAR_RATE)
         step = chunk.width * chunk.channels
         whole = payload[: len(payload) // step * step]
-        scale = 2 ** (8 * chunk.width - 1)
-        samples = np.frombuffer(whole, f"<i{chunk.width}").astype(np.float32) / scale
-        return self._resampler.push(samples.reshape(-1, chunk.channels).mean(axis=1))
+        samples = np.frombuffer(whole, f"<i{chunk.width}").reshape(-1, chunk.channels)
+        scale = np.float32(2 ** (8 * chunk.width - 1))
+        pcm = self._resampler.push(samples.astype(np.float32).mean(axis=1) / scale)
+        if self._wanted == "detect":
+            await self._detect(pcm, chunk.timestamp)
+            return
+        self._heard.append(pcm)
+        if sum(map(len, self._heard)) > LONGEST_S * EAR_RATE:
+            raise InvalidInput("Only {most} seconds are listened to.", most=LONGEST_S)
 
-    async def _hear(self, pcm: Pcm, timestamp: float | None) -> None:
+    async def _detect(self, pcm: Pcm, timestamp: float | None) -> None:
         phrase = self._service.settings.wake.phrase
-        if self._wanted == "transcribe":
-            if sum(map(len, self._heard)) + len(pcm) > LONGEST_S * EAR_RATE:
-                raise InvalidInput("Only {most} seconds are listened to.", most=LONGEST_S)
-            self._heard.append(pcm)
-        elif not self._detected and phrase in (self._asked.names or [phrase]):
-            self.spotting = True
-            if sum(client.spotting for client in self._home.clients) > MOST_LISTENING:
-                raise Busy("All {count} places are taken.", count=MOST_LISTENING)
-            self._detected = await self._home.wake.call(lambda nothing: self._spot(pcm))
-            if self._detected:
-                at_ms = None if timestamp is None else int(timestamp)
-                await self._send(Detection(phrase, at_ms))
+        if self._detected or phrase not in (self._asked.names or [phrase]):
+            return
+        self.spotting = True
+        if sum(client.spotting for client in self._home.clients) > MOST_LISTENING:
+            raise Busy("All {count} places are taken.", count=MOST_LISTENING)
+        self._detected = await self._home.wake.call(lambda nothing: self._spot(pcm))
+        if self._detected:
+            at_ms = None if timestamp is None else int(timestamp)
+            await self._tell("detection", name=phrase, timestamp=at_ms)
 
     def _spot(self, pcm: Pcm) -> bool:
         """On the thread of the wake phrase: whether it ended in these samples [S] at 16 kHz."""
@@ -329,19 +300,21 @@ class _Client:
         return self._spotter.push(pcm) is not None
 
     async def _understand(self) -> None:
+        rest = self._resampler.end() if self._resampler else np.zeros(0, np.float32)
         if self._wanted == "transcribe":
             language = self._asked.language or self._service.settings.recogniser.language
-            pcm = np.concatenate([np.zeros(0, np.float32), *self._heard])
-            text = ""
-            await self._send(TranscriptStart(language=language))
+            pcm, text = np.concatenate([*self._heard, rest]), ""
+            await self._tell("transcript-start", language=language)
             async for segment in self._service.ears.segments(pcm, self._asked.language):
                 text += segment.delta
-                await self._send(TranscriptChunk(segment.delta))
-            await self._send(Transcript(text, language=language))
-            await self._send(TranscriptStop())
-        elif not self._detected:
-            await self._send(NotDetected())
-        self._forget()
+                await self._tell("transcript-chunk", text=segment.delta)
+            await self._tell("transcript", text=text, language=language)
+            await self._tell("transcript-stop")
+        else:
+            await self._detect(rest, None)
+            if not self._detected:
+                await self._tell("not-detected")
+        self._listen("", _Data())
 
     # ---------------------------------------------------------------------------- answers
 
@@ -350,20 +323,21 @@ class _Client:
         kept = self._home.conversations
         context = said.context.model_dump(exclude_unset=True)
         key = said.context.conversation_id[:_LONGEST_ID]
-        history = (*kept.get(key, ()), Message(Role.USER, said.text[: self._limits.text]))
-        await self._send(HandledStart(context))
+        question = Message(Role.USER, said.text[: self._service.limits.text])
+        history = (*kept.get(key, ()), question)
+        await self._tell("handled-start", context=context)
         text = ""
         try:
             async with aclosing(self._service.mind.reply(history, said.context.rate)) as deltas:
                 async for delta in deltas:
-                    if isinstance(delta, TextDelta) and delta.text:
+                    if isinstance(delta, TextDelta):
                         text += delta.text
-                        await self._send(HandledChunk(delta.text))
+                        await self._tell("handled-chunk", text=delta.text)
         except (LanguageModelError, ModelError) as error:
-            await self._send(NotHandled(str(error), context))
+            await self._tell("not-handled", text=str(error), context=context)
             return
-        await self._send(Handled(text, context))
-        await self._send(HandledStop())
+        await self._tell("handled", text=text, context=context)
+        await self._tell("handled-stop")
         if key:
             kept[key] = (*history, Message(Role.ASSISTANT, text))[-MESSAGES:]
             kept.move_to_end(key)
@@ -371,7 +345,7 @@ class _Client:
                 kept.popitem(last=False)
 
 
-async def _described(service: Service) -> Info:
+async def _described(service: Service) -> dict[str, Any]:
     """What this server can do: voices, ears, wake phrase and answers."""
     phrase = service.settings.wake.phrase
     language = service.settings.recogniser.language
@@ -383,13 +357,12 @@ async def _described(service: Service) -> Info:
     ears = _about("rubato", "The recogniser of this computer", languages=heard)
     mind = _about("rubato", "Skills and language model", languages=heard)
     wake = _about(phrase, "The wake phrase", languages=_ENGLISH, phrase=phrase)
-    data = {
-        "tts": _about("rubato", "Speaks", voices=voices, supports_synthesize_streaming=True),
-        "asr": _about("rubato", "Hears", models=[ears], supports_transcript_streaming=True),
-        "handle": _about("rubato", "Answers", models=[mind], supports_handled_streaming=True),
-        "wake": _about("rubato", "Listens for a phrase", models=[wake]),
+    return {
+        "tts": [_about("rubato", "Speaks", voices=voices, supports_synthesize_streaming=True)],
+        "asr": [_about("rubato", "Hears", models=[ears], supports_transcript_streaming=True)],
+        "handle": [_about("rubato", "Answers", models=[mind], supports_handled_streaming=True)],
+        "wake": [_about("rubato", "Listens for a phrase", models=[wake])],
     }
-    return Info.from_event(Event("info", {kind: [program] for kind, program in data.items()}))
 
 
 def _about(name: str, description: str, **more: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ try:
 except ModelError:
     collect_ignore_glob = ["test_*.py", "*/test_*.py", "*/*/test_*.py"]
 else:
-    from tests.engine.serve.served import question, served  # noqa: F401 - fixtures
+    from tests.engine.serve.served import parts, question, served  # noqa: F401 - fixtures
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,23 +1,24 @@
 """A server as clients meet it: on a socket of this machine, with a voice made of tones."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import httpx
 import numpy as np
 import pytest
+from websockets.asyncio.client import ClientConnection, connect
 
 from engine.audio.pcm import Pcm, Resampler
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
-from engine.serve.application import application, http_server
+from engine.serve.application import Access, application, http_server
 from engine.serve.doors.agents import agents_server
-from engine.serve.guard import Access
 from engine.serve.server import listen
-from engine.serve.service import Limits, Service
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE, Clock, Limits, Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
@@ -35,37 +36,79 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(
+async def started(
     limits: Limits | None = None,
-    access: Access | None = None,
     parts: FakeParts | None = None,
-    name: str = "",
-) -> AsyncIterator[Served]:
+    clock: Clock | None = None,
+    settings: Settings | None = None,
+) -> AsyncIterator[tuple[Service, FakeTts]]:
+    """A service, and the voice that speaks for it."""
     voice = FakeTts()
     factories = (parts or FakeParts()).factories()
     factories = replace(factories, synthesiser=lambda settings, progress: voice)
-    service = Service(Settings(), factories, limits, name=name)
-    await service.start()
-    listener = listen("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    app = application(service, access or Access(), agents_server(service))
-    server = http_server(app, service.limits)
-    running = asyncio.ensure_future(server.serve([listener]))
-    address = f"http://127.0.0.1:{port}"
+    service = Service(settings or Settings(), factories, limits, clock)
     try:
-        async with httpx.AsyncClient(base_url=address, timeout=None, trust_env=False) as client:
-            yield Served(service, client, port, voice)
+        await service.start()
+        yield service, voice
     finally:
-        server.should_exit = True
-        await running
         service.stop()
 
 
+@asynccontextmanager
+async def serving(
+    limits: Limits | None = None, access: Access | None = None, parts: FakeParts | None = None
+) -> AsyncIterator[Served]:
+    async with started(limits, parts) as (service, voice):
+        listener = listen("127.0.0.1", 0)
+        port = listener.getsockname()[1]
+        app = application(service, access or Access(), agents_server(service))
+        server = http_server(app, service.limits)
+        running = asyncio.ensure_future(server.serve([listener]))
+        address = f"http://127.0.0.1:{port}"
+        try:
+            async with httpx.AsyncClient(base_url=address, timeout=None, trust_env=False) as client:
+                yield Served(service, client, port, voice)
+        finally:
+            server.should_exit = True
+            await running
+
+
+@asynccontextmanager
+async def connected(served: Served, **options: Any) -> AsyncIterator[ClientConnection]:
+    """The WebSocket that takes streamed text."""
+    address = f"ws://127.0.0.1:{served.port}/v1/audio/speech/stream"
+    async with connect(address, proxy=None, **options) as socket:
+        yield socket
+
+
+async def tell(socket: ClientConnection, kind: str, **fields: Any) -> None:
+    await socket.send(json.dumps({"type": kind, **fields}))
+
+
+async def until(socket: ClientConnection, kind: str) -> tuple[list[dict[str, Any]], bytes]:
+    """All events up to one of this kind, and the sound between them."""
+    events: list[dict[str, Any]] = []
+    sound = b""
+    while not events or events[-1]["type"] != kind:
+        message = await socket.recv()
+        if isinstance(message, bytes):
+            sound += message
+        else:
+            events.append(json.loads(message))
+    return events, sound
+
+
 @pytest.fixture(scope="module")
-def served(runner: asyncio.Runner) -> Iterator[Served]:
+def parts() -> FakeParts:
+    """What a file's server is made of."""
+    return FakeParts()
+
+
+@pytest.fixture(scope="module")
+def served(runner: asyncio.Runner, parts: FakeParts) -> Iterator[Served]:
     """A server for all tests of a file."""
     stack = AsyncExitStack()
-    yield runner.run(stack.enter_async_context(serving()))
+    yield runner.run(stack.enter_async_context(serving(parts=parts)))
     runner.run(stack.aclose())
 
 

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from engine.serve.service import Limits
-from tests.engine.serve.doors.test_streaming import connected, tell, until
-from tests.engine.serve.served import Served, serving
+from tests.engine.serve.served import Served, connected, serving, tell, until
 
 LONG = "go " * 1000
 BOMBS = [

@@ -19,7 +19,7 @@ from engine.audio.pcm import Resampler
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
 from engine.serve.doors.encoding import pcm16
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]

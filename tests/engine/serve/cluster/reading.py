@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from engine.errors import Busy, EngineError, SynthesisError
-from engine.serve.speech import LEAD_MS, SAMPLE_RATE
+from engine.serve.service import LEAD_MS, SAMPLE_RATE
 
 _SAMPLE_BYTES: Final = 2
 _PATIENCE_S: Final = 1.0  # before it connects again

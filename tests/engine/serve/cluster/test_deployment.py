@@ -19,10 +19,9 @@ pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
 
 from websockets.asyncio.client import connect
 
-from engine.serve.guard import Access
+from engine.serve.application import Access
 from engine.serve.server import Address
-from engine.serve.service import Limits
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE, Limits
 from engine.settings import Settings
 from tests.engine.serve.cluster.reading import Manner, Reading
 

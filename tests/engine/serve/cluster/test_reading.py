@@ -18,7 +18,7 @@ from tests.engine.serve.cluster.reading import Manner, Piece, Reading
 from tests.engine.serve.served import serving
 
 TEXT = "It costs $5 today, and all the neighbours know that Mary had a little lamb."
-FAST = Manner(rate=5.0, lead_ms=2_000)
+FAST = Manner(rate=5.0, lead_ms=60_000)
 
 
 async def no_wait(seconds: float) -> None:

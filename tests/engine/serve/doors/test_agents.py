@@ -3,23 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import httpx
-import numpy as np
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from engine.serve.application import Access
 from engine.serve.doors.agents import agents_server
-from engine.serve.guard import Access
 from engine.serve.server import HERE
-from engine.serve.service import Service
-from engine.serve.speech import Clock
-from engine.settings import Settings
-from tests.engine.serve.served import serving
+from engine.serve.service import Clock
+from tests.engine.serve.served import serving, started
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
-from tests.fakes_tts import OWN_RATE, FakeTts
+from tests.fakes_tts import OWN_RATE
 
 SENTENCES = "Go on and on. Then stop here. At last."
 
@@ -29,15 +25,8 @@ class Desk:
 
     def __init__(self) -> None:
         self.parts = FakeParts()
-        self.voice = FakeTts()
         self.at = 0.0
-        self.played = np.zeros(0, np.float32)
-        factories = replace(
-            self.parts.factories(), synthesiser=lambda settings, progress: self.voice
-        )
-        clock = Clock(now=lambda: self.at, wait=self._wait)
-        self.service = Service(Settings(), factories, clock=clock)
-        self.server = agents_server(self.service)
+        self.clock = Clock(now=lambda: self.at, wait=self._wait)
 
     async def _wait(self, seconds: float) -> None:
         self.at += seconds
@@ -59,13 +48,12 @@ class Desk:
 @asynccontextmanager
 async def meeting() -> AsyncIterator[tuple[Desk, Client]]:
     desk = Desk()
-    try:
-        await desk.service.start()
-        async with Client(desk.server) as client:
-            yield desk, client
-            await client.call_tool("stop", {})
-    finally:
-        desk.service.stop()
+    async with (
+        started(parts=desk.parts, clock=desk.clock) as (service, desk.voice),
+        Client(agents_server(service)) as client,
+    ):
+        yield desk, client
+        await client.call_tool("stop", {})
 
 
 async def call(client: Client, name: str, **arguments: object) -> str:

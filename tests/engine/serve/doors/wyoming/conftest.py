@@ -4,17 +4,15 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.serve.service import Limits, Service
-from engine.serve.speech import SAMPLE_RATE
-from engine.settings import Settings
+from engine.serve.service import SAMPLE_RATE, Limits, Service
 from tests.fakes import FakeParts
-from tests.fakes_tts import OWN_RATE, FakeTts
+from tests.fakes_tts import OWN_RATE
 
 pytest.importorskip("wyoming", reason="the extra 'serve' is not installed")
 
@@ -23,6 +21,7 @@ from wyoming.client import AsyncTcpClient
 from wyoming.event import Event
 
 from engine.serve.doors.wyoming import wyoming_server
+from tests.engine.serve.served import started
 
 TEXT = "Mary had a little lamb."
 SECONDS = 7 / OWN_RATE  # of it
@@ -83,16 +82,9 @@ def sound(pcm: np.ndarray, rate: int = 16_000, channels: int = 1) -> list[Any]:
 
 @asynccontextmanager
 async def opened(limits: Limits | None = None) -> AsyncIterator[House]:
-    parts, voice = FakeParts(), FakeTts()
-    factories = replace(parts.factories(), synthesiser=lambda settings, progress: voice)
-    service = Service(Settings(), factories, limits)
-    await service.start()
-    listener = socket.create_server(("127.0.0.1", 0))
-    try:
-        async with wyoming_server(service, listener):
-            yield House(service, parts, listener.getsockname()[1])
-    finally:
-        service.stop()
+    parts, listener = FakeParts(), socket.create_server(("127.0.0.1", 0))
+    async with started(limits, parts) as (service, _), wyoming_server(service, listener):
+        yield House(service, parts, listener.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

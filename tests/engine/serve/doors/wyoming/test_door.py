@@ -23,8 +23,7 @@ from wyoming.tts import (
 from wyoming.wake import Detect, Detection
 
 from engine.serve.doors.wyoming import MOST_LISTENING
-from engine.serve.service import Limits
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE, Limits
 from tests.engine.serve.doors.wyoming.conftest import (
     SECONDS,
     TEXT,

@@ -3,18 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from engine.errors import InvalidInput, TimedOut
-from engine.serve.service import Limits, Service
-from engine.serve.speech import SAMPLE_RATE, Clock, Speech, SpeechFrame
+from engine.serve.service import SAMPLE_RATE, Clock, Limits, Speech, SpeechFrame
 from engine.settings import Settings, SpeechSettings
-from tests.fakes import FakeParts
-from tests.fakes_tts import OWN_RATE, FakeTts
+from tests.engine.serve.served import started
+from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
 
@@ -39,13 +37,10 @@ async def speaking(
     *, clock: Clock | None = None, longest: int = 1_000, idle_s: float = 60.0
 ) -> AsyncIterator[Speech]:
     """A fresh utterance."""
-    parts = replace(FakeParts().factories(), synthesiser=lambda settings, progress: FakeTts())
     settings = Settings(speech=SpeechSettings(pacing=False))
-    service = Service(settings, parts, Limits(idle_s=idle_s), clock)
-    try:
-        await service.start()
-        yield service.speech(longest=longest)
-    finally:
+    limits = Limits(idle_s=idle_s, text=longest)
+    async with started(limits, clock=clock, settings=settings) as (service, _):
+        yield service.speech()
         assert service.stop()
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import av
 import pytest
 
-from engine.serve.service import Limits
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE, Limits
 from tests.engine.serve.served import Served, serving
 from tests.fakes_tts import OWN_RATE
 
@@ -117,18 +116,6 @@ async def test_a_rate_changes_while_it_is_spoken(served: Served) -> None:
         assert (await served.client.delete(address)).status_code == 200
         assert [part async for part in sound][:9] is not None  # it ends
     assert (await served.client.patch(address, json={"rate": 7})).status_code == 404
-
-
-async def test_speech_of_another_engine_is_told_from_speech_that_is_over() -> None:
-    async with serving(name="here.") as served:
-        body = {"input": TEXT, "response_format": "pcm"}
-        own = (await served.client.post("/v1/audio/speech", json=body)).headers["x-speech-id"]
-        assert own.startswith("here.")
-        for key, status in ((own, 404), ("there.abc", 409)):
-            address = f"/v1/audio/speech/{key}"
-            answer = await served.client.patch(address, json={"rate": 7})
-            assert answer.status_code == status
-        assert "WebSocket /v1/audio/speech/stream" in answer.json()["error"]["message"]
 
 
 async def test_a_client_that_hangs_up_gives_its_place_back() -> None:

@@ -12,7 +12,7 @@ from engine.audio.pcm import Pcm
 from engine.audio.vad import SAMPLE_RATE as EAR_RATE
 from engine.audio.vad import Stretch
 from engine.serve.models import portions
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.served import Served
 
 HEARD = "hello there"  # whatever is said, to the recogniser of these tests

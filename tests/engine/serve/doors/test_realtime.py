@@ -5,7 +5,7 @@ import base64
 import json
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.serve.doors.encoding import pcm16
-from engine.serve.speech import SAMPLE_RATE
+from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.conftest import SOON_S
 from tests.engine.serve.served import Served, serving
 from tests.fakes import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
@@ -97,22 +97,15 @@ ANSWER = ("Good day ", "to you.")
 
 
 @pytest.fixture(scope="module")
-def all_parts() -> FakeParts:
+def parts() -> FakeParts:
+    """Those of the server."""
     return FakeParts(model=CallingModel(*ANSWER))
 
 
-@pytest.fixture
-def parts(all_parts: FakeParts) -> Iterator[FakeParts]:
-    """Those of the server; each test may let the language model say something else."""
-    yield all_parts
-    all_parts.model.deltas = ANSWER
-
-
-@pytest.fixture(scope="module")
-def served(runner: asyncio.Runner, all_parts: FakeParts) -> Iterator[Served]:
-    stack = AsyncExitStack()
-    yield runner.run(stack.enter_async_context(serving(parts=all_parts)))
-    runner.run(stack.aclose())
+@pytest.fixture(autouse=True)
+def answer(parts: FakeParts) -> None:
+    """Each test may let the language model say something else."""
+    parts.model.deltas = ANSWER
 
 
 @asynccontextmanager

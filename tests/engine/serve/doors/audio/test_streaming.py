@@ -1,47 +1,19 @@
 """Text streamed in, speech and words streamed out, over a WebSocket."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from engine.serve.guard import Access
+from engine.serve.application import Access
 from engine.serve.server import HERE
-from engine.serve.service import Limits
-from engine.serve.speech import SAMPLE_RATE
-from tests.engine.serve.served import Served, serving
+from engine.serve.service import SAMPLE_RATE, Limits
+from tests.engine.serve.served import Served, connected, serving, tell, until
 from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
-
-
-@asynccontextmanager
-async def connected(served: Served, **options: Any) -> AsyncIterator[ClientConnection]:
-    address = f"ws://127.0.0.1:{served.port}/v1/audio/speech/stream"
-    async with connect(address, proxy=None, **options) as socket:
-        yield socket
-
-
-async def tell(socket: ClientConnection, kind: str, **fields: Any) -> None:
-    await socket.send(json.dumps({"type": kind, **fields}))
-
-
-async def until(socket: ClientConnection, kind: str) -> tuple[list[dict[str, Any]], bytes]:
-    """All events up to one of this kind, and the sound between them."""
-    events: list[dict[str, Any]] = []
-    sound = b""
-    while not events or events[-1]["type"] != kind:
-        message = await socket.recv()
-        if isinstance(message, bytes):
-            sound += message
-        else:
-            events.append(json.loads(message))
-    return events, sound
 
 
 def of_kind(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
@@ -184,23 +156,14 @@ async def test_a_client_that_answers_no_ping_is_let_go() -> None:
         writer.close()
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "http://evil.example"},
-        {"Host": "evil.example"},
-        {"Authorization": "Bearer x"},
-        {},
-    ],
-)
-async def test_the_guard_stands_before_websockets_too(headers: dict[str, str]) -> None:
+async def test_the_guard_stands_before_websockets_too() -> None:
+    right = {"Authorization": "Bearer secret"}
+    wrong = [{**right, "Origin": "http://evil.example"}, {**right, "Host": "evil.example"}]
     async with serving(access=Access(HERE, "secret", ("/",))) as served:
-        right = {"Authorization": "Bearer secret"} if "Authorization" not in headers else {}
-        given = {**right, **headers} if headers else {}
-        with pytest.raises(InvalidStatus):
-            async with connected(served, additional_headers=given):
-                pass
-        async with connected(
-            served, subprotocols=["realtime", "openai-insecure-api-key.secret"]
-        ) as socket:
+        for headers in (*wrong, {"Authorization": "Bearer x"}, {}):
+            with pytest.raises(InvalidStatus):
+                async with connected(served, additional_headers=headers):
+                    pass
+        protocols = ["realtime", "openai-insecure-api-key.secret"]
+        async with connected(served, subprotocols=protocols) as socket:
             assert socket.subprotocol == "realtime"

@@ -1,0 +1,310 @@
+"""Everything under /v1/audio: speech of a whole text, of text that is streamed in, and what is said
+in a recording.
+
+Speech over HTTP is as OpenAI's clients know it, and what they do not know yet: it has an id
+(X-Speech-Id), and its rate can be changed while it is spoken. The answer begins with the first
+frame, so everything that is wrong with a request is answered with an error, never with a sound that
+breaks off. The WebSocket has the events of vLLM-Omni, and two more: session.update changes the rate
+at any moment, and a word event says of each word where in the sound it begins.
+
+    in   session.config {voice, response_format, speed | rate, lead_ms}
+         input.text {text}, input.done, input.cancel, session.update {speed | rate}
+    out  audio.start, sound as binary messages, word {text, start, end, at_ms}, audio.done,
+         session.done, session.updated, error
+
+All text up to input.done is one utterance; another may follow on the connection.
+
+Invariant: a recording is decoded in the same bounded process as one that a person drops on the
+window, from a file that only this request has and that ends with it.
+"""
+
+import asyncio
+import base64
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import ConfigDict
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.types import Send
+
+from engine.asr.base import SAMPLE_RATE as EAR_RATE
+from engine.errors import EngineError
+from engine.export.subtitles import stamp
+from engine.serve.doors.encoding import Encoder, Format, media_type
+from engine.serve.doors.requests import (
+    EventEndpoint,
+    Fields,
+    LeadMs,
+    Paced,
+    Refusal,
+    Text,
+    VoiceName,
+    Wire,
+    checked,
+    read_object,
+    server_sent,
+)
+from engine.serve.models import Segment
+from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech, SpeechFrame
+
+# Names that clients of OpenAI's servers ask for, some of which retire there: for speech, for ears.
+_VOICES: Final = ("rubato", "gpt-4o-mini-tts", "tts-1", "tts-1-hd")
+_EARS: Final = ("rubato", "whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe")
+_FIRST: Final = {"sentence_index": 0}  # there is one, however many sentences it has
+_GRANULARITIES: Final = "timestamp_granularities[]"
+_MOST_FIELDS: Final = 20
+_UNKNOWN: Final = {  # what clients expect of a segment and this recogniser does not say
+    "seek": 0,
+    "tokens": [],
+    "temperature": 0.0,
+    "avg_logprob": 0.0,
+    "compression_ratio": 1.0,
+    "no_speech_prob": 0.0,
+}
+
+
+class _Request(Paced):
+    input: Text = ""
+    model: Text = _VOICES[0]
+    voice: VoiceName = ""
+    response_format: Format = "mp3"
+    stream_format: Literal["audio", "sse"] = "audio"
+    lead_ms: LeadMs | None = None
+
+
+async def speak(request: Request) -> Response:
+    """Speak a text."""
+    service: Service = request.app.state.service
+    asked = checked(_Request, read_object(await request.body()))
+    _check_model(asked.model, _VOICES)
+    speech = service.speech(asked.voice, asked.target(service.own_pace))
+    speech.write(asked.input)
+    speech.end()
+    frames = speech.frames(asked.lead_ms)
+    first = await anext(frames, None)
+    if first is None:
+        raise Refusal("There is nothing to say in this text.", field="input")
+    media = media_type(asked.response_format)
+    sound = _encoded(asked.response_format, first, frames)
+    if asked.stream_format == "sse":
+        media, sound = "text/event-stream", server_sent(_events(sound, speech))
+    headers = {"X-Speech-Id": speech.id, "Cache-Control": "no-store"}
+    answer = _Sound(sound, media_type=media, headers=headers)
+    answer.frames = frames
+    return answer
+
+
+class _Sound(StreamingResponse):
+    """Lets go of the utterance however it ends."""
+
+    frames: AsyncGenerator[SpeechFrame, None]
+
+    async def stream_response(self, send: Send) -> None:
+        async with aclosing(self.frames):
+            await super().stream_response(send)
+
+
+async def _encoded(
+    name: Format, first: SpeechFrame, frames: AsyncIterator[SpeechFrame]
+) -> AsyncIterator[bytes]:
+    made = Encoder(name)
+    yield made.push(first.pcm)
+    async for frame in frames:
+        yield made.push(frame.pcm)
+    yield made.end()
+
+
+async def _events(sound: AsyncIterator[bytes], speech: Speech) -> AsyncIterator[Fields]:
+    async for data in sound:
+        if data:
+            yield {"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()}
+    used, made = len(speech.text.split()), speech.given_ms // 80  # words, and frames of sound
+    usage = {"input_tokens": used, "output_tokens": made, "total_tokens": used + made}
+    yield {"type": "speech.audio.done", "usage": usage}
+
+
+async def running(request: Request) -> Response:
+    """Show speech that is running, change its rate, or end it."""
+    service: Service = request.app.state.service
+    speech = service.speeches.get(request.path_params["key"])
+    if speech is None:
+        raise Refusal(
+            "No speech with this id is being spoken here.",
+            status=404,
+            hint="With several engines, use the WebSocket /v1/audio/speech/stream.",
+        )
+    if request.method == "PATCH":
+        asked = checked(Paced, read_object(await request.body()))
+        if asked.rate is None and asked.speed is None:
+            raise Refusal("Give a rate or a speed.", field="rate")
+        speech.rate = asked.target(service.own_pace)
+    elif request.method == "DELETE":
+        speech.stop()
+    state = {"id": speech.id, "object": "speech", "rate": speech.rate}
+    return JSONResponse({**state, "audio_ms": speech.given_ms, "words": len(speech.words)})
+
+
+async def voices(request: Request) -> Response:
+    """List the voices."""
+    names = await request.app.state.service.voices()
+    return JSONResponse({"voices": [{"id": name, "name": name} for name in names]})
+
+
+class _Event(Paced):
+    """One of a client's; which fields count depends on its type."""
+
+    type: Literal["session.config", "session.update", "input.text", "input.done", "input.cancel"]
+    voice: VoiceName = ""
+    response_format: Format = "pcm"
+    lead_ms: LeadMs = LEAD_MS
+    text: Text = ""
+
+
+class Stream(EventEndpoint[_Event]):
+    """One connection."""
+
+    kind = _Event
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._config = _Event(type="session.config")
+        self._rate: float | None = None
+        self._speech: Speech | None = None  # None = nothing was written yet
+        self._task: asyncio.Task[None] | None = None  # speaks it
+
+    async def take(self, event: _Event) -> None:
+        match event.type:
+            case "session.config":
+                self._config = event
+                self._rate = event.target(self.service.own_pace)
+            case "session.update":
+                self._rate = event.target(self.service.own_pace)
+                if self._speech is not None:
+                    self._speech.rate = self._rate
+                await self.tell("session.updated", rate=self._rate)
+            case "input.text":
+                self._spoken().write(event.text)
+            case "input.done":
+                self._spoken().end()
+            case "input.cancel" if self._task is not None:
+                self._task.cancel()
+                await asyncio.wait([self._task])
+
+    def _spoken(self) -> Speech:
+        """What is being spoken, or will be."""
+        if self._speech is None or self._task is None or self._task.done():
+            self._speech = self.service.speech(self._config.voice, self._rate, streamed=True)
+            self._task = self.tasks.create_task(self._speak(self._speech))
+        return self._speech
+
+    async def _speak(self, speech: Speech) -> None:
+        config, made = self._config, Encoder(self._config.response_format)
+        about = {"format": config.response_format, "sample_rate": SAMPLE_RATE, "id": speech.id}
+        try:
+            async with aclosing(speech.frames(config.lead_ms)) as frames:
+                frame = await anext(frames, None)
+                await self.tell("audio.start", **_FIRST, sentence_text="", **about)
+                while frame is not None:
+                    await self._send(made.push(frame.pcm))
+                    for word in frame.words:
+                        await self.tell("word", **asdict(word))
+                    frame = await anext(frames, None)
+                await self._send(made.end())
+            await self.tell("audio.done", **_FIRST, audio_ms=speech.given_ms)
+            await self.tell("session.done", total_sentences=1)
+        except EngineError as error:
+            await self.refuse(error)
+
+    async def _send(self, sound: bytes) -> None:
+        if sound:
+            await self.socket.send_bytes(sound)
+
+
+class _Form(Wire):
+    model_config = ConfigDict(arbitrary_types_allowed=True, strict=True)
+
+    file: UploadFile
+    model: Text = _EARS[0]
+    response_format: Literal["json", "text", "srt", "verbose_json", "vtt"] = "json"
+    language: Text = ""
+    stream: Text = ""
+
+
+async def transcribe(request: Request) -> Response:
+    """Write down what is said in a recording."""
+    ears = request.app.state.service.ears
+    async with request.form(max_files=1, max_fields=_MOST_FIELDS) as sent:
+        if "word" in sent.getlist(_GRANULARITIES):
+            raise Refusal("Segments have times here, words have none.", field=_GRANULARITIES)
+        form = checked(_Form, dict(sent))
+        _check_model(form.model, _EARS)
+        with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
+            path = Path(folder, "recording")  # whatever the client calls it
+            path.write_bytes(await form.file.read())
+            pcm = await ears.read(path)
+    segments = ears.segments(pcm, form.language)
+    if form.stream in ("true", "True", "1"):
+        return StreamingResponse(server_sent(_heard(segments)), media_type="text/event-stream")
+    heard = [segment async for segment in segments]
+    return _answer(form.response_format, heard, len(pcm) / EAR_RATE)
+
+
+async def _heard(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
+    text = ""
+    async for segment in segments:
+        text += segment.delta
+        yield {"type": "transcript.text.delta", "delta": segment.delta}
+    yield {"type": "transcript.text.done", "text": text}
+
+
+def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
+    text = "".join(segment.delta for segment in segments)
+    match name:
+        case "text":
+            return PlainTextResponse(text + "\n")
+        case "srt":
+            return PlainTextResponse(_cues(segments))
+        case "vtt":
+            cues = "WEBVTT\n\n" + _cues(segments, ".")
+            return PlainTextResponse(cues, media_type="text/vtt")
+        case "verbose_json":
+            language = segments[0].language if segments else ""
+            about = {"task": "transcribe", "language": language, "duration": round(seconds, 3)}
+            shown = [_shown(number, each) for number, each in enumerate(segments)]
+            return JSONResponse({**about, "text": text, "segments": shown})
+        case _:
+            used = {"type": "duration", "seconds": round(seconds)}
+            return JSONResponse({"text": text, "usage": used})
+
+
+def _cues(segments: Sequence[Segment], point: str = ",") -> str:
+    def time(seconds: float) -> str:
+        return stamp(seconds).replace(",", point)
+
+    return "".join(
+        f"{number}\n{time(each.start_s)} --> {time(each.end_s)}\n{each.text}\n\n"
+        for number, each in enumerate(segments, 1)
+    )
+
+
+def _shown(number: int, segment: Segment) -> Fields:
+    times = {"start": round(segment.start_s, 3), "end": round(segment.end_s, 3)}
+    return {**_UNKNOWN, "id": number, "text": segment.text, **times}
+
+
+async def models(request: Request) -> Response:
+    """List the names of models that are understood here."""
+    about = {"object": "model", "created": 0, "owned_by": "rubato"}
+    names = dict.fromkeys((*_VOICES, *_EARS))
+    return JSONResponse({"object": "list", "data": [{"id": name, **about} for name in names]})
+
+
+def _check_model(name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        raise Refusal("There is no model called '{name}' here.", status=404, name=name[:80])

@@ -1,0 +1,343 @@
+"""What a client of the Realtime interface sets and sends, and what a language model learns of it.
+
+Invariant: a session never changes; an update that fits makes another one, any other makes none.
+Settings that this server does not know are refused where a client would notice (formats, voices);
+where it would not, they are kept without effect and sent back. Of what was spoken to the client,
+the history has the words that it heard and no more.
+"""
+
+import secrets
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from engine.llm import base
+from engine.llm.history import ChatMessage, told
+from engine.llm.tools.toolbox import ToolSchema
+from engine.runtime.turn.endpointing import Patience
+from engine.serve.doors.requests import (
+    Fields,
+    LeadMs,
+    Paced,
+    Refusal,
+    Speed,
+    Strict,
+    Text,
+    VoiceName,
+    Wire,
+    checked,
+)
+from engine.serve.service import LEAD_MS, SAMPLE_RATE, Speech
+
+_PATIENCE: Final = {"low": "patient", "medium": "balanced", "auto": "balanced", "high": "quick"}
+_LONGEST_MS: Final = 3_600_000
+_MOST_TOOLS: Final = 64
+_MOST_PARTS: Final = 64
+_MOST_ITEMS: Final = 400
+_MOST_CHARACTERS: Final = 200_000
+
+
+def new_key(kind: str) -> str:
+    """An id as clients expect it."""
+    return f"{kind}_{secrets.token_hex(12)}"
+
+
+# --------------------------------------------------------------------------- its settings
+
+
+class SoundFormat(Wire):
+    """The only one there is."""
+
+    type: Literal["audio/pcm"] = "audio/pcm"
+    rate: Literal[24_000] = SAMPLE_RATE
+
+
+class TurnDetection(Wire):
+    """How the end of a client's turn is found: by silence, or (semantic) by its words."""
+
+    type: Literal["server_vad", "semantic_vad"] = "server_vad"
+    silence_duration_ms: Annotated[int, Field(ge=32, le=10_000)] = 500
+    create_response: bool = True
+    interrupt_response: bool = True
+    eagerness: Literal["low", "medium", "auto", "high"] = "auto"
+
+    @property
+    def semantic(self) -> bool:
+        return self.type == "semantic_vad"
+
+    @property
+    def patience(self) -> Patience:
+        if self.semantic:
+            return Patience.of(_PATIENCE[self.eagerness])
+        return Patience(self.silence_duration_ms)
+
+
+class Transcription(Wire):
+    """Whether and how a client's words are sent back to it."""
+
+    language: Text = ""
+
+
+class AudioInput(Strict):
+    """`transcription` None: words are not sent back; `turn_detection` None: the client says itself
+    when it has spoken.
+    """
+
+    format: SoundFormat | None = SoundFormat()
+    transcription: Transcription | None = None
+    turn_detection: TurnDetection | None = TurnDetection()
+
+    @property
+    def language(self) -> str:
+        return self.transcription.language if self.transcription else ""
+
+
+class AudioOutput(Paced):
+    """How the client is spoken to."""
+
+    format: SoundFormat = SoundFormat()
+    voice: VoiceName = ""
+    speed: Speed | None = 1.0
+    lead_ms: LeadMs = LEAD_MS
+
+
+class Audio(Wire):
+    """Both ways."""
+
+    input: AudioInput = AudioInput()
+    output: AudioOutput = AudioOutput()
+
+
+class Tool(Wire):
+    """A function of the client's."""
+
+    type: Literal["function"]
+    name: Text
+    description: Text | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class Session(Wire):
+    """What a client has set; `id` is given by this server."""
+
+    type: Literal["realtime"] = "realtime"
+    object: Literal["realtime.session"] = "realtime.session"
+    id: str = Field(default_factory=partial(new_key, "sess"))
+    model: str = "rubato"
+    output_modalities: list[Literal["audio", "text"]] = Field(
+        default=["audio"], min_length=1, max_length=2
+    )
+    instructions: Text = ""
+    audio: Audio = Audio()
+    tools: list[Tool] = Field(default=[], max_length=_MOST_TOOLS)
+    tool_choice: Any = "auto"
+
+    def changed(self, changes: Fields) -> "Session":
+        """With what a session.update or a response.create says. Refusal of what cannot be used."""
+        fixed = {name: getattr(self, name) for name in ("id", "object", "type")}
+        return checked(Session, {**_merged(self.model_dump(), changes), **fixed})
+
+    def functions(self) -> tuple[ToolSchema, ...]:
+        """The client's functions, in the form that language models take."""
+        tools = [] if self.tool_choice == "none" else self.tools
+        named = (tool.model_dump(exclude={"type"}, exclude_none=True) for tool in tools)
+        return tuple({"type": "function", "function": each} for each in named)
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """Objects are merged field by field, all else is replaced."""
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return new
+    return {**old, **{name: _merged(old.get(name), value) for name, value in new.items()}}
+
+
+# --------------------------------------------------------------------------- what is said
+
+
+class _Kept(Wire):
+    model_config = ConfigDict(extra="ignore")  # many are
+
+
+class Part(_Kept):
+    """One part of a message; a spoken one has a transcript, a written one a text."""
+
+    type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
+    text: Text | None = None
+    transcript: Text | None = None
+
+    @property
+    def said(self) -> str:
+        return self.transcript or self.text or ""
+
+    @said.setter
+    def said(self, text: str) -> None:
+        setattr(self, "transcript" if "audio" in self.type else "text", text)
+
+
+class _Item(_Kept):
+    id: Text = Field(default_factory=partial(new_key, "item"))
+    object: Literal["realtime.item"] = "realtime.item"
+    status: Literal["in_progress", "completed", "incomplete"] = "completed"
+
+    def shown(self) -> Fields:
+        """As the client gets it."""
+        return self.model_dump(exclude_none=True)
+
+    def truncate(self, at_ms: int) -> None:
+        """The client has heard it up to here. Refusal where there is no such moment."""
+        raise Refusal("Only what was spoken can be truncated.", field="item_id")
+
+
+class Message(_Item):
+    """What one of the two said. `interrupted`: the client did not hear all of it."""
+
+    type: Literal["message"] = "message"
+    role: Literal["user", "system", "assistant"]
+    content: Annotated[list[Part], Field(max_length=_MOST_PARTS)]
+    _speech: Speech | None = None  # how it was spoken; None = it was not
+    _interrupted: bool = False
+
+    @property
+    def said(self) -> str:
+        return " ".join(filter(None, (part.said for part in self.content)))
+
+    @property
+    def told(self) -> base.Message:
+        """As language models get it."""
+        return base.Message(base.Role(self.role), self.said, interrupted=self._interrupted)
+
+    def spoken_by(self, speech: Speech | None) -> None:
+        self._speech = speech
+
+    def grow(self, text: str) -> None:
+        """More of its only part."""
+        if not self._interrupted:
+            self.content[0].said += text
+
+    def truncate(self, at_ms: int) -> None:
+        if self._speech is None:
+            super().truncate(at_ms)
+        elif at_ms > (given_ms := self._speech.given_ms):
+            raise Refusal(
+                "Its sound has only {length} ms so far.", field="audio_end_ms", length=given_ms
+            )
+        else:
+            self.content[0].said = self._speech.text_until(at_ms)
+            self._interrupted = True
+
+    def interrupt(self) -> None:
+        """The client has heard at most what was given out."""
+        if self._speech is not None and not self._interrupted:
+            self.truncate(self._speech.given_ms)
+
+
+class Call(_Item):
+    """A call of a function of the client's."""
+
+    type: Literal["function_call"] = "function_call"
+    call_id: Text
+    name: Text
+    arguments: Text = ""
+
+    @property
+    def told(self) -> ChatMessage:
+        function = {"name": self.name, "arguments": self.arguments}
+        call = {"id": self.call_id, "type": "function", "function": function}
+        return {"role": "assistant", "content": "", "tool_calls": [call]}
+
+
+class CallOutput(_Item):
+    """What a function gave."""
+
+    type: Literal["function_call_output"]
+    call_id: Text
+    output: Text = ""
+
+    @property
+    def told(self) -> ChatMessage:
+        return {"role": "tool", "tool_call_id": self.call_id, "content": self.output}
+
+
+Item = Message | Call | CallOutput
+
+
+class Conversation:
+    """In order; the oldest go when there are too many."""
+
+    def __init__(self) -> None:
+        self._items: list[Item] = []
+
+    def add(self, item: Item, after: str | None = None) -> str | None:
+        """Returns the id of the item before it; None = it is the first. `after` None: at the end,
+        "root": at the beginning.
+        """
+        if any(each.id == item.id for each in self._items):
+            raise Refusal("There is an item '{key}' already.", field="id", key=item.id[:80])
+        at = len(self._items)
+        if after is not None:
+            at = 0 if after == "root" else self._items.index(self.find(after)) + 1
+        before = self._items[at - 1].id if at else None
+        self._items.insert(at, item)
+        sizes = [len(each.model_dump_json()) for each in self._items]
+        while len(sizes) > _MOST_ITEMS or sum(sizes) > _MOST_CHARACTERS:
+            del self._items[0], sizes[0]
+        return before
+
+    def find(self, key: str, known_as: str = Refusal.code) -> Item:
+        """Refusal where there is none, see its `known_as`."""
+        for item in self._items:
+            if item.id == key:
+                return item
+        raise Refusal("There is no item '{key}'.", status=404, known_as=known_as, key=key[:80])
+
+    def remove(self, item: Item) -> None:
+        self._items.remove(item)
+
+    def messages(self, instructions: str) -> list[base.Message]:
+        """What was said, for a model that answers with skills; calls are left out."""
+        system = [base.Message(base.Role.SYSTEM, instructions)] if instructions else []
+        return [*system, *(item.told for item in self._items if isinstance(item, Message))]
+
+    def chat(self, instructions: str) -> list[ChatMessage]:
+        """What was said, called and given, for a model that calls functions."""
+        said = self.messages(instructions)
+        system = "\n".join(each.text for each in said if each.role is base.Role.SYSTEM)
+        chat: list[ChatMessage] = [{"role": "system", "content": system}] if system else []
+        for item in self._items:
+            if not isinstance(item, Message):
+                chat.append(item.told)
+            elif item.role != "system" and (text := told(item.told)):
+                if chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
+                    chat[-1]["content"] += f"\n{text}"
+                else:
+                    chat.append({"role": item.role, "content": text})
+        return chat
+
+
+# --------------------------------------------------------------------------- what clients send
+
+
+class ClientEvent(Wire):
+    """One of a client's events; which fields count depends on its type. `audio` in base64."""
+
+    type: Literal[
+        "session.update",
+        "input_audio_buffer.append",
+        "input_audio_buffer.commit",
+        "input_audio_buffer.clear",
+        "conversation.item.create",
+        "conversation.item.retrieve",
+        "conversation.item.truncate",
+        "conversation.item.delete",
+        "response.create",
+        "response.cancel",
+    ]
+    session: dict[str, Any] = Field(default={})
+    response: dict[str, Any] = Field(default={})
+    audio: str = ""
+    item: Item | None = Field(default=None, discriminator="type")
+    previous_item_id: Text | None = None
+    item_id: Text = ""
+    audio_end_ms: float = Field(0, ge=0, le=_LONGEST_MS)

@@ -1,1 +1,0 @@
-"""A conversation over one WebSocket, in the events of OpenAI's Realtime interface."""

@@ -1,0 +1,106 @@
+"""Who is let in, how much they may bring, and how long they may say nothing."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+import pytest
+
+from engine.serve import application
+from engine.serve.application import Access
+from engine.serve.server import HERE
+from engine.serve.service import Limits
+from tests.engine.serve.served import Served, connected, serving, tell, until
+
+VOICES = "/v1/audio/voices"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:99"}, 200),
+        ({"Host": "[::1]:99"}, 200),
+        ({"Host": "127.0.0.1.evil.example"}, 421),
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "localhost@evil.example"}, 421),
+        ({"Host": "[::1"}, 421),
+        ({"Host": ""}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost:99", "Host": "localhost:99"}, 200),
+        ({"Origin": "http://localhost:98", "Host": "localhost:99"}, 403),
+    ],
+)
+async def test_only_who_calls_it_by_its_name_comes_in(
+    served: Served, headers: dict[str, str], status: int
+) -> None:
+    assert (await served.client.get(VOICES, headers=headers)).status_code == status
+
+
+async def test_with_a_token_only_who_knows_it_comes_in() -> None:
+    right = ["Bearer secret", "bearer secret"]
+    wrong = ["Bearer secre", "Bearer \u00e9", "Basic secret", "secret", ""]
+    async with serving(access=Access(HERE, "secret", ("/",))) as served:
+        for given in right + wrong:
+            headers = {"Authorization": given.encode()}
+            answer = await served.client.get(VOICES, headers=headers)
+            assert answer.status_code == (200 if given in right else 401), given
+            if given in wrong:
+                assert answer.json()["error"]["code"] == "invalid_api_key"
+
+
+async def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b"x" * 100
+
+    async with serving(Limits(body_bytes=1000)) as served:
+        for content in (b"x" * 2000, pieces()):
+            answer = await served.client.post("/v1/audio/speech", content=content)
+            assert answer.status_code == 413
+
+
+async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
+    async with serving(Limits(body_s=0.05)) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+        writer.write(head.encode())
+        assert b" 408 " in await reader.readline()
+        writer.close()
+
+
+async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
+
+    async with serving() as served:
+        for sent in (b"", b"GET /v1/models HTTP/1.1\r\nHost: local"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+            writer.write(sent)
+            assert await reader.read() == b""
+            writer.close()
+
+
+async def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "HEAD_S", 0.02)
+
+    async with serving() as served, connected(served) as socket:
+        idle, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        assert await idle.read() == b""  # so much time has passed
+        writer.close()
+        await tell(socket, "input.text", text="hello ")
+        await tell(socket, "input.done")
+        await until(socket, "session.done")
+
+
+async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with serving() as served, connected(served) as socket:
+        await tell(socket, "input.text", text="abracadabra ")
+        await tell(socket, "input.done")
+        await until(socket, "session.done")
+        body = {"input": "abracadabra", "voice": "abracadabra"}
+        await served.client.post("/v1/audio/speech", json=body)
+
+    ours = [each for each in caplog.records if not each.name.startswith(("websockets.c", "http"))]
+    assert not any("abracadabra" in each.getMessage() for each in ours)
