@@ -68,15 +68,13 @@ def test_a_heavy_library_would_be_noticed():
     assert loaded_by("import xml.dom.minidom", ("xml.dom", "torch")) == ["xml.dom"]
 
 
-def contracts() -> list[dict[str, Any]]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = project["tool"]["importlinter"]["contracts"]
-    return found
-
-
 def test_the_contracts_on_imports_are_in_force():
-    by_type = {(c["type"], *c.get("source_modules", c.get("containers", ()))) for c in contracts()}
-    assert {("layers", "engine"), ("forbidden", "app"), ("forbidden", "engine")} <= by_type
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    kinds = ("containers", "source_modules", "protected_modules")
+    contracts = project["tool"]["importlinter"]["contracts"]
+    found = {(each["type"], *each[kind]) for each in contracts for kind in kinds if kind in each}
+    wanted = {("layers", "engine"), ("forbidden", "app"), ("forbidden", "engine")}
+    assert wanted | {("protected", "engine.training")} <= found
 
 
 # ---------------------------------------------------------------- the rules
@@ -114,8 +112,6 @@ def but(names: list[str], *exceptions: str) -> list[str]:
 PROGRAM, ALL = modules("app", "engine"), modules("app", "engine", "installer")
 SESSIONS = [name for name in modules("engine/tts") if name.endswith("session.py")]
 RULES = (
-    (rules.past_the_facade, modules("app")),
-    (rules.training_imports, but(PROGRAM, "engine/training/")),
     (rules.threads, but(PROGRAM, *MAY_CREATE_THREADS)),
     (rules.careless_threads, but(PROGRAM, MAY_LEAVE_A_THREAD)),
     (rules.clocks, modules(*NO_CLOCK)),
@@ -125,7 +121,6 @@ RULES = (
     (rules.work_at_import, PROGRAM),
     (rules.wall_clocks, but(modules("tests"), "tests/benchmarks/")),
     (rules.long_functions, ALL),
-    (rules.missing_docstring, ALL),
 )
 
 
@@ -156,22 +151,11 @@ BAD: list[tuple[Rule, str]] = [
     (rules.files, "def f(path):\n    with open(path) as file: ..."),
     (rules.files, "path.write_text('x')"),
     (rules.files, "from subprocess import run\nrun(['ls'])"),
-    (rules.unsafe, "eval('1')"),
-    (rules.unsafe, "import pickle\npickle.loads(raw)"),
-    (rules.unsafe, "import torch\ntorch.load(file)"),
-    (rules.unsafe, "import torch\ntorch.load(file, weights_only=False)"),
-    (rules.unsafe, "import torch\ntorch.hub.load('x', 'y')"),
     (rules.unsafe, "AutoModel.from_pretrained('x', trust_remote_code=True)"),
     (rules.unsafe, "import numpy as np\nnp.load('x', allow_pickle=True)"),
-    (rules.past_the_facade, "from engine import settings"),
-    (rules.past_the_facade, "from engine.messages import Heard"),
-    (rules.training_imports, "from engine.training import corpus"),
-    (rules.training_imports, "from engine import training"),
-    (rules.training_imports, "import engine.training.tts"),
     (rules.work_at_import, "import os\nos.environ['X'] = '1'"),
     (rules.work_at_import, "import warnings\nif True:\n    warnings.filterwarnings('ignore')"),
     (rules.long_functions, "def f():\n" + "    x = 1\n" * 60),
-    (rules.missing_docstring, "x = 1"),
     (rules.wall_clocks, "from datetime import datetime\nassert reply == str(datetime.now().hour)"),
     (rules.wall_clocks, "from datetime import datetime as d\nskills = Skills(now=d.now)"),
     (rules.wall_clocks, "import datetime\ndatetime.date.today()"),
@@ -179,13 +163,11 @@ BAD: list[tuple[Rule, str]] = [
 ]
 
 GOOD: list[tuple[Rule, str]] = [
+    (rules.unsafe, "np.load('x', allow_pickle=False)"),
     (rules.threads, "import threading\nlock = threading.Lock()"),
     (rules.careless_threads, "import threading\nthreading.Thread(name='x', daemon=False)"),
     (rules.clocks, "def f(clock):\n    return clock.time()"),
     (rules.files, "model.open(voice)"),
-    (rules.unsafe, "import torch\nmodel.eval()\ntorch.load(file, weights_only=True)"),
-    (rules.unsafe, "import re\nre.compile('x')"),
-    (rules.past_the_facade, "from engine import api\nfrom engine.api import Engine"),
     (rules.work_at_import, "import os\ndef f():\n    os.environ['X'] = '1'"),
     (rules.long_functions, "def f():\n" + "    x = 1\n" * 59),
     (rules.wall_clocks, "from datetime import datetime\nnow = datetime(2026, 1, 5)"),
