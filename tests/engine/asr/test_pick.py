@@ -19,7 +19,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_was_fetched_whole_is_used_until_it_is_measured(data: Path):
+def test_what_was_fetched_whole_is_used_until_it_is_measured_and_for_its_languages(data: Path):
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "sphinx"
     folder = fetched(data, ASSET)
@@ -28,9 +28,6 @@ def test_what_was_fetched_whole_is_used_until_it_is_measured(data: Path):
     assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
     (folder / "tokenizer.json").unlink()
     assert resolve(AUTO).engine == "sphinx"
-
-
-def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path):
     fetched(data, ASSET)
     keep(judge(5000.0), data)
     assert resolve(RecogniserSettings(language="de")).engine == "whisper"
@@ -51,13 +48,7 @@ def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path
         (5000.0, 900.0, (), BUILT_IN),
     ],
 )
-def test_a_machine_too_slow_for_base_hears_with_tiny(
-    base_ms: float | None,
-    tiny_ms: float | None,
-    there: tuple[str, ...],
-    recogniser: str,
-    data: Path,
-):
+def test_a_machine_too_slow_for_base_hears_with_tiny(base_ms, tiny_ms, there, recogniser, data):
     keep(judge(base_ms, tiny_ms), data)
     for name in there:
         fetched(data, name)
@@ -76,7 +67,5 @@ def test_the_reason_says_what_was_measured_of_each_or_is_missing(data: Path):
         "Whisper tiny has a sentence written 0.9 s after its end."
     )
     assert why(RecogniserSettings("sphinx")) == ""
-
-
-def test_whoever_fetches_it_means_the_same():
+    # whoever fetches it means the same
     assert EARS == ASSET == steps.EARS

@@ -1,7 +1,7 @@
 """Which hearing is believed, and how much."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.asr.sphinx.decision import Hypothesis, choose, overlapping, sure
@@ -45,6 +45,7 @@ def test_what_explains_the_sound_better_is_believed(phrase, free, believed):
     assert choose(phrase, free).text == believed
 
 
+@settings(max_examples=25)
 @given(CHANCES, CHANCES, st.integers(0, 99), SCORES, SCORES)
 def test_confidence_is_a_probability(least, free_least, unseen, score, free_score):
     phrase = heard("stop", least, unseen=unseen, score=score)

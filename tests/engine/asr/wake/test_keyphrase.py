@@ -34,7 +34,6 @@ def found(phrase: str, pcm: Pcm) -> list[int]:
     ("phrase", "voice"),
     [
         ("computer please", "rms"),
-        ("computer please", "slt"),
         ("computer please", "kal16"),
         ("good evening zaphod", "slt"),  # no dictionary has it
     ],

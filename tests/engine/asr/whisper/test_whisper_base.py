@@ -53,15 +53,11 @@ def test_an_open_question_is_understood_word_for_word(english: Recogniser, say):
     assert transcript.confidence > 0.5
 
 
-def test_the_text_so_far_is_the_beginning(english: Recogniser, say):
+def test_the_text_so_far_is_the_beginning_and_more_may_follow(english: Recogniser, say):
     recognition = heard(english, say(QUESTION)[: 2 * SAMPLE_RATE])
     assert plain(recognition.partial()).startswith("how do bees")
     assert plain(recognition.peek()) != QUESTION
-    recognition.close()
-
-
-def test_an_interim_transcript_may_be_followed_by_more(english: Recogniser, say):
-    recognition = heard(english, say(QUESTION))
+    recognition.push(say(QUESTION)[2 * SAMPLE_RATE :])
     interim = recognition.interim(lambda: True)
     assert interim is not None
     assert plain(interim.text) == QUESTION
