@@ -7,11 +7,11 @@ import socket
 
 import pytest
 
-from engine.assets.catalogue import Asset, AssetFile
+from engine.assets.catalogue import AssetFile
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError, Cancelled
 from tests.engine.assets.hub import COMMIT
-from tests.engine.assets.toy import ASSET, LARGE, SMALL, ignore, never
+from tests.engine.assets.toy import ASSET, LARGE, SMALL, ignore, never, only
 
 
 def test_a_fetched_model_is_complete_verified_and_pinned(store, hub):
@@ -31,9 +31,7 @@ def test_a_fetched_model_is_complete_verified_and_pinned(store, hub):
 
 def test_a_connection_cut_in_the_middle_is_resumed_there(store, hub):
     hub.cut_at = 120_000
-    folder = store.fetch(
-        Asset(**{**vars(ASSET), "files": (AssetFile("model.safetensors", 1),)}), ignore, never
-    )
+    folder = store.fetch(only(AssetFile("model.safetensors", 1)), ignore, never)
     assert (folder / "model.safetensors").read_bytes() == LARGE
     ranges = [request.split(" ")[2] for request in hub.requests if request.startswith("GET")]
     assert any(wanted not in ("", "bytes=0-") for wanted in ranges)
@@ -71,16 +69,13 @@ def test_a_download_that_was_cancelled_or_filled_the_disk_goes_on_with_the_next_
     assert hub.requests == []  # it is complete
 
 
-@pytest.mark.parametrize(
-    ("status", "sentence"), [(404, "has no file"), (401, "answered|no file"), (500, "answered")]
-)
-def test_a_refusing_server_is_named(store, hub, status, sentence):
-    hub.status = status
-    with pytest.raises(AssetError, match=sentence):
-        store.fetch(ASSET, ignore, never)
-
-
-def test_without_a_network_the_message_says_what_to_do(tmp_path):
+def test_a_refusing_server_is_named_and_without_a_network_it_is_said_what_to_do(
+    store, hub, tmp_path
+):
+    for status, sentence in ((404, "has no file"), (401, "answered|no file"), (500, "answered")):
+        hub.status = status
+        with pytest.raises(AssetError, match=sentence):
+            store.fetch(ASSET, ignore, never)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         store = Store(tmp_path, endpoint=f"http://127.0.0.1:{unused.getsockname()[1]}")

@@ -104,7 +104,13 @@ def test_an_absurd_size_is_refused_before_anything_is_written(hub, tmp_path):
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
 
 
-def test_a_file_of_another_size_or_hash_than_the_pinned_one_is_refused(store, hub, tmp_path):
+def test_a_file_of_another_size_or_hash_than_the_pinned_one_is_refused_or_counts_as_missing(
+    store, hub, tmp_path
+):
+    store.fetch(ASSET, ignore, never)
+    newer = only(AssetFile("model.safetensors", 1, sha256="0" * 64))
+    assert store.state(newer) is State.PARTIAL
+    store.remove(ASSET)
     with pytest.raises(AssetError, match=r"another model\.safetensors than the one"):
         store.fetch(only(AssetFile("model.safetensors", 1, size=299_999)), ignore, never)
     hub.releases = {"latest": {"weights+1.pt": LARGE[::-1]}}
@@ -114,42 +120,22 @@ def test_a_file_of_another_size_or_hash_than_the_pinned_one_is_refused(store, hu
     assert list(store.path(asset).iterdir()) == []
 
 
-def test_a_file_that_a_newer_list_pins_otherwise_counts_as_missing(store):
-    store.fetch(ASSET, ignore, never)
-    newer = only(AssetFile("model.safetensors", 1, sha256="0" * 64))
-    assert store.state(newer) is State.PARTIAL
-
-
-@pytest.fixture
-def busy(hub, tmp_path):
-    """busy(times, retry_after): a store whose server is busy so often, and what was waited."""
-
-    def make(times: int, retry_after: str) -> tuple[Store, list[float]]:
-        waited: list[float] = []
-        hub.releases, hub.busy = {"latest": {"weights+1.pt": LARGE}}, times
-        hub.retry_after = retry_after
-        return Store(tmp_path, endpoint=hub.endpoint, pause=waited.append), waited
-
-    return make
-
-
-def test_a_busy_server_is_asked_again(busy):
-    store, waited = busy(2, "3")
-    folder = store.fetch(only(RELEASED, source=RELEASE), ignore, never)
+def test_a_busy_server_is_asked_again_unless_it_is_cancelled_or_asks_for_hours(hub, tmp_path):
+    waited: list[float] = []
+    asset = only(RELEASED, source=RELEASE)
+    store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
+    hub.releases = {"latest": {"weights+1.pt": LARGE}}
+    for asked in ("9999", "Fri, 31 Dec 2999 23:59:59 GMT"):
+        hub.busy, hub.retry_after = 1, asked
+        with pytest.raises(AssetError, match=r"asks to come back in \d+ minutes"):
+            store.fetch(asset, ignore, never)
+    assert waited == []
+    hub.busy, hub.retry_after = 1, "50"
+    with pytest.raises(Cancelled):
+        store.fetch(asset, ignore, lambda: sum(waited) > 1)
+    assert sum(waited) < 2
+    waited.clear()
+    hub.busy, hub.retry_after = 2, "3"
+    folder = store.fetch(asset, ignore, never)
     assert (folder / "weights+1.pt").read_bytes() == LARGE
     assert sum(waited) == pytest.approx(6.0)
-
-
-def test_waiting_for_a_busy_server_can_be_cancelled(busy):
-    store, waited = busy(1, "50")
-    with pytest.raises(Cancelled):
-        store.fetch(only(RELEASED, source=RELEASE), ignore, lambda: sum(waited) > 1)
-    assert sum(waited) < 2
-
-
-@pytest.mark.parametrize("asked", ["9999", "Fri, 31 Dec 2999 23:59:59 GMT"])
-def test_a_server_that_asks_to_wait_for_hours_is_told_not_waited_for(busy, asked):
-    store, waited = busy(1, asked)
-    with pytest.raises(AssetError, match=r"asks to come back in \d+ minutes"):
-        store.fetch(only(RELEASED, source=RELEASE), ignore, never)
-    assert waited == []

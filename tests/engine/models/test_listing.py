@@ -48,7 +48,12 @@ def test_everything_is_there_but_what_is_superseded_which_only_those_see_who_hav
     assert entry("qwen2-5-1-5b", Settings()).state is Presence.COMPLETE
 
 
-def test_a_fetched_model_is_found_and_used_without_a_path(hub, data):
+def test_a_fetched_model_is_used_without_a_path_and_no_part_or_missing_one(hub, data):
+    with pytest.raises(InvalidInput, match="not on this machine") as caught:
+        changes(entry("qwen3-8b", Settings()))
+    assert caught.value.hint.endswith("models get qwen3-8b")
+    with pytest.raises(InvalidInput):
+        changes(entry("mimi", Settings()))
     fetch("qwen3-4b")
     settings = using("qwen3-4b")
     file = find("qwen3-4b").files[0].path
@@ -56,21 +61,26 @@ def test_a_fetched_model_is_found_and_used_without_a_path(hub, data):
     assert settings.language_model.model == str(data / "models" / "qwen3-4b" / file)
 
 
-@pytest.mark.parametrize(
-    ("name", "used"),
-    [
-        ("sphinx", {"sphinx", "skills", "starter"}),
-        ("whisper-base", {"whisper-base", "skills", "starter"}),
-        ("whisper-small", {"whisper-small", "skills", "starter"}),
-        ("qwen3-1-7b", {"whisper-base", "qwen3-1-7b", "starter"}),
-        ("ollama/llama3.2:3b", {"whisper-base", "ollama/llama3.2:3b", "starter"}),
-        ("voxtream2", {"whisper-base", "skills", "voxtream2", "mimi", "redimnet"}),
-        ("espeak", {"whisper-base", "skills", "espeak"}),
-    ],
-)
-def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind(name, used, hub):
+USED = {
+    "sphinx": {"sphinx", "skills", "starter"},
+    "whisper-base": {"whisper-base", "skills", "starter"},
+    "whisper-small": {"whisper-small", "skills", "starter"},
+    "qwen3-1-7b": {"whisper-base", "qwen3-1-7b", "starter"},
+    "ollama/llama3.2:3b": {"whisper-base", "ollama/llama3.2:3b", "starter"},
+    "voxtream2": {"whisper-base", "skills", "voxtream2", "mimi", "redimnet"},
+    "espeak": {"whisper-base", "skills", "espeak"},
+}
+
+
+def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind_and_stays(hub):
     fetch("whisper-base", "whisper-small", "qwen3-1-7b", "voxtream2")
-    assert in_use(using(name)) == used
+    assert {name: in_use(using(name)) for name in USED} == USED
+    settings = using("voxtream2")
+    for name in ("whisper-base", "mimi", "sphinx", "ollama/llama3.2:3b"):
+        with pytest.raises(InvalidInput) as caught:
+            remove(entry(name, settings, (OLLAMA,)))
+        assert caught.value.hint
+        assert entry(name, settings, (OLLAMA,)).state is Presence.COMPLETE
 
 
 def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub, data):
@@ -113,14 +123,6 @@ def test_files_of_ones_own_are_rows_that_can_be_used_until_they_are_gone(hub, da
         changes(gone)
 
 
-def test_what_is_not_fetched_or_a_part_of_a_voice_cannot_be_used(hub):
-    with pytest.raises(InvalidInput, match="not on this machine") as caught:
-        changes(entry("qwen3-8b", Settings()))
-    assert caught.value.hint.endswith("models get qwen3-8b")
-    with pytest.raises(InvalidInput):
-        changes(entry("mimi", Settings()))
-
-
 def test_without_llama_cpp_it_is_said_what_to_do(hub, monkeypatch):
     def missing() -> None:
         raise ModelError("llama-cpp-python is not installed.")
@@ -141,16 +143,6 @@ def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub):
     assert in_use(settings) >= {"kokoro", "kokoro-voices"}
     with pytest.raises(InvalidInput, match="in use"):
         remove(entry("kokoro-voices", settings))
-
-
-@pytest.mark.parametrize("name", ["whisper-base", "mimi", "sphinx", "ollama/llama3.2:3b"])
-def test_what_is_in_use_or_not_ours_is_not_removed(name, hub):
-    fetch("whisper-base", "voxtream2")
-    settings = using("voxtream2")
-    with pytest.raises(InvalidInput) as caught:
-        remove(entry(name, settings, (OLLAMA,)))
-    assert caught.value.hint
-    assert entry(name, settings, (OLLAMA,)).state is Presence.COMPLETE
 
 
 def test_half_a_model_says_how_much_is_there_and_what_is_not_in_use_is_deleted(hub, data):
