@@ -24,7 +24,10 @@ def test_the_cause_is_read_from_the_words_of_the_program(output, cause):
     assert cause_of(output) is cause
 
 
-def test_a_failure_says_what_failed_and_what_to_do():
+def test_output_is_shown_without_the_list_of_packages_and_a_failure_with_what_to_do(capsys):
+    script = "print('Downloading torch (180MiB)'); print(' + torch==2.13.0')"
+    run([sys.executable, "-c", script], doing="Installing")
+    assert capsys.readouterr().out == "    Downloading torch (180MiB)\n"
     script = "print('dns error'); raise SystemExit(1)"
     with pytest.raises(SetupError, match=r"Fetching failed.*Check the network") as caught:
         run([sys.executable, "-c", script], doing="Fetching")
@@ -33,23 +36,13 @@ def test_a_failure_says_what_failed_and_what_to_do():
         run(["no-such-program"], doing="Trying")
 
 
-def test_output_is_shown_without_the_list_of_packages(capsys):
-    script = "print('Downloading torch (180MiB)'); print(' + torch==2.13.0')"
-    run([sys.executable, "-c", script], doing="Installing")
-    assert capsys.readouterr().out == "    Downloading torch (180MiB)\n"
-
-
-def test_success_is_told_without_output(capfd):
+def test_success_is_told_without_output_or_with_the_program_s_own(capfd, monkeypatch):
     assert succeeds([sys.executable, "-c", "print('quiet')"])
-    assert not succeeds([sys.executable, "-c", "raise SystemExit(3)"])
-    assert not succeeds(["no-such-program"])
     assert capfd.readouterr().out == ""
-
-
-def test_a_program_with_progress_of_its_own_ends_well_or_not(monkeypatch):
     assert ends_well([sys.executable, "-c", ""])
-    assert not ends_well([sys.executable, "-c", "raise SystemExit(1)"])
-    assert not ends_well(["/nowhere/rubato"])
+    for fails in ([sys.executable, "-c", "raise SystemExit(3)"], ["/nowhere/rubato"]):
+        assert not succeeds(fails)
+        assert not ends_well(fails)
 
     def interrupted(command: list[str], **options: object) -> int:
         raise KeyboardInterrupt

@@ -59,40 +59,33 @@ def test_a_complete_environment_is_taken_as_it_is_and_a_moved_one_made_afresh(fr
     assert made == [moved]
 
 
-def test_a_missing_or_cut_off_environment_is_made_afresh(tmp_path, fresh, made):
+def test_one_that_is_missing_cut_off_or_has_lost_its_python_is_made_afresh(tmp_path, fresh, made):
     prepare(tmp_path / "none")
+    python = fresh.folder / "bin" / "python"
+    python.rename(tmp_path / "python3.11")
+    python.symlink_to(tmp_path / "python3.11")
+    with fresh.step("run", "k1"):
+        pass
+    python.rename(tmp_path / "another")
+    python.symlink_to((tmp_path / "python3.11").rename(tmp_path / "python3.12"))
+    prepare(fresh.folder)
     with pytest.raises(KeyboardInterrupt), fresh.step("run", "k1"):
         raise KeyboardInterrupt
     prepare(fresh.folder)
-    assert made == [tmp_path / "none", fresh.folder]
+    assert made == [tmp_path / "none", fresh.folder, fresh.folder]
 
 
-def test_an_environment_whose_python_vanished_is_made_afresh(tmp_path, made):
-    folder = tmp_path / ".venv"
-    interpreter = tmp_path / "python3.11"
-    interpreter.touch()
-    (folder / "bin").mkdir(parents=True)
-    (folder / "bin" / "python").symlink_to(interpreter)
-    with Environment(folder).step("run", "k1"):
-        pass
-    interpreter.rename(tmp_path / "python3.12")
-    (folder / "bin" / "python").unlink()
-    (folder / "bin" / "python").symlink_to(tmp_path / "python3.12")
-    prepare(folder)
-    assert made == [folder]
+def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkeypatch):
+    for runs in (True, False):
+        monkeypatch.setattr(environment, "succeeds", lambda command, runs=runs: runs)
+        prepare(fresh.folder)
+    assert made == [fresh.folder]
 
 
-@pytest.mark.parametrize("runs", [True, False])
-def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkeypatch, *, runs):
-    monkeypatch.setattr(environment, "succeeds", lambda command: runs)
-    prepare(fresh.folder)
-    assert made == ([] if runs else [fresh.folder])
-
-
-@pytest.mark.parametrize("note", ["", "{", "[]", '{"done": 3}', "\0"])
-def test_an_unreadable_note_counts_as_nothing_done_and_is_written_whole(note, fresh):
-    (fresh.folder / NOTE).write_text(note)
-    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, None)
+def test_an_unreadable_note_counts_as_nothing_done_and_is_written_whole(fresh):
+    for note in ("", "{", "[]", '{"done": 3}', "\0"):
+        (fresh.folder / NOTE).write_text(note)
+        assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, None)
     fresh.write()
     assert json.loads((fresh.folder / NOTE).read_text())["done"] == {}
     assert not (fresh.folder / (NOTE + ".new")).exists()

@@ -78,8 +78,11 @@ def test_every_goal_does_its_steps_in_order_and_once(uv, env):
     assert uv.commands == []
 
 
-def test_the_test_goal_adds_tools_and_language_models(uv, env):
+def test_the_test_goal_adds_tools_and_models_and_packages_come_only_by_hash(uv, env):
     assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project", "start"]
+    pinned = [command for command in uv.commands if "-r" in command]
+    assert len(pinned) == 4
+    assert all({"--require-hashes", "--no-deps"} <= set(command) for command in pinned)
 
 
 def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
@@ -111,7 +114,9 @@ def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
         assert (words in said) == (not ends_well)
 
 
-def test_new_pins_are_installed(uv, env, tmp_path, monkeypatch):
+def test_new_pins_are_installed_and_a_gpu_that_was_added_brings_a_new_torch(
+    uv, env, tmp_path, monkeypatch
+):
     for name in ("setup", "run", "build"):
         (tmp_path / f"{name}.txt").write_text("old")
     monkeypatch.setattr(steps, "PINS", tmp_path)
@@ -121,20 +126,9 @@ def test_new_pins_are_installed(uv, env, tmp_path, monkeypatch):
     steps.set_up(Goal.RUN, env.folder)
     assert len(uv.commands) == 1
     assert str(tmp_path / "run.txt") in uv.commands[0]
-
-
-def test_pinned_packages_are_installed_only_by_hash(uv, env):
-    steps.set_up(Goal.TEST, env.folder)
-    pinned = [command for command in uv.commands if "-r" in command]
-    assert len(pinned) == 4
-    assert all({"--require-hashes", "--no-deps"} <= set(command) for command in pinned)
-
-
-def test_a_gpu_that_was_added_brings_a_new_torch(uv, env, monkeypatch):
-    steps.set_up(Goal.RUN, env.folder)
     monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
     steps.set_up(Goal.RUN, env.folder)
-    assert uv.torch_sources() == ["--torch-backend=cpu", "--torch-backend=auto"]
+    assert uv.torch_sources() == ["--torch-backend=auto"]
 
 
 @pytest.mark.parametrize(

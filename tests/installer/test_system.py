@@ -71,17 +71,14 @@ def test_sudo_is_used_when_it_asks_nothing_and_what_is_still_not_found_reported(
         ("pacman", "sudo pacman -S --needed libglvnd"),
     ],
 )
-def test_who_is_not_root_is_told_the_exact_command(manager, line, monkeypatch):
+def test_who_is_not_root_is_told_the_exact_command_for_what_the_goal_needs(
+    manager, line, monkeypatch
+):
     machine = FakeMachine(monkeypatch, [manager], root=False)
     with pytest.raises(SetupError) as caught:
         provide(Goal.RUN, is_there=machine.has)
     assert f"\n  {line}\n" in str(caught.value)
     assert machine.commands == []
-
-
-@linux
-def test_the_demo_does_without_flite_what_the_tests_do_not(monkeypatch):
-    FakeMachine(monkeypatch, ["dnf"], root=False)
     provide(Goal.DEMO, is_there=lambda need: need.apt != "flite")
     with pytest.raises(SetupError, match="flite"):
         provide(Goal.TEST, is_there=lambda need: need.apt != "flite")

@@ -30,22 +30,15 @@ def test_a_system_gets_what_its_markers_name_and_no_markers_to_misjudge():
         "chip==5",
     ]
     assert names(needed(PINNED, MACOS, "3.13")) == ["everywhere==1", "chip==5"]
-
-
-def test_what_is_needed_keeps_its_hashes():
     assert needed(PINNED, MACOS, "3.13") == "everywhere==1" + HASH + "chip==5" + HASH
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-def test_windows_gets_time_zones_and_one_torch_without_cuda(python):
+def test_windows_gets_time_zones_and_one_torch_without_cuda_and_macos_nothing_of_others(python):
     found = [line.partition("==")[0] for line in names(needed(text_of(), WINDOWS, python))]
     assert {"tzdata", "torch", "pyside6-essentials"} <= set(found)
     assert len(found) == len(set(found))
     assert not [name for name in found if name.startswith(("nvidia", "cuda", "triton", "python-x"))]
-
-
-@pytest.mark.parametrize("python", PYTHONS)
-def test_macos_gets_no_package_of_another_system(python):
     found = {line.partition("==")[0] for line in names(needed(text_of(), MACOS, python))}
     assert "torch" in found
     assert not found & {"colorama", "python-xlib", "triton", "nvidia-cudnn-cu13"}

@@ -24,16 +24,13 @@ def app(qapp, tmp_path: Path) -> Path:
     return app
 
 
-def test_it_says_who_it_is_and_why_it_wants_the_microphone(app):
+def test_it_says_who_it_is_and_why_it_wants_the_microphone_and_starts_the_release_in_it(app):
     info = plistlib.loads((app / "Contents" / "Info.plist").read_bytes())
     assert info["CFBundleIdentifier"] == "org.rubato.Rubato"
     assert info["CFBundleShortVersionString"] == "1.2"
     assert "listens" in info["NSMicrophoneUsageDescription"]
     assert (app / "Contents" / "MacOS" / info["CFBundleExecutable"]).is_file()
     assert (app / "Contents" / "Resources" / info["CFBundleIconFile"]).read_bytes()[:4] == b"icns"
-
-
-def test_its_program_starts_the_release_in_it(app):
     program = app / "Contents" / "MacOS" / "Rubato"
     done = subprocess.run(
         [str(program), "--start-hidden", "a b"], capture_output=True, text=True, check=True
