@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from engine.asr import registry as asr
 from engine.errors import InvalidInput
 from engine.llm import registry as llm
 from engine.settings import Choice, Settings, change, keys, load_key, schema, value_of
+from engine.settings.page import page
 from engine.tts import registry as tts
 
 
@@ -93,15 +95,18 @@ LIVE = {
 
 
 @pytest.mark.parametrize("section", LIVE)
-def test_every_setting_of_a_part_is_live_or_some_engine_is_loaded_with_it(section):
+def test_every_setting_of_a_part_is_live_or_some_engine_is_loaded_with_it_and_no_other(section):
     known = {key.removeprefix(f"{section}."): each for key, each in schema().items()}
     rule = known["engine"].rule
     assert isinstance(rule, Choice)
     names = {item.name for item in fields(getattr(Settings(), section))}
     assert {name for name in names if not known[name].loaded_by} == LIVE[section] | {"engine"}
     assert all(set(known[name].loaded_by) <= set(rule.words) for name in names)
-
-
-def test_what_an_engine_does_not_use_loads_nothing():
     skills = Settings().language_model
     assert load_key(skills) == load_key(replace(skills, model="a.gguf", address="http://a/v1"))
+
+
+def test_the_page_of_settings_is_as_the_schema_makes_it_and_each_says_what_it_is():
+    file = Path(__file__).parents[2] / "resources" / "pages" / "settings.md"
+    assert file.read_text(encoding="utf-8") == page(), "run `make words`"
+    assert [each.key for each in schema().values() if not each.rows and not each.about] == []

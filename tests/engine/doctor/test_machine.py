@@ -19,16 +19,11 @@ def one(check: Callable[[Settings], object], settings: Settings | None = None) -
     return max(check(settings or Settings()), key=lambda finding: order.index(finding.state))
 
 
-@pytest.mark.parametrize(
-    ("version", "state"),
-    [((3, 10), State.FAULT), ((3, 11), State.OK), ((3, 13), State.OK), ((3, 14), State.FAULT)],
-)
-def test_the_supported_pythons_are_well(version, state, monkeypatch):
-    monkeypatch.setattr(machine.sys, "version_info", version)
-    assert one(machine.python).state is state
+def test_the_supported_pythons_are_well_and_missing_packages_are_named(monkeypatch):
+    for version, state in ((10, State.FAULT), (11, State.OK), (13, State.OK), (14, State.FAULT)):
+        monkeypatch.setattr(machine.sys, "version_info", (3, version))
+        assert one(machine.python).state is state
 
-
-def test_missing_packages_are_named(monkeypatch):
     def version(name: str) -> str:
         if name in ("soxr", "pint"):
             raise metadata.PackageNotFoundError(name)
@@ -53,17 +48,12 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, *, capability: tuple[int, int] |
     monkeypatch.setattr(machine.card, "has_driver", lambda: capability is not None)
 
 
-@pytest.mark.parametrize(
-    ("capability", "state"), [((9, 0), State.OK), ((8, 6), State.OK), ((12, 0), State.WARNING)]
-)
-def test_a_card_that_torch_was_not_built_for_is_reported(capability, state, monkeypatch):
-    fake_torch(monkeypatch, capability=capability)
-    finding = one(machine.graphics_card)
-    assert finding.state is state
-    assert "Card, compute " in finding.text
-
-
-def test_a_card_or_torch_that_is_not_there_is_reported(monkeypatch):
+def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(monkeypatch):
+    for capability, state in (((9, 0), State.OK), ((8, 6), State.OK), ((12, 0), State.WARNING)):
+        fake_torch(monkeypatch, capability=capability)
+        finding = one(machine.graphics_card)
+        assert finding.state is state
+        assert "Card, compute " in finding.text
     fake_torch(monkeypatch, capability=None)
     assert one(machine.graphics_card).state is State.OK
     wanted = change(Settings(), "speech.device", "cuda")
@@ -74,22 +64,24 @@ def test_a_card_or_torch_that_is_not_there_is_reported(monkeypatch):
     assert one(machine.graphics_card).state is State.FAULT
 
 
-def test_no_torch_is_imported_where_no_card_can_be(monkeypatch):
+def test_no_torch_is_imported_where_no_card_can_be_nor_to_know_of_cuda(monkeypatch, tmp_path):
     monkeypatch.setattr(machine.card, "has_driver", lambda: False)
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it would fail
     assert one(machine.graphics_card).state is State.OK
+    spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: spec)
+    for built_for in (None, "13.0"):
+        (tmp_path / "version.py").write_text(f"cuda: Optional[str] = {built_for!r}\n")
+        assert machine.card.knows_cuda() is (built_for is not None)
 
 
-@pytest.mark.parametrize(
-    ("free_mib", "state"), [(99, State.FAULT), (2047, State.WARNING), (2048, State.OK)]
-)
-def test_little_room_is_reported(free_mib, state, tmp_path, monkeypatch):
+def test_little_room_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "not" / "yet"))
-    monkeypatch.setattr(
-        machine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free_mib * machine.MIB)
-    )
-    assert one(machine.room).state is state
+    for free_mib, state in ((99, State.FAULT), (2047, State.WARNING), (2048, State.OK)):
+        free = SimpleNamespace(free=free_mib * machine.MIB)
+        monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder, free=free: free)
+        assert one(machine.room).state is state
 
 
 def test_no_display_or_one_without_the_library_that_qt_does_not_name_is_reported(monkeypatch):

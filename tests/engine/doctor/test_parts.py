@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -42,7 +41,7 @@ def plug(monkeypatch: pytest.MonkeyPatch):
     return plug
 
 
-def test_connected_devices_are_listed_and_a_missing_one_is_told(plug):
+def test_connected_devices_are_listed_and_a_missing_one_or_library_is_told(plug, monkeypatch):
     plug(("Built-in", "Headset"), ("Built-in",))
     microphone, loudspeaker = parts.sound(Settings())
     assert microphone.text == "system default; there are: Built-in, Headset"
@@ -56,8 +55,6 @@ def test_connected_devices_are_listed_and_a_missing_one_is_told(plug):
         plug(there, ("Built-in",))
         assert states(parts.sound(settings)) == [("microphone", state), ("loudspeaker", State.OK)]
 
-
-def test_a_sound_library_that_is_missing_is_told_in_its_own_words(monkeypatch):
     def devices() -> Devices:
         raise DeviceError("PortAudio is missing.", hint="Install it.")
 
@@ -83,16 +80,14 @@ def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(tmp_path, monk
     assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
 
 
-@pytest.mark.parametrize(
-    ("content", "state"), [(None, State.FAULT), (b"PK\x03\x04", State.FAULT), (b"GGUF", State.OK)]
-)
-def test_a_model_file_must_be_there_and_be_one(content, state, tmp_path, monkeypatch):
+def test_a_model_file_must_be_there_and_be_one(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "_has_llama", lambda: True)
     file = tmp_path / "model.gguf"
-    if content is not None:
-        file.write_bytes(content)
     chosen = with_values(engine="llama", model=str(file))
-    assert states(parts.language_model(chosen)) == [("language model", state)]
+    for content, state in ((None, State.FAULT), (b"PK\x03\x04", State.FAULT), (b"GGUF", State.OK)):
+        if content is not None:
+            file.write_bytes(content)
+        assert states(parts.language_model(chosen)) == [("language model", state)]
     monkeypatch.setattr(parts, "_has_llama", lambda: False)
     assert any("make llm" in finding.advice for finding in parts.language_model(chosen))
 
@@ -120,40 +115,29 @@ def server_state(found: Iterable[Finding]) -> State:
     return next(iter(found)).state
 
 
-@pytest.mark.parametrize(
-    ("status", "state"), [(200, State.OK), (401, State.FAULT), (404, State.WARNING)]
-)
-def test_a_server_is_judged_by_its_answer_and_one_that_is_down_is_a_fault(server, status, state):
-    server.status = status
-    found = parts.language_model(with_values(engine="server", address=address_of(server)))
-    assert server_state(found) is state
-    assert server.asked == [("/v1/models", None)]
+def test_a_server_is_judged_by_its_answer_and_one_that_is_down_is_a_fault(server):
+    chosen = with_values(engine="server", address=address_of(server))
+    for status, state in ((200, State.OK), (401, State.FAULT), (404, State.WARNING)):
+        server.status = status
+        assert server_state(parts.language_model(chosen)) is state
+    assert server.asked == [("/v1/models", None)] * 3
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
         address = address_of(other)
     found = parts.language_model(with_values(engine="server", address=address))
     assert server_state(found) is State.FAULT
 
 
-@pytest.mark.parametrize("status", [200, 301, 302, 307, 308])
-def test_a_server_gets_the_key_from_the_environment_and_nobody_elsewhere(
-    server, monkeypatch, status
-):
+def test_a_server_gets_the_key_from_the_environment_and_nobody_elsewhere(server, monkeypatch):
     chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
     monkeypatch.delenv("MY_KEY", raising=False)
     assert server_state(parts.language_model(chosen)) is State.WARNING
-    server.asked.clear()
     monkeypatch.setenv("MY_KEY", "s3cret")
-    server.status = status
-    found = list(parts.language_model(chosen))
-    assert server_state(found) is (State.OK if status == 200 else State.FAULT)
-    assert server.asked == [("/v1/models", "Bearer s3cret")]
-    assert "s3cret" not in repr(found)
-
-
-@pytest.fixture
-def no_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setattr(place, "NAME", "no such pack")
+    for server.status in (200, 301, 302, 307, 308):
+        server.asked.clear()
+        found = list(parts.language_model(chosen))
+        assert server_state(found) is (State.OK if server.status == 200 else State.FAULT)
+        assert server.asked == [("/v1/models", "Bearer s3cret")]
+        assert "s3cret" not in repr(found)
 
 
 def test_the_built_in_synthesisers_are_well(tmp_path, monkeypatch):
@@ -169,25 +153,16 @@ def test_the_built_in_synthesisers_are_well(tmp_path, monkeypatch):
     assert "small-starter with the voices Ada, Bruno" in own.text
 
 
-@pytest.mark.usefixtures("no_pack")
-@pytest.mark.parametrize(
-    ("settings", "state"), [(Settings(), State.FAULT), (FORMANT, State.WARNING)]
-)
-def test_a_missing_pack_is_a_fault_where_it_should_speak(settings, state):
-    found = next(each for each in parts.synthesiser(settings) if each.state is not State.OK)
-    assert found.state is state
-    assert "missing from this installation" in found.text
-    assert "Install the program again" in found.advice
-
-
-@pytest.mark.usefixtures("no_pack")
-def test_a_synthesiser_without_its_data_is_a_fault(monkeypatch):
+def test_a_missing_pack_voice_or_data_is_a_fault_where_it_should_speak(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(place, "NAME", "no such pack")
+    for settings, state in ((Settings(), State.FAULT), (FORMANT, State.WARNING)):
+        found = next(each for each in parts.synthesiser(settings) if each.state is not State.OK)
+        assert found.state is state
+        assert "missing from this installation" in found.text
+        assert "Install the program again" in found.advice
     monkeypatch.setattr("espeakng_loader.get_data_path", lambda: "/no/such/folder")
     assert states(parts.synthesiser(FORMANT))[-1] == ("synthesiser", State.FAULT)
-
-
-def test_a_voice_that_was_not_fetched_names_the_command(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = change(Settings(), "speech.engine", "voxtream2")
     found = next(iter(parts.synthesiser(settings)))
     assert found.state is State.FAULT
