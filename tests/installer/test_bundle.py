@@ -18,7 +18,7 @@ def folder_of_a_release(place: Path) -> Path:
     return folder
 
 
-def test_what_comes_out_of_the_tar_is_a_whole_release(tmp_path):
+def test_what_comes_out_of_the_tar_is_a_whole_release_with_all_that_it_imports(tmp_path):
     path = bundle.tar(folder_of_a_release(tmp_path))
     with tarfile.open(path) as archive:
         archive.extractall(tmp_path / "there", filter="data")
@@ -26,13 +26,8 @@ def test_what_comes_out_of_the_tar_is_a_whole_release(tmp_path):
     found.check()
     assert found.version == "1"
     assert (found.folder / "uv").stat().st_mode & 0o100
-
-
-def test_the_bootstrapper_brings_all_that_it_imports(tmp_path):
-    folder = folder_of_a_release(tmp_path) / payload.BOOTSTRAPPER
-
     done = subprocess.run(
-        [sys.executable, "-I", str(folder), "status"],
+        [sys.executable, "-I", str(found.folder / payload.BOOTSTRAPPER), "status"],
         stdout=subprocess.PIPE,
         env={"RUBATO_PROGRAM": str(tmp_path / "none"), "HOME": str(tmp_path)},
         check=True,

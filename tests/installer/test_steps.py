@@ -187,3 +187,21 @@ def test_settings_of_pip_are_handed_to_uv_unless_it_has_its_own(monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", "theirs.pem")
     monkeypatch.delenv("UV_DEFAULT_INDEX", raising=False)
     assert steps.index_settings() == {"UV_DEFAULT_INDEX": "https://index.example/simple"}
+
+
+def test_the_menu_gets_an_entry_of_this_environment_and_setup_goes_on_where_it_cannot(
+    tmp_path, monkeypatch, capsys
+):
+    home, environment = tmp_path / "share", Environment(tmp_path / "my venv")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+    monkeypatch.setattr(steps.sys, "platform", "linux")
+    steps.show_in_desktop(environment)
+    (entry,) = home.glob("applications/*.desktop")
+    assert f'Exec="{environment.program("rubato")}"' in entry.read_text()
+    assert (home / "icons/hicolor/scalable/apps" / entry.name).with_suffix(".svg").exists()
+    assert "menu" in capsys.readouterr().out
+    steps.show_in_desktop(environment)
+    assert capsys.readouterr().out == ""  # there is nothing new
+    monkeypatch.setenv("XDG_DATA_HOME", str(entry))  # a file where the folder should be
+    steps.show_in_desktop(environment)
+    assert "could not be put into the menu" in capsys.readouterr().out

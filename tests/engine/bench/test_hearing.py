@@ -47,13 +47,6 @@ class Slow:
         return self.seconds
 
 
-def final_s(slow: Slow, speech: np.ndarray = SPEECH) -> float:
-    heard = hear(slow, speech, slow.now)
-    assert slow.closed
-    assert heard.text == "hello"
-    return heard.final_s
-
-
 SILENCE = np.zeros(SAMPLE_RATE, np.float32)  # after the last sound it is no speech
 
 
@@ -68,9 +61,8 @@ SILENCE = np.zeros(SAMPLE_RATE, np.float32)  # after the last sound it is no spe
 )
 def test_the_time_to_the_transcript_is_counted_from_the_last_sound(look_s, looks_at, speech, final):
     slow = Slow(look_s=look_s, interim_s=0.4, looks_at=looks_at)
-    assert final_s(slow, speech) == pytest.approx(final)
-
-
-def test_what_is_computed_is_counted_once():
-    slow = Slow(look_s=0.8, interim_s=0.4)
-    assert hear(slow, SPEECH, slow.now).busy_s == pytest.approx(1.2)
+    heard = hear(slow, speech, slow.now)
+    assert slow.closed
+    assert heard.text == "hello"
+    assert heard.final_s == pytest.approx(final)
+    assert heard.busy_s == pytest.approx(look_s + 0.4)  # what is computed is counted once

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.export.conversation import HeardWord, Stretch, Turn
@@ -57,12 +57,9 @@ def test_a_long_reply_is_cut_into_cues_that_can_be_read():
     assert " ".join(line for cue in cues for line in cue.lines) == "Rubato: " + LONG
 
 
-def test_a_sentence_that_is_over_ends_its_cue():
+def test_a_sentence_that_is_over_ends_its_cue_and_what_nobody_heard_has_none():
     cues = shown(subtitles(conversation(turn(1, "", "It is ten in the morning. I like mornings."))))
     assert [cue.lines[-1][-9:] for cue in cues] == [" morning.", "mornings."]
-
-
-def test_what_nobody_heard_has_no_cue():
     text = subtitles(conversation(turn(1, "Go on", LONG, words=4)))
     assert "The metronome was patented" in text
     assert "Johann" not in text
@@ -114,6 +111,7 @@ words_heard = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(words_heard, st.floats(0, 5), st.text(st.sampled_from("ab "), max_size=200))
 def test_cues_are_in_order_whatever_was_said(spoken, start, said):
     reply, words, now = "", [], 1.0

@@ -28,37 +28,25 @@ def test_a_whisper_folder_is_a_recogniser_and_of_others_every_gguf_file_is_added
     assert [each.path for each in add(tmp_path / "all", data)] == [str(file) for file in files]
 
 
-@pytest.mark.parametrize("what", ["missing", "text", "empty folder", "half a whisper"])
-def test_what_is_no_model_is_refused_with_what_to_do(what, data, tmp_path):
-    path = tmp_path / "thing"
-    match what:
-        case "text":
-            path.write_text("hello")
-        case "empty folder":
-            path.mkdir()
-        case "half a whisper":
-            (whisper(path) / "model.bin").unlink()
-    with pytest.raises(InvalidInput) as caught:
-        add(path, data)
-    assert "GGUF" in caught.value.hint
-    assert added(data) == ()
+def test_what_is_no_model_is_refused_with_what_to_do(data, tmp_path):
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty folder").mkdir()
+    (whisper(tmp_path / "half a whisper") / "model.bin").unlink()
+    for what in ("missing", "text", "empty folder", "half a whisper"):
+        with pytest.raises(InvalidInput) as caught:
+            add(tmp_path / what, data)
+        assert "GGUF" in caught.value.hint
+        assert added(data) == ()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000])
-def test_a_damaged_list_counts_as_empty(text, data):
+def test_the_list_is_bounded_and_a_damaged_one_counts_as_empty(data, tmp_path):
     data.mkdir()
-    (data / FILE).write_text(text)
-    assert added(data) == ()
-
-
-def test_the_list_is_bounded(data, tmp_path):
+    for text in ("", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000):
+        (data / FILE).write_text(text)
+        assert added(data) == ()
     for number in range(MOST):
         add(gguf(tmp_path / f"{number}.gguf"), data)
     with pytest.raises(InvalidInput, match=str(MOST)):
         add(gguf(tmp_path / "more.gguf"), data)
-
-
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
-    (tmp_path / "data").write_text("a file where the folder should be")
     with pytest.raises(SettingsError, match="cannot be saved"):
-        add(gguf(tmp_path / "mine.gguf"), tmp_path / "data")
+        add(gguf(tmp_path / "more.gguf"), data / FILE)  # a file where the folder should be

@@ -16,6 +16,7 @@ from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import place as kokoro
+from tests.engine.assets.fetched import fetched
 from tests.engine.models.own_files import gguf, whisper
 
 OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
@@ -84,7 +85,7 @@ def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind_and_stays(hub):
 
 
 def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub, data):
-    fetch("whisper-base")
+    fetched(data, "whisper-base")
     assert using("whisper-base").recogniser.engine == "auto"
     ears.keep(ears.judge(5000.0), data)
     assert entry("whisper-base", Settings()).measured.startswith(
@@ -156,7 +157,7 @@ def test_half_a_model_says_how_much_is_there_and_what_is_not_in_use_is_deleted(h
     assert told(half, remove(half)) == "Nothing of qwen3-4b is here."
 
 
-def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
+def test_two_licences_and_files_that_are_not_pinned_are_told_and_memory_counts_with_the_rest(hub):
     new, old = (entry(name, Settings()) for name in ("voxtream2-1", "voxtream2"))
     for each in (new, old):
         assert each.licence == "CC-BY-4.0 / CC BY-NC 4.0"
@@ -164,9 +165,6 @@ def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
     assert new.notice.endswith("what is fetched first is pinned.")
     assert "pinned" not in old.notice
     assert entry("mimi", Settings()).notice == ""
-
-
-def test_memory_counts_with_what_is_always_there():
     machine, most = Machine(8_000, 4), int(8_000 * (1 - SYSTEM_SHARE)) - OWN_MB
     assert machine.has_memory_for(most)
     assert not machine.has_memory_for(most + 1)

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from engine.asr import pick as ears
 from engine.messages.models import Recommendation
 from engine.models import storage
@@ -21,20 +19,20 @@ def recommended(memory_mb: int, cores: int) -> Recommendation:
     return recommendation(found, machine)
 
 
-@pytest.mark.parametrize(
-    ("memory_mb", "cores", "mind"),
-    [
-        (4_000, 2, "qwen3-1-7b"),
-        (16_000, 2, "qwen3-1-7b"),
-        (8_000, 4, "qwen3-4b"),
-        (8_000, 16, "qwen3-4b"),
-        (16_000, 8, "qwen3-8b"),
-        (64_000, 32, "qwen3-8b"),
-        (64_000, 1, "qwen3-1-7b"),
-    ],
-)
-def test_three_sizes_of_machine_have_a_language_model_each(memory_mb, cores, mind, hub):
-    assert recommended(memory_mb, cores).names == ("whisper-base", mind, "kokoro")
+MINDS = {
+    "qwen3-1-7b": ((4_000, 2), (16_000, 2), (64_000, 1)),
+    "qwen3-4b": ((8_000, 4), (8_000, 16)),
+    "qwen3-8b": ((16_000, 8), (64_000, 32)),
+}
+
+
+def test_three_sizes_of_machine_have_a_language_model_each_and_a_tiny_one_what_is_built_in(hub):
+    for mind, machines in MINDS.items():
+        for machine in machines:
+            assert recommended(*machine).names == ("whisper-base", mind, "kokoro")
+    tiny = recommended(1_000, 1)
+    assert tiny.names == ()
+    assert tiny.text.count("stays") == 3
 
 
 def test_sizes_are_said_and_add_up_but_for_what_is_here(hub):
@@ -50,18 +48,9 @@ def test_sizes_are_said_and_add_up_but_for_what_is_here(hub):
     assert not fitting.in_use
 
 
-def test_a_machine_without_memory_keeps_what_is_built_in(hub):
-    tiny = recommended(1_000, 1)
-    assert tiny.names == ()
-    assert tiny.text.count("stays") == 3
-
-
-def test_whisper_is_not_recommended_where_it_was_measured_too_slow(hub, data):
+def test_what_was_measured_too_slow_is_not_recommended_and_a_quick_full_voice_is(hub, data):
     ears.keep(ears.judge(3000.0), data)
     assert recommended(8_000, 4).names == ("qwen3-4b", "kokoro")
-
-
-def test_the_full_voice_is_recommended_where_it_was_measured_quick_enough(hub, data):
     voices.keep(voices.judge("cpu", {"int8": 2.5}), data)
     assert recommended(64_000, 32).names[-1] == "kokoro"
     voices.keep(voices.judge("cpu", {"int8": 0.5}), data)

@@ -1,4 +1,4 @@
-"""Rubato.app as far as it can be looked at away from a Mac."""
+"""Rubato.app as far as it can be looked at away from a Mac, and the icons of it and Windows."""
 
 import os
 import plistlib
@@ -7,7 +7,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImageReader
 
+from installer import icons
 from installer.macos import __main__ as macos
 
 
@@ -49,6 +51,17 @@ def test_the_archive_keeps_what_may_be_run_and_is_the_same_each_time(app, tmp_pa
         modes = {each.filename: each.external_attr >> 16 for each in archive.infolist()}
     assert modes["Rubato.app/Contents/MacOS/Rubato"] == 0o100755
     assert modes["Rubato.app/Contents/Info.plist"] == 0o100644
+
+
+@pytest.mark.parametrize("name", ["rubato.ico", "rubato.icns"])
+def test_qt_reads_the_program_s_icon_back(qapp, tmp_path, name):
+    path = tmp_path / name
+    (icons.write_ico if path.suffix == ".ico" else icons.write_icns)(path)
+    reader = QImageReader(str(path))
+    picture = reader.read()
+    assert not picture.isNull(), reader.errorString()
+    assert picture.hasAlphaChannel()
+    assert len({picture.pixel(x, x) for x in range(0, picture.width(), 2)}) > 2  # it is drawn
 
 
 @pytest.mark.long
