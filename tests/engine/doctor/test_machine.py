@@ -1,14 +1,16 @@
-"""Checks of the machine, each seen well and seen broken."""
+"""The doctor looks at everything and survives what is broken; its checks of the machine, each seen
+well and seen broken.
+"""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
 
 import pytest
 
-from engine.doctor import machine
+from engine.doctor import CHECKS, examine, machine
 from engine.doctor.finding import Finding, State
 from engine.settings import Settings, change
 
@@ -110,3 +112,26 @@ def test_the_settings_file_is_read_and_its_folder_has_to_be_writable(
     assert one(machine.settings_file).state is state
     monkeypatch.setattr(machine.os, "access", lambda folder, mode: False)
     assert any("cannot be written" in each.text for each in machine.settings_file(Settings()))
+
+
+def test_a_check_that_breaks_is_a_fault_and_the_others_still_speak():
+    def broken(settings: Settings) -> Iterator[Finding]:
+        yield Finding("first", State.OK, "fine")
+        raise RuntimeError("the driver is gone")
+
+    def fine(settings: Settings) -> list[Finding]:
+        return [Finding("second", State.OK, "fine")]
+
+    findings = examine(Settings(), [("broken", broken), ("fine", fine)])
+    assert [finding.state for finding in findings] == [State.OK, State.FAULT, State.OK]
+    assert "RuntimeError: the driver is gone" in findings[1].text
+
+
+def test_every_part_of_this_machine_is_looked_at_and_no_fault_lacks_advice():
+    findings = examine(Settings())
+    looked_at = {"Python", "packages", "disk", "display", "recordings", "recogniser", "synthesiser"}
+    assert looked_at <= {finding.part for finding in findings}
+    assert all(finding.text for finding in findings)
+    assert all(finding.advice for finding in findings if finding.state is not State.OK)
+    assert not any("check itself failed" in finding.text for finding in findings)
+    assert len(CHECKS) == 11

@@ -4,7 +4,7 @@ starts, and says why it stopped.
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
 from installer.commands import SetupError
 
-Release = Callable[[str], Payload]
 BLOCK = 4096  # bytes that a tmpfs gives at a time
 DISK = 4 * 1024 * 1024
 ROOMS = [0, 2, 5, 13, 34, 55, 89, 144]  # blocks that are left on it
@@ -57,13 +56,15 @@ def leave(disk: Path, blocks: int) -> None:
         file.truncate(max(0, file.tell() - blocks * BLOCK))
 
 
-def refusal(action: Callable[[], object], disk: Path, blocks: int) -> str:
-    """Why it could not be done with so many blocks left; empty where it was."""
+def refusal(home: Home, release: Payload, disk: Path, blocks: int) -> str:
+    """Why it could not be installed with so many blocks left; empty where it was."""
     leave(disk, blocks)
     try:
-        action()
+        install(home, release)
     except SetupError as error:
         return str(error)
+    finally:
+        (disk / "filler").unlink()
     return ""
 
 
@@ -72,34 +73,27 @@ def said_by(home: Home) -> str:
     return done.stdout.strip()
 
 
-def test_an_update_on_a_full_disk_leaves_the_program_that_was_there(disk, home, release):
-    home = Home(disk / "program")
-    desktop.put(home, install(home, release("1.0")))
-    stopped = 0
+def test_on_a_full_disk_an_installation_is_whole_or_none_and_an_update_leaves_what_was_there(
+    disk, home, release
+):
+    home, stopped = Home(disk / "program"), {"1.0": 0, "2.0": 0}
     for blocks in ROOMS:
-        reason = refusal(lambda: install(home, release("2.0")), disk, blocks)
+        reason = refusal(home, release("1.0"), disk, blocks)
+        stopped["1.0"] += bool(reason)
+        assert "disk is full" in reason or not reason, blocks
+        assert home.is_whole(current_version.read(home).current) is not bool(reason), blocks
+        shutil.rmtree(home.folder, ignore_errors=True)
+    desktop.put(home, install(home, release("1.0")))
+    for blocks in ROOMS:
+        reason = refusal(home, release("2.0"), disk, blocks)
         if reason:
-            stopped += 1
+            stopped["2.0"] += 1
             assert "disk is full" in reason, blocks
             assert home.environments() == ["env-1.0-cpu"], blocks
             assert starting.environment_to_start(home)[0] == "env-1.0-cpu", blocks
         found = current_version.read(home).current
         assert home.is_whole(found), blocks
         assert said_by(home) == f"rubato {found.split('-')[1]} x", blocks
-        (disk / "filler").unlink()
-    assert 0 < stopped < len(ROOMS)  # else the rooms are not around what it takes
+    assert all(0 < each < len(ROOMS) for each in stopped.values())  # else no room is near enough
     install(home, release("2.0"))
     assert said_by(home) == "rubato 2.0 x"
-
-
-def test_a_first_installation_on_a_full_disk_is_whole_or_none(disk, home, release):
-    home, stopped = Home(disk / "program"), 0
-    for blocks in ROOMS:
-        reason = refusal(lambda: install(home, release("1.0")), disk, blocks)
-        stopped += bool(reason)
-        assert "disk is full" in reason or home.is_whole(current_version.read(home).current), blocks
-        assert not reason or not home.is_whole(current_version.read(home).current), blocks
-        (disk / "filler").unlink()
-        shutil.rmtree(home.folder, ignore_errors=True)
-    assert 0 < stopped < len(ROOMS)
-    install(home, release("1.0"))

@@ -73,21 +73,17 @@ def test_other_talk_is_not_pressed_into_skill_sentences(recogniser, say, text):
     assert pushed(recogniser, say(text)).finish().text == text
 
 
-@pytest.mark.parametrize("level", [0.0, 0.001, 0.03, 0.2])
-def test_silence_and_white_noise_are_nothing_heard(recogniser, level):
-    noise = np.random.default_rng(5).normal(0, level, 3 * SAMPLE_RATE).astype(np.float32)
-    heard = pushed(recogniser, noise).finish()
-    assert (heard.text, heard.confidence) == ("", 0.0)
+def test_silence_and_white_noise_are_nothing_heard(recogniser):
+    for level in (0.0, 0.001, 0.03, 0.2):
+        noise = np.random.default_rng(5).normal(0, level, 2 * SAMPLE_RATE).astype(np.float32)
+        heard = pushed(recogniser, noise).finish()
+        assert (heard.text, heard.confidence) == ("", 0.0)
 
 
-def test_a_quiet_voice_with_broken_samples_is_heard_like_a_loud_one(recogniser, say):
-    pcm = say("convert ten miles to kilometers") * 0.05
+def test_a_quiet_voice_with_broken_samples_and_a_word_no_dictionary_has_are_heard(recogniser, say):
+    pcm = say("mute the roobahtoe") * 0.05
     pcm[:200], pcm[200:400] = np.nan, np.inf
-    assert pushed(recogniser, pcm).finish().text == "convert ten miles to kilometers"
-
-
-def test_a_word_no_dictionary_has_can_be_heard(recogniser, say):
-    assert pushed(recogniser, say("mute the roobahtoe")).finish().text == "mute the rubato"
+    assert pushed(recogniser, pcm).finish().text == "mute the rubato"
 
 
 def test_the_transcript_depends_on_neither_the_blocks_nor_what_was_heard_before(recogniser, say):

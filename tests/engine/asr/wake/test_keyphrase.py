@@ -1,11 +1,15 @@
-"""The real pocketsphinx, by voices it has not been set up with."""
+"""The real pocketsphinx by voices it has not been set up with; and which phrases will do as a name,
+by the real models of the language.
+"""
 
 import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.wake.choice import spotter
+from engine.asr.wake.phrase import USUAL, examine, normal
 from engine.audio.base import Pcm
+from engine.errors import InvalidInput
 from engine.settings import WakeSettings
 from tests.simulation import people
 
@@ -68,3 +72,35 @@ def test_after_a_reset_nothing_of_before_counts() -> None:
     assert listening.push(said("good evening")) is None
     listening.reset()
     assert listening.push(said("zaphod")) is None
+
+
+def test_a_name_that_is_seldom_said_will_do_and_its_words_have_sounds() -> None:
+    for phrase in ("hey rubato", "okay computer", "good evening zaphod", USUAL):
+        assert normal(f"  {phrase.title()}, ") == phrase  # without case, marks and spare spaces
+        found = examine(phrase)
+        assert sorted(found) == sorted(phrase.split())
+        assert all(found.values())
+
+
+@pytest.mark.parametrize(
+    ("phrase", "reason"),
+    [
+        ("hey", "too short"),
+        ("jarvis", "too short"),
+        ("computer", "too often"),
+        ("good morning", "too often"),
+        ("what time is it", "too often"),
+        ("", "English words"),
+        ("hey 5", "English words"),
+        ("große nase", "English words"),
+        ("one two three four five six seven", "too long"),
+        ("antidisestablishmentarianism computer jarvis", "English words"),
+    ],
+)
+def test_others_are_refused_with_the_reason_and_a_proposal_that_will_do(
+    phrase: str, reason: str
+) -> None:
+    with pytest.raises(InvalidInput, match=reason) as refused:
+        examine(phrase)
+    proposed = refused.value.hint.partition("“")[2].partition("”")[0]
+    assert examine(proposed)

@@ -61,12 +61,11 @@ def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser
     assert (heard.text, heard.confidence) == ("", 0.0)
 
 
-@pytest.mark.parametrize("level", [0.0, 0.003, 0.1])
-def test_nobody_speaking_is_nothing_heard_whatever_the_model_would_say(recogniser, level):
-    noise = np.random.default_rng(1).normal(0, level, 3 * SAMPLE_RATE).astype(np.float32)
-    recognition = pushed(recogniser, noise)
-    assert recognition.partial() == ""
-    assert recognition.finish().text == ""
+def test_nobody_speaking_is_nothing_heard_whatever_the_model_would_say(recogniser):
+    for level in (0.0, 0.003, 0.1):
+        noise = np.random.default_rng(1).normal(0, level, 2 * SAMPLE_RATE).astype(np.float32)
+        recognition = pushed(recogniser, noise)
+        assert (recognition.partial(), recognition.finish().text) == ("", "")
 
 
 def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
