@@ -17,7 +17,7 @@ import pytest
 
 from engine.assets.packages import KEPT, Member, Package, PackedFile, Registry, fetch
 from engine.errors import AssetError, Cancelled
-from tests.engine.assets.shelf import put_wheel
+from tests.engine.assets.toy import put_wheel
 from tests.loopback import serving
 
 FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000

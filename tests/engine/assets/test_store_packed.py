@@ -10,8 +10,17 @@ from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
 from engine.assets.packages import Member
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError
-from tests.engine.assets.shelf import put_tarball, put_wheel
-from tests.engine.assets.toy import LARGE, SMALL, ignore, never, only, parts, store_at
+from tests.engine.assets.toy import (
+    LARGE,
+    SMALL,
+    ignore,
+    never,
+    only,
+    parts,
+    put_tarball,
+    put_wheel,
+    store_at,
+)
 
 
 def pinned(path: str, content: bytes, *members: Member) -> AssetFile:

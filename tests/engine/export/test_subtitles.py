@@ -29,23 +29,27 @@ class Shown:
 def shown(text: str) -> list[Shown]:
     """A file as a player reads it."""
     cues = []
-    for number, block in enumerate(text.strip().split("\n\n") if text.strip() else [], 1):
+    for number, block in enumerate(filter(None, text.strip().split("\n\n")), 1):
         index, times, *lines = block.split("\n")
         assert index == str(number)
+        stamps = re.findall(r"(\d\d):(\d\d):(\d\d),(\d\d\d)", times)
         start, end = (
-            sum(float(part) * unit for part, unit in zip(stamp, (3600, 60, 1, 0.001), strict=True))
-            for stamp in re.findall(r"(\d\d):(\d\d):(\d\d),(\d\d\d)", times)
+            int(h) * 3600 + int(m) * 60 + int(s) + int(ms) / 1000 for h, m, s, ms in stamps
         )
         cues.append(Shown(start, end, tuple(lines)))
     return cues
 
 
-def test_a_turn_is_a_cue_for_each_side():
+def test_a_turn_is_a_cue_for_each_side_from_the_beginning_of_the_recording():
     text = subtitles(conversation(turn(1, "What time is it?", "It is ten.")))
     assert text == (
         "1\n00:00:00,000 --> 00:00:01,500\nYou: What time is it?\n\n"
         "2\n00:00:02,000 --> 00:00:03,200\nRubato: It is ten.\n\n"
     )
+    both = (turn(1, "Before", "Yes."), turn(2, "After", "No.", start=60.0))
+    cues = shown(subtitles(conversation(*both, recorded=(Stretch(50.0, 30.0),))))
+    found = [(cue.start_s, cue.lines) for cue in cues]
+    assert found == [(10.0, ("You: After",)), (12.0, ("Rubato: No.",))]
 
 
 def test_a_long_reply_is_cut_into_cues_that_can_be_read():
@@ -90,15 +94,6 @@ def test_a_pause_begins_a_new_cue_and_who_interrupts_ends_it():
     second = turn(2, "Stop please", "Yes.", start=3.0)
     cues = shown(subtitles(conversation(first, second)))
     assert [(cue.start_s, cue.end_s) for cue in cues[:2]] == [(2.0, 3.0), (3.0, 4.5)]
-
-
-def test_with_a_recording_time_zero_is_its_beginning():
-    both = (turn(1, "Before", "Yes."), turn(2, "After", "No.", start=60.0))
-    cues = shown(subtitles(conversation(*both, recorded=(Stretch(50.0, 30.0),))))
-    assert [(cue.start_s, cue.lines) for cue in cues] == [
-        (10.0, ("You: After",)),
-        (12.0, ("Rubato: No.",)),
-    ]
 
 
 words_heard = st.lists(
