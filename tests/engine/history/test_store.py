@@ -1,4 +1,6 @@
-"""What is kept is read again as it was; what is deleted is gone from the disk."""
+"""What is kept is read again as it was and found as a person compares; what is deleted is gone from
+the disk.
+"""
 
 import json
 import sqlite3
@@ -10,11 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.errors import HistoryError, InvalidInput
 from engine.export.conversation import HeardWord
 from engine.history import schema
 from engine.history.faults import Damaged, set_aside
+from engine.history.folding import excerpt, folded, shortened, terms
 from engine.history.store import NAME, Place, Store, write_all
 from engine.messages.words import Ending
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -239,3 +244,26 @@ def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):
             write_all(store, tmp_path / "nowhere" / "all.txt")
     assert not list(tmp_path.glob("*all*"))
     assert not list(tmp_path.glob(".rubato*"))
+
+
+@given(st.text())
+def test_folding_keeps_every_place(text):
+    assert len(folded(text)) == len(text)
+
+
+@pytest.mark.parametrize(("text", "plain"), [("Ärger", "arger"), ("ÎLE", "ile"), ("İ", "i")])
+def test_accents_and_capitals_make_no_difference(text, plain):
+    assert folded(text) == plain
+
+
+@settings(max_examples=40)
+@given(st.text(), st.text())
+def test_any_search_of_any_text_ends_in_a_line(text, search):
+    assert "\n" not in excerpt((text,), terms(search))
+
+
+def test_a_word_is_found_where_it_begins_only_and_a_long_text_is_cut():
+    assert excerpt(("Berlin", "a linden tree"), ("lin",)) == "a linden tree"
+    assert excerpt(("Berlin",), ("lin",)) == ""
+    assert shortened("one  two\nthree", 20) == "one two three"
+    assert shortened("one two three", 8) == "one two…"
