@@ -3,8 +3,6 @@
 from importlib.metadata import Distribution
 from pathlib import Path
 
-import pytest
-
 from engine import licences
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
@@ -23,9 +21,7 @@ def test_every_package_of_this_environment_is_there_with_terms_and_text_and_ruba
     assert "SIL OPEN FONT LICENSE" in font.upper()
 
 
-def test_a_fetched_model_is_named_with_its_terms_and_authors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_fetched_model_is_named_with_terms_and_authors(tmp_path, monkeypatch):
     with small_hub(tmp_path, monkeypatch):
         assert not any("kokoro" in work.name for work in licences.works())
         storage.fetch("kokoro", lambda file, done, total: None)

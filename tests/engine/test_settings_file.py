@@ -134,9 +134,7 @@ def test_a_value_changed_by_hand_or_a_file_removed_meanwhile_is_kept_and_told(wr
 
 
 @pytest.mark.parametrize("ours", [0.75, 0.125], ids=["another", "the same"])
-def test_of_a_value_changed_on_both_sides_ours_is_in_force_and_another_kept_in_a_copy(
-    written, ours
-):
+def test_of_a_value_changed_on_both_sides_ours_is_in_force_and_one_kept(written, ours):
     path = written(HAND_WRITTEN)
     base, _ = load(path)
     edited = HAND_WRITTEN.replace("0.5", "0.125")
@@ -166,9 +164,7 @@ def test_of_a_value_changed_on_both_sides_ours_is_in_force_and_another_kept_in_a
     ],
     ids=["unknown", "broken", "no table"],
 )
-def test_what_cannot_be_used_is_reported_and_its_default_is_in_force(
-    written, content, settings, note
-):
+def test_what_cannot_be_used_is_reported_and_the_default_is_used(written, content, settings, note):
     assert load(written(content)) == (settings, (f"settings.toml: {note}",))
 
 
@@ -270,9 +266,7 @@ FRAGMENTS = st.sampled_from(TABLES + VALUES)
 
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.binary(max_size=60), st.lists(FRAGMENTS, max_size=30).map(" ".join)))
-def test_whatever_stands_in_the_file_a_change_is_saved_and_the_old_text_is_not_lost(
-    tmp_path, content
-):
+def test_whatever_stands_in_the_file_a_change_is_saved_and_nothing_lost(tmp_path, content):
     raw = content if isinstance(content, bytes) else content.encode()
     for entry in tmp_path.iterdir():
         entry.unlink()

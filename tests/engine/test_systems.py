@@ -44,9 +44,7 @@ def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) ->
     assert (row.name, row.headline) == (system.title, system.headline)
 
 
-def test_what_is_not_made_names_its_command_and_what_is_can_be_used(
-    system: System, data: Path
-) -> None:
+def test_what_is_not_made_names_its_command(system, data):
     with pytest.raises(ModelError) as refusal:
         packs.pack_folder(system)
     assert system.command in refusal.value.hint
@@ -69,9 +67,7 @@ def test_what_is_not_made_names_its_command_and_what_is_can_be_used(
     assert systems.find("nobody") is None
 
 
-def test_the_doctor_misses_only_what_is_chosen_and_knows_what_comes_with_the_program(
-    system: System, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_doctor_misses_only_what_is_chosen(system, data, monkeypatch):
     chosen = change(Settings(), "speech.engine", system.name)
     for settings, state in ((Settings(), State.OK), (chosen, State.FAULT)):
         said = [each for each in synthesiser(settings) if system.command in str(each)]

@@ -19,9 +19,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("version", [(3, 9, 2), (3, 10, 0), (3, 14, 1)])
-def test_an_unfit_python_hands_over_to_a_fit_one_or_says_which_to_install(
-    version, started, monkeypatch, capsys
-):
+def test_an_unfit_python_hands_over_or_says_which_to_install(version, started, monkeypatch, capsys):
     monkeypatch.setattr(setup.sys, "version_info", version)
     monkeypatch.setattr(setup.shutil, "which", lambda name: f"/x/{name}")
     # 3.13 is there but does not run, as under a version manager

@@ -101,9 +101,7 @@ def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
 
 
 @pytest.mark.parametrize("ends_well", [True, False])
-def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
-    uv, env, monkeypatch, capsys, *, ends_well
-):
+def test_ears_and_a_voice_are_offered_once(uv, env, monkeypatch, capsys, *, ends_well):
     asked: list[list[str]] = []
     monkeypatch.setattr(steps, "ends_well", lambda command: asked.append(command) or ends_well)
     for offer in steps.OFFERS:
@@ -117,9 +115,7 @@ def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
         assert (words in said) == (not ends_well)
 
 
-def test_new_pins_are_installed_and_a_gpu_that_was_added_brings_a_new_torch(
-    uv, env, tmp_path, monkeypatch
-):
+def test_new_pins_are_installed_and_a_new_gpu_brings_a_torch(uv, env, tmp_path, monkeypatch):
     for name in ("setup", "run", "build"):
         (tmp_path / f"{name}.txt").write_text("old")
     monkeypatch.setattr(steps, "PINS", tmp_path)
@@ -143,9 +139,7 @@ def test_new_pins_are_installed_and_a_gpu_that_was_added_brings_a_new_torch(
         ("darwin", ["--no-index"], "index"),
     ],
 )
-def test_torch_comes_from_the_first_source_that_has_it(
-    platform, lacks, source, uv, env, monkeypatch
-):
+def test_torch_comes_from_the_first_source(platform, lacks, source, uv, env, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", "/wheels /more")
     monkeypatch.setattr(steps.sys, "platform", platform)
     uv.lacks = lacks
@@ -189,9 +183,7 @@ def test_settings_of_pip_are_handed_to_uv_unless_it_has_its_own(monkeypatch):
     assert steps.index_settings() == {"UV_DEFAULT_INDEX": "https://index.example/simple"}
 
 
-def test_the_menu_gets_an_entry_of_this_environment_and_setup_goes_on_where_it_cannot(
-    tmp_path, monkeypatch, capsys
-):
+def test_the_menu_gets_an_entry_or_setup_goes_on(tmp_path, monkeypatch, capsys):
     home, environment = tmp_path / "share", Environment(tmp_path / "my venv")
     monkeypatch.setenv("XDG_DATA_HOME", str(home))
     monkeypatch.setattr(steps.sys, "platform", "linux")

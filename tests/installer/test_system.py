@@ -73,9 +73,7 @@ def test_sudo_is_used_when_it_asks_nothing_and_what_is_still_not_found_reported(
         ("pacman", "sudo pacman -S --needed libglvnd"),
     ],
 )
-def test_who_is_not_root_is_told_the_exact_command_for_what_the_goal_needs(
-    manager, line, monkeypatch
-):
+def test_who_is_not_root_is_told_the_command_for_the_goal(manager, line, monkeypatch):
     machine = FakeMachine(monkeypatch, [manager], root=False)
     with pytest.raises(SetupError) as caught:
         provide(Goal.RUN, is_there=machine.has)

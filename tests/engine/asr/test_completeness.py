@@ -52,9 +52,7 @@ JUDGED = {
 @pytest.mark.parametrize(
     ("text", "expected"), [(text, state) for state, texts in JUDGED.items() for text in texts]
 )
-def test_words_are_whole_where_sentences_end_and_open_where_something_must_follow(
-    judge, text, expected
-):
+def test_words_are_whole_where_sentences_end_and_open_where_more_follows(judge, text, expected):
     assert judge.judge(text) is expected
 
 

@@ -123,9 +123,7 @@ def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(shelf, tmp_path)
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_packages_that_grow_without_end_are_stopped_and_what_a_fetch_left_is_gone_after_the_next(
-    shelf, tmp_path, monkeypatch
-):
+def test_packages_that_grow_are_stopped_and_leave_nothing(shelf, tmp_path, monkeypatch):
     with monkeypatch.context() as bounded:
         bounded.setattr("engine.assets.packages.MOST_BYTES", 100_000)
         with pytest.raises(AssetError, match="far larger than they should be"):

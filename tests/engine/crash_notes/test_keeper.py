@@ -72,9 +72,7 @@ def test_no_file_holds_what_an_error_said_and_all_are_the_person_s_alone(tmp_pat
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_who_listened_before_is_heard_again_afterwards_and_faults_at_every_frame_fill_no_disk(
-    notes, tmp_path
-):
+def test_who_listened_before_is_heard_again_and_no_disk_is_filled(notes, tmp_path):
     before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
     handlers = list(logging.getLogger().handlers)
     notes.begin()

@@ -115,9 +115,7 @@ def test_no_display_or_one_without_the_library_that_qt_does_not_name_is_reported
     ("content", "state"),
     [(None, State.OK), ("[audio]\nvolume = 0.5\n", State.OK), ("[audio\n", State.WARNING)],
 )
-def test_the_settings_file_is_read_and_its_folder_has_to_be_writable(
-    content, state, tmp_path, monkeypatch
-):
+def test_the_settings_are_read_and_their_folder_is_writable(content, state, tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
     if content is not None:
         (tmp_path / "settings.toml").write_text(content)

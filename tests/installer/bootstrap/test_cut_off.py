@@ -61,9 +61,7 @@ def said_by(home: Home) -> str:
 
 
 @pytest.mark.parametrize("every", EVERY)
-def test_an_update_that_is_killed_anywhere_leaves_a_program_that_starts(
-    every, home, release, tmp_path
-):
+def test_an_update_killed_anywhere_leaves_a_program_that_starts(every, home, release, tmp_path):
     old, new = release("1.0"), release("2.0")
     desktop.put(home, install(home, old))
     before = tmp_path / "before"
@@ -85,9 +83,7 @@ def test_an_update_that_is_killed_anywhere_leaves_a_program_that_starts(
 
 
 @pytest.mark.parametrize("every", EVERY)
-def test_a_first_installation_that_is_killed_anywhere_is_completed_by_the_next(
-    every, home, release
-):
+def test_a_first_installation_killed_anywhere_is_completed_by_the_next(every, home, release):
     new = release("2.0")
     steps = int(drive(0, new).stdout.splitlines()[-1])
     for last in range(every // 2 + 1, steps + 1, every):
@@ -153,9 +149,7 @@ def refusal(home: Home, release: Payload, disk: Path, blocks: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("unforeseen")
-def test_on_a_full_disk_an_installation_is_whole_or_none_and_an_update_leaves_what_was_there(
-    disk, home, release
-):
+def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(disk, home, release):
     home, stopped = Home(disk / "program"), {"1.0": 0, "2.0": 0}
     for blocks in ROOMS:
         reason = refusal(home, release("1.0"), disk, blocks)

@@ -119,9 +119,7 @@ def test_both_builds_of_torch_live_beside_each_other_or_the_missing_one_is_named
         install(home, without, Choice(Variant.CPU))
 
 
-def test_a_full_disk_or_a_home_that_is_no_folder_is_seen_before_anything_is_fetched(
-    home, release, monkeypatch
-):
+def test_a_full_disk_or_a_home_that_is_no_folder_is_seen_first(home, release, monkeypatch):
     with monkeypatch.context() as full:
         full.setattr(paths.shutil, "disk_usage", lambda _: SimpleNamespace(free=10**9))
         with pytest.raises(SetupError, match=r"has 1.0 GB free; 3.0 GB are needed"):
@@ -157,9 +155,7 @@ def test_cancelling_ends_it_and_keeps_what_was_in_force(home, release):
     assert home.environments() == [old]
 
 
-def test_a_broken_environment_is_made_again_without_the_archive_and_one_earlier_one_is_kept(
-    home, release
-):
+def test_a_broken_environment_is_made_again_and_one_earlier_one_is_kept(home, release):
     first = install(home, release("1.0"))
     home.python(first).unlink()  # as when the system's Python went with an upgrade
     again = install(home, payload.read(home.payloads / "1.0"))

@@ -77,9 +77,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("true", "--without nsis"),
     ],
 )
-def test_a_wrapper_is_what_is_made_now_and_one_that_differs_or_fails_is_no_release(
-    checkout, recipe, reason
-):
+def test_a_wrapper_is_made_now_and_one_that_differs_is_no_release(checkout, recipe, reason):
     (checkout / "dist" / "windows" / "rubato-0.0.1-windows.exe").write_text("older")
     (checkout / "recipe").write_text(recipe)
     if reason:

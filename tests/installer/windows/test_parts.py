@@ -57,9 +57,7 @@ def test_what_is_laid_down_has_two_launchers_and_an_embeddable_python(tmp_path):
         parts.put_python(tmp_path / "python", given)
 
 
-def test_makensis_gets_whole_paths_and_without_it_it_is_said_how_to_get_it(
-    tmp_path, monkeypatch, capsys
-):
+def test_makensis_gets_whole_paths_or_is_named(tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as without:
         without.setenv("PATH", str(tmp_path))
         assert windows.main([str(tmp_path / "out")]) == 1

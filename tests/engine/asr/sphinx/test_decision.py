@@ -66,9 +66,7 @@ def test_confidence_is_a_probability(least, free_least, unseen, score, free_scor
         (heard("", 0.0, score=0.0), heard("", 0.0, score=0.0), None),
     ],
 )
-def test_a_halt_needs_to_explain_the_sound_as_well_as_a_sentence_and_a_nod_better(
-    short, phrase, said
-):
+def test_a_halt_explains_as_well_as_a_sentence_and_a_nod_better(short, phrase, said):
     guess = overlapping(short, phrase)
     assert (guess.text if guess else None) == said
 

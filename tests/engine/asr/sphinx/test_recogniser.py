@@ -194,9 +194,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("times", [1, 6])  # 6: in the middle of a long utterance
-def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
-    recogniser, say, monkeypatch, times
-):
+def test_a_failure_is_said_and_the_next_utterance_works(recogniser, say, monkeypatch, times):
     searches = recogniser._decoder._phrase_searches
     recognition = recogniser.open()
 

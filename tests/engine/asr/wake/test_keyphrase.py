@@ -42,9 +42,7 @@ def found(phrase: str, pcm: Pcm) -> list[int]:
         ("good evening zaphod", "slt"),  # no dictionary has it
     ],
 )
-def test_the_phrase_is_found_once_near_its_end_however_the_samples_are_cut(
-    phrase: str, voice: str
-) -> None:
+def test_the_phrase_is_found_once_however_the_samples_are_cut(phrase, voice):
     pcm = said(phrase, voice=voice)
     (end,) = found(phrase, pcm)
     assert abs(end - (len(pcm) - len(MARGIN))) < 0.35 * SAMPLE_RATE
@@ -61,9 +59,7 @@ def test_the_phrase_is_found_once_near_its_end_however_the_samples_are_cut(
         (("what did you say", "computer please what time is it"), 1),
     ],
 )
-def test_a_call_comes_after_a_pause_and_other_talk_does_not_wake(
-    talk: tuple[str, ...], calls: int
-) -> None:
+def test_a_call_comes_after_a_pause_and_other_talk_does_not_wake(talk, calls):
     assert len(found("computer please", said(*talk))) == calls
 
 
@@ -97,9 +93,7 @@ def test_a_name_that_is_seldom_said_will_do_and_its_words_have_sounds() -> None:
         ("antidisestablishmentarianism computer jarvis", "English words"),
     ],
 )
-def test_others_are_refused_with_the_reason_and_a_proposal_that_will_do(
-    phrase: str, reason: str
-) -> None:
+def test_others_are_refused_with_a_proposal_that_will_do(phrase, reason):
     with pytest.raises(InvalidInput, match=reason) as refused:
         examine(phrase)
     proposed = refused.value.hint.partition("“")[2].partition("”")[0]

@@ -87,9 +87,7 @@ def test_a_head_is_kept_as_it_was_and_what_is_none_refused(tmp_path: Path, conte
         Embedding(tmp_path)
 
 
-def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = WakeSettings(on=True, phrase="Hey, Rubato!")
     assert isinstance(spotter(settings), Keyphrase)
