@@ -200,10 +200,10 @@ def test_a_message_survives_the_way_to_another_process_and_cannot_be_changed(kin
     assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("hint", [list[str], dict[str, int], object, Callable[[], None]])
-def test_a_field_that_cannot_travel_would_be_noticed(hint: Any):
-    with pytest.raises(AssertionError, match="cannot cross"):
-        sample(hint)
+def test_a_field_that_cannot_travel_would_be_noticed():
+    for hint in (list[str], dict[str, int], object, Callable[[], None]):
+        with pytest.raises(AssertionError, match="cannot cross"):
+            sample(hint)
 
 
 # ------------------------------------------------------------ what is written
@@ -244,24 +244,19 @@ def written() -> list[str]:
     return [name for name in tracked() if not NOT_OURS.search(name)]
 
 
-@pytest.mark.parametrize("what", FORBIDDEN_TEXT)
-def test_no_file_holds(what: str):
+@pytest.mark.parametrize(
+    ("what", "line"),
+    [
+        ("an unfinished thought", "# TO" + "DO: later"),
+        ("a path of one machine", "cache = '/ro" + "ot/.cache' or '/ho" + "me/alice/x'"),
+        ("a host of a registry", "https://pypi" + ".org/simple"),
+    ],
+)
+def test_no_file_holds_what_would_be_noticed(what: str, line: str):
+    assert all(FORBIDDEN_TEXT[what].search(each) for each in line.split(" or "))
     found = []
     for name in written():
         lines = (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
         hits = [n for n, line in enumerate(lines, 1) if FORBIDDEN_TEXT[what].search(line)]
         found += [f"{name}:{number}" for number in hits]
     assert found == []
-
-
-@pytest.mark.parametrize(
-    ("what", "line"),
-    [
-        ("an unfinished thought", "# TO" + "DO: later"),
-        ("a path of one machine", "cache = '/ro" + "ot/.cache'"),
-        ("a path of one machine", "open('/ho" + "me/alice/x')"),
-        ("a host of a registry", "https://pypi" + ".org/simple"),
-    ],
-)
-def test_such_a_line_would_be_noticed(what: str, line: str):
-    assert FORBIDDEN_TEXT[what].search(line)

@@ -23,12 +23,8 @@ def names(text: str) -> list[str]:
 
 
 def test_a_system_gets_what_its_markers_name_and_no_markers_to_misjudge():
-    assert names(needed(PINNED, WINDOWS, "3.11")) == [
-        "everywhere==1",
-        "zones==2",
-        "old==4",
-        "chip==5",
-    ]
+    windows = ["everywhere==1", "zones==2", "old==4", "chip==5"]
+    assert names(needed(PINNED, WINDOWS, "3.11")) == windows
     assert names(needed(PINNED, MACOS, "3.13")) == ["everywhere==1", "chip==5"]
     assert needed(PINNED, MACOS, "3.13") == "everywhere==1" + HASH + "chip==5" + HASH
 
