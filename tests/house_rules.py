@@ -99,8 +99,9 @@ def work_at_import(tree: ast.Module) -> Iterator[str]:
 
 def wall_clocks(tree: ast.Module) -> Iterator[str]:
     """The time of day or the date, asked for or handed on: what hangs on it fails at some hour."""
+    last = {name.rpartition(".")[2] for name in _WALL_CLOCKS}  # a quick look first: there are many
     for node in _walked(tree):
-        if isinstance(node, ast.Attribute | ast.Name):
+        if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in last):
             name = _full_name(node, _imports(tree))
             if name in _WALL_CLOCKS:
                 yield f"{node.lineno}: {name}"

@@ -38,4 +38,4 @@ def test_terms_are_told_by_their_name(tmp_path: Path):
         ("License: UNKNOWN\n", "not stated"),
     ):
         (tmp_path / "METADATA").write_text(f"Metadata-Version: 2.1\nName: x\n{metadata}")
-        assert licences._terms(Distribution.at(tmp_path)) == terms
+        assert licences._terms(Distribution.at(tmp_path).metadata) == terms

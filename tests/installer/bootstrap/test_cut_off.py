@@ -21,7 +21,7 @@ from installer.commands import SetupError
 # Each of the hundred changes in two minutes, or one in some.
 EVERY = [
     pytest.param(1, marks=[pytest.mark.long, pytest.mark.timeout(900)], id="each"),
-    pytest.param(17, id="some"),
+    pytest.param(25, id="some"),
 ]
 
 # Runs the installation and ends itself, as by SIGKILL, before the event of that number that could
