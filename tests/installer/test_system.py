@@ -1,15 +1,17 @@
-"""What the system must provide: found wherever it comes from, installed or named exactly; and
-failures of other programs, as the person reads them.
+"""The first lines a person meets: the right Python, what the system must provide, and failures of
+other programs as the person reads them.
 """
 
+import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from installer import system
+from installer import setup, system
 from installer.commands import Cause, SetupError, cause_of, ends_well, run, succeeds
-from installer.plan import Goal
+from installer.plan import ROOT, Goal
 from installer.system import Need, needs_of, provide
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's package managers")
@@ -138,3 +140,35 @@ def test_success_is_told_without_output_or_with_the_program_s_own(capfd, monkeyp
 
     monkeypatch.setattr("installer.commands.subprocess.call", interrupted)
     assert not ends_well(["rubato"])  # Ctrl+C ends that program and no more
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Commands that would have replaced the process."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(setup, "start", lambda command: commands.append(command) or 0)
+    return commands
+
+
+@pytest.mark.parametrize("version", [(3, 9, 2), (3, 10, 0), (3, 14, 1)])
+def test_an_unfit_python_hands_over_or_says_which_to_install(version, started, monkeypatch, capsys):
+    monkeypatch.setattr(setup.sys, "version_info", version)
+    monkeypatch.setattr(setup.shutil, "which", lambda name: f"/x/{name}")
+    # 3.13 is there but does not run, as under a version manager
+    monkeypatch.setattr(setup.subprocess, "call", lambda command, **_: "3.13" in command[0])
+    assert setup.main(["run"]) == 0
+    assert started == [["/x/python3.12", setup.HERE, "run"]]
+    monkeypatch.setattr(setup.shutil, "which", lambda name: None)
+    assert setup.main(["run"]) == 1
+    assert "Rubato needs Python 3.11, 3.12 or 3.13; this is Python 3" in capsys.readouterr().out
+
+
+def test_an_unknown_goal_is_answered_with_the_known_ones():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "installer" / "setup.py"), "fly"],
+        capture_output=True,
+        text=True,
+        cwd=Path("/"),
+    )
+    assert done.returncode == 2
+    assert "run | demo | llm | test" in done.stdout
