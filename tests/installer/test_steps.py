@@ -253,15 +253,18 @@ def test_one_that_is_missing_cut_off_or_has_lost_its_python_is_made_afresh(tmp_p
     python = fresh.folder / "bin" / "python"
     python.rename(tmp_path / "python3.11")
     python.symlink_to(tmp_path / "python3.11")
-    with fresh.step("run", "k1"):
-        pass
-    python.rename(tmp_path / "another")
-    python.symlink_to((tmp_path / "python3.11").rename(tmp_path / "python3.12"))
-    prepare(fresh.folder)
     with pytest.raises(KeyboardInterrupt), fresh.step("run", "k1"):
         raise KeyboardInterrupt
     prepare(fresh.folder)
-    assert made == [tmp_path / "none", fresh.folder, fresh.folder]
+    assert made == [tmp_path / "none", fresh.folder]
+    with fresh.step("run", "k1"):
+        pass
+    prepare(fresh.folder)
+    assert len(made) == 2
+    python.unlink()
+    python.symlink_to((tmp_path / "python3.11").rename(tmp_path / "python3.12"))
+    prepare(fresh.folder)
+    assert len(made) == 3
 
 
 def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkeypatch):
