@@ -141,7 +141,7 @@ def raised() -> Exception:
 def test_an_error_is_told_with_what_caused_it_and_without_its_message():
     told = words.told(raised())
     assert [each.strip() for each in told if each[2] != " "] == ["KeyError", "ValueError"]
-    assert "test_words.py:" in told[1]
+    assert "test_keeper.py:" in told[1]
     assert SECRET not in "\n".join(told)
     assert SECRET not in line("engine.x", "failed", error=raised())
 
