@@ -6,12 +6,7 @@ Invariant: nothing is written down twice: what is shown is what lies in this ver
 
 import re
 from dataclasses import dataclass
-from importlib.metadata import (
-    PackageMetadata,
-    PackageNotFoundError,
-    distribution,
-    distributions,
-)
+from importlib import metadata
 from pathlib import Path
 
 from engine.assets.catalogue import catalogue
@@ -54,7 +49,9 @@ def works() -> list[Work]:
     models, by name.
     """
     found: dict[str, Work] = {}
-    for about in (each.metadata for each in distributions()):  # which reads it again each time
+    for about in (
+        each.metadata for each in metadata.distributions()
+    ):  # which reads it again each time
         if name := about["Name"]:
             found[_key(name)] = Work(name, about["Version"], _terms(about))
     own = found.pop(OURS, None)
@@ -71,8 +68,8 @@ def text_of(work: Work) -> str:
     try:
         if work == _FONT:
             return _read(resource("fonts", "OFL.txt"))
-        package = distribution(work.name)
-    except (PackageNotFoundError, EngineError):
+        package = metadata.distribution(work.name)
+    except (metadata.PackageNotFoundError, EngineError):
         return ""
     files = (file for file in package.files or () if _FILE.search(str(file)))
     # code of that name is none, and the font among our resources is listed by itself
@@ -95,7 +92,7 @@ def _key(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _terms(about: PackageMetadata) -> str:
+def _terms(about: metadata.PackageMetadata) -> str:
     stated = next((about[key] for key in _STATED if key in about), "")
     line = stated.strip().splitlines()[0].strip() if stated.strip() else ""
     if line and line.upper() != "UNKNOWN" and len(line) <= _LONGEST_TERMS:
