@@ -49,9 +49,8 @@ def works() -> list[Work]:
     models, by name.
     """
     found: dict[str, Work] = {}
-    for about in (
-        each.metadata for each in metadata.distributions()
-    ):  # which reads it again each time
+    for package in metadata.distributions():
+        about = package.metadata  # read anew each time it is asked for
         if name := about["Name"]:
             found[_key(name)] = Work(name, about["Version"], _terms(about))
     own = found.pop(OURS, None)
