@@ -98,6 +98,7 @@ print(*{type(sys.modules[name]).__name__ for name in ("torch.func", "torch._meta
 """
 
 
+@pytest.mark.long  # torch.compile imports for seconds, and the engine never asks for it
 def test_compilers_of_torch_find_it_whole_whatever_is_asked_for_first():
     assert prints(COMPILERS).split() == [*["2.0"] * 4, "1", "False", "module"]
 
