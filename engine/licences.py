@@ -6,7 +6,7 @@ Invariant: nothing is written down twice: what is shown is what lies in this ver
 
 import re
 from dataclasses import dataclass
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
+from importlib import metadata
 from pathlib import Path
 
 from engine.assets.catalogue import catalogue
@@ -40,6 +40,7 @@ class Work:
     terms: str
 
 
+_MODEL = " (model)"  # ends the name of one
 _FONT = Work("Rubato Sans (font)", "", "OFL-1.1")
 
 
@@ -47,8 +48,11 @@ def works() -> list[Work]:
     """Rubato first, then every package of this environment, what else ships, and the fetched
     models, by name.
     """
-    packages = (each for each in distributions() if each.metadata["Name"])
-    found = {_key(each.name): Work(each.name, each.version, _terms(each)) for each in packages}
+    found: dict[str, Work] = {}
+    for package in metadata.distributions():
+        about = package.metadata  # read anew each time it is asked for
+        if name := about["Name"]:
+            found[_key(name)] = Work(name, about["Version"], _terms(about))
     own = found.pop(OURS, None)
     others = sorted([*found.values(), _FONT, *_models()], key=lambda work: _key(work.name))
     return [own, *others] if own else others
@@ -58,13 +62,13 @@ def text_of(work: Work) -> str:
     """The licence in full, and all notices that came with it; of a model its authors. Empty where
     none came.
     """
-    if authors := _models().get(work):
-        return authors
+    if work.name.endswith(_MODEL):
+        return _models().get(work, "")
     try:
         if work == _FONT:
             return _read(resource("fonts", "OFL.txt"))
-        package = distribution(work.name)
-    except (PackageNotFoundError, EngineError):
+        package = metadata.distribution(work.name)
+    except (metadata.PackageNotFoundError, EngineError):
         return ""
     files = (file for file in package.files or () if _FILE.search(str(file)))
     # code of that name is none, and the font among our resources is listed by itself
@@ -77,7 +81,7 @@ def _models() -> dict[Work, str]:
     """The models that were fetched, each with its title and authors."""
     store = default_store()
     return {
-        Work(f"{asset.name} (model)", "", asset.terms): f"{asset.title}\n{asset.attribution}"
+        Work(asset.name + _MODEL, "", asset.terms): f"{asset.title}\n{asset.attribution}"
         for asset in catalogue().values()
         if store.state(asset) is State.COMPLETE
     }
@@ -87,8 +91,7 @@ def _key(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _terms(package: Distribution) -> str:
-    about = package.metadata
+def _terms(about: metadata.PackageMetadata) -> str:
     stated = next((about[key] for key in _STATED if key in about), "")
     line = stated.strip().splitlines()[0].strip() if stated.strip() else ""
     if line and line.upper() != "UNKNOWN" and len(line) <= _LONGEST_TERMS:

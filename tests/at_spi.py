@@ -54,11 +54,7 @@ class Reader:
         """
         registry = DBusAddress("/org/a11y/atspi/registry", _REGISTRY, _REGISTRY)
         wish = new_method_call(registry, "RegisterEvent", "sas", ("object:announcement", []))
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            if HeaderFields.error_name not in self._bus.send_and_get_reply(wish).header.fields:
-                return
-        raise AssertionError("AT-SPI's registry did not come")
+        _once_there(self._bus, wish, "AT-SPI's registry")
 
     def close(self) -> None:
         self._bus.close()
@@ -172,10 +168,15 @@ def at_spi(environment: dict[str, str]) -> Iterator[Reader]:
 def _address(session: str) -> str:
     """Where AT-SPI's own bus is; the launcher says so once it is there."""
     where = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus")
-    deadline = time.monotonic() + PATIENCE_S
     with open_dbus_connection(session) as bus:
-        while time.monotonic() < deadline:
-            reply = bus.send_and_get_reply(new_method_call(where, "GetAddress"))
-            if HeaderFields.error_name not in reply.header.fields:
-                return str(reply.body[0])
-    raise AssertionError("AT-SPI's bus did not come")
+        return str(_once_there(bus, new_method_call(where, "GetAddress"), "AT-SPI's bus"))
+
+
+def _once_there(bus: DBusConnection, wish: Any, what: str) -> Any:
+    """Ask until there is an answer."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        reply = bus.send_and_get_reply(wish)
+        if HeaderFields.error_name not in reply.header.fields:
+            return reply.body[0] if reply.body else None
+    raise AssertionError(f"{what} did not come")

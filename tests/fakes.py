@@ -353,8 +353,8 @@ class FakeParts:
             microphone=self._microphone,
             loudspeaker=self._loudspeaker,
             canceller=lambda cleaning: Passthrough(),
-            recogniser=self._recogniser,
-            language_model=self._language_model,
+            recogniser=lambda settings, phrases: self.recogniser,
+            language_model=lambda settings, progress: self.model,
             synthesiser=self._synthesiser,
             phrases=tuple,
             completeness=lambda settings: lambda text: Completeness.UNSURE,
@@ -373,14 +373,6 @@ class FakeParts:
         if name not in self.loudspeakers:
             raise DeviceError(f"There is no loudspeaker {name!r}.", hint="Plug one in.")
         return self.loudspeakers[name]
-
-    def _recogniser(self, settings: RecogniserSettings, phrases: Sequence[str]) -> FakeRecogniser:
-        return self.recogniser
-
-    def _language_model(
-        self, settings: LanguageModelSettings, progress: Callable[[str, float | None], None]
-    ) -> FakeLanguageModel:
-        return self.model
 
     def _synthesiser(
         self, settings: SpeechSettings, progress: Callable[[str, float | None], None]

@@ -147,14 +147,3 @@ def measurements(turn: int) -> tuple[api.Event, ...]:
         measured += (target - measured) * 0.35
         events.append(api.RateMeasured(turn, target, round(measured, 2)))
     return tuple(events)
-
-
-def inspected(clip: Path) -> api.ClipInspected:
-    return api.ClipInspected(
-        clip,
-        12.4,
-        -21.0,
-        -58.0,
-        usable=True,
-        advice="A good recording. The formant voice cannot clone it; a neural voice can.",
-    )

@@ -7,24 +7,14 @@ word, or the end, before it is spoken.
 import re
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 import numpy as np
 
+from engine.audio.base import Pcm
 from engine.audio.ending import faded_out
 from engine.errors import InvalidInput, ModelError
-from engine.tts.base import (
-    AudioFrame,
-    Finished,
-    Onset,
-    Pcm,
-    RateRange,
-    Starved,
-    Step,
-    TtsInfo,
-    Voice,
-)
+from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step, TtsInfo, Voice
 from engine.tts.rate import paced
 
 SAMPLE_RATE = 8_000
@@ -102,12 +92,7 @@ class FakeSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

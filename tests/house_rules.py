@@ -33,13 +33,8 @@ _FILES = {"open", "io.open", "os.open", "socket.socket", "socket.create_connecti
 _FILES |= {f"subprocess.{name}" for name in ("run", "Popen", "call", "check_output", "check_call")}
 _FILES |= {"urllib.request.urlopen", "numpy.load", "numpy.save", "torch.load", "torch.save"}
 _FILE_METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "unlink", "mkdir"}
-_UNSAFE = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "yaml.load"}
-_UNSAFE |= {f"{kind}.{name}" for kind in ("pickle", "marshal") for name in ("load", "loads")}
-_UNSAFE |= {"pickle.Unpickler", "pickle.dump", "pickle.dumps", "shelve.open", "joblib.load"}
-_UNSAFE |= {"torch.hub.load", "torch.hub.load_state_dict_from_url", "dill.load", "dill.loads"}
-# keyword -> the value that opens the door to code that somebody else wrote
-_UNSAFE_KEYWORDS = {"trust_remote_code": True, "allow_pickle": True, "shell": True}
-_UNSAFE_KEYWORDS |= {"weights_only": False, "trust_repo": True}
+# What opens the door to code that somebody else wrote; of calls ruff knows (pyproject.toml).
+_UNSAFE_KEYWORDS = ("trust_remote_code", "allow_pickle", "trust_repo")
 
 
 def threads(tree: ast.Module) -> Iterator[str]:
@@ -79,29 +74,11 @@ def files(tree: ast.Module) -> Iterator[str]:
 
 
 def unsafe(tree: ast.Module) -> Iterator[str]:
-    """Whatever runs code that came as data."""
-    yield from _calls(tree, _UNSAFE)
+    """Keywords that let data bring code along."""
     for call in _nodes(tree, ast.Call):
-        given = {keyword.arg: keyword.value for keyword in call.keywords}
-        for name, bad in _UNSAFE_KEYWORDS.items():
-            if name in given and _is_constant(given[name], value=bad):
-                yield f"{call.lineno}: {name}={bad}"
-        if _full_name(call.func, _imports(tree)) == "torch.load" and "weights_only" not in given:
-            yield f"{call.lineno}: torch.load without weights_only"
-
-
-def training_imports(tree: ast.Module) -> Iterator[str]:
-    """Imports of engine.training (I8)."""
-    for name, line in _imported(tree):
-        if name == "engine.training" or name.startswith("engine.training."):
-            yield f"{line}: imports {name}"
-
-
-def past_the_facade(tree: ast.Module) -> Iterator[str]:
-    """Imports from the engine of anything but engine.api (I1)."""
-    for name, line in _imported(tree):
-        if name.startswith("engine.") and name.split(".")[1] != "api":
-            yield f"{line}: imports {name}"
+        for keyword in call.keywords:
+            if keyword.arg in _UNSAFE_KEYWORDS and _is_constant(keyword.value, value=True):
+                yield f"{call.lineno}: {keyword.arg}=True"
 
 
 def work_at_import(tree: ast.Module) -> Iterator[str]:
@@ -122,8 +99,9 @@ def work_at_import(tree: ast.Module) -> Iterator[str]:
 
 def wall_clocks(tree: ast.Module) -> Iterator[str]:
     """The time of day or the date, asked for or handed on: what hangs on it fails at some hour."""
+    last = {name.rpartition(".")[2] for name in _WALL_CLOCKS}  # a quick look first: there are many
     for node in _walked(tree):
-        if isinstance(node, ast.Attribute | ast.Name):
+        if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in last):
             name = _full_name(node, _imports(tree))
             if name in _WALL_CLOCKS:
                 yield f"{node.lineno}: {name}"
@@ -135,11 +113,6 @@ def long_functions(tree: ast.Module) -> Iterator[str]:
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > LONGEST_FUNCTION:
                 yield f"{node.lineno}: {node.name} has {lines} lines"
-
-
-def missing_docstring(tree: ast.Module) -> Iterator[str]:
-    if not ast.get_docstring(tree):
-        yield "1: no docstring"
 
 
 def _calls(
@@ -175,15 +148,6 @@ def _imports(tree: ast.Module) -> dict[str, str]:
             for item in node.names:
                 names[item.asname or item.name] = f"{node.module}.{item.name}"
     return names
-
-
-def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    for node in _walked(tree):
-        if isinstance(node, ast.Import):
-            yield from ((item.name, node.lineno) for item in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module, node.lineno
-            yield from ((f"{node.module}.{item.name}", node.lineno) for item in node.names)
 
 
 def _full_name(node: ast.expr, imports: dict[str, str]) -> str:

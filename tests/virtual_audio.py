@@ -225,10 +225,5 @@ def _serve(folder: Path, env: dict[str, str]) -> "subprocess.Popen[bytes]":
     environment = {**os.environ, **env}
     # without an address it would share one bus with every other server on this display
     environment["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"
-    return subprocess.Popen(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, env=environment, stdin=quiet, stdout=quiet, stderr=quiet)

@@ -21,6 +21,7 @@ from app.look.theme import Mode, Theme
 from app.program import make_application
 from app.window import Window
 from engine.api import (
+    ClipInspected,
     Compared,
     ComparisonState,
     ConversationsListed,
@@ -43,7 +44,6 @@ from engine.api import (
 from tests.fakes_engine import (
     LIBRARY,
     READY,
-    inspected,
     lacking_turn,
     measurements,
     speaking_turn,
@@ -105,7 +105,16 @@ def fresh(
     return window
 
 
-CLIP = (inspected(Path("my grandmother reading.flac")),)
+CLIP = (
+    ClipInspected(
+        Path("my grandmother reading.flac"),
+        12.4,
+        -21.0,
+        -58.0,
+        usable=True,
+        advice="A good recording. The formant voice cannot clone it; a neural voice can.",
+    ),
+)
 FAULTS = (
     Failed(
         "device",

@@ -1,10 +1,16 @@
-"""What importing the engine does."""
+"""What importing the engine does: numpy gets one thread, libraries are silenced before they load
+(that nothing is really sent is shown by tests/end_to_end/test_stays_at_home.py), and modules
+wait until something in them is asked for.
+"""
 
 import os
 import subprocess
 import sys
 
 import pytest
+
+from engine.deferred import DEFERRED
+from tests.fresh_python import prints
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
@@ -15,3 +21,97 @@ def test_numpy_gets_no_thread_that_would_spin() -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert int(done.stdout) == 1
+
+
+SWITCHES = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK")
+# Ways into the engine, and what must not have been loaded when the switches are set. A module of
+# the engine runs engine/__init__.py first, which sets them.
+STARTS = ("app.__main__, app.command.cli", "engine.training.__main__", "tests.conftest")
+TALKERS = ("onnxruntime", "huggingface_hub", "hf_xet", "faster_whisper", "moshi", "transformers")
+WATCH = f"""
+import os, sys
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name in {TALKERS!r} and os.environ.get("ORT_DISABLE_TELEMETRY") != "1":
+            print("too early:", name)
+sys.meta_path.insert(0, Watch())
+"""
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_the_switches_are_set_before_a_library_is_loaded(start: str) -> None:
+    shown = f"print(*[os.environ[name] for name in {SWITCHES!r}])"
+    theirs = dict.fromkeys(SWITCHES, "0")
+    assert prints(f"{WATCH}\nimport {start}\n{shown}", **theirs) == "1 1 1"
+
+
+def test_what_is_loaded_too_early_would_be_noticed_and_the_model_hub_is_told_nothing() -> None:
+    """The hub's library reads the switch once, and else asks for a list of agents to report."""
+    script = f"{WATCH}\nimport importlib.util as u; u.find_spec('huggingface_hub')\n"
+    script += "import engine, huggingface_hub.constants as c; print(c.HF_HUB_DISABLE_TELEMETRY)"
+    found = prints(script, **dict.fromkeys(SWITCHES, "0")).splitlines()
+    assert found == ["too early: huggingface_hub", "True"]
+
+
+NAMES = tuple(DEFERRED)
+COMES_ALONG = f"""
+import sys, engine
+import joblib, livekit.rtc, moshi, torch
+early = torch.vmap
+torch.Generator().manual_seed(1)
+torch.nn.Linear(2, 3).to("cpu")
+print(*{{type(sys.modules[name]).__name__ for name in {NAMES}}})
+print("moshi.models.lm" in sys.modules, "huggingface_hub" in sys.modules)
+with torch.device("meta"):
+    print(torch.nn.Linear(2, 3).weight.device)
+print(torch.distributions.Normal(0.0, 1.0).mean.item())
+print(early(lambda x: 2 * x)(torch.ones(1)).item())
+print(type(sys.modules["torch.func"]).__name__)
+from moshi.models.compression import MimiModel
+print(MimiModel.__name__, "moshi.models.lm" in sys.modules)
+from moshi.models import loaders
+import moshi.models
+print(loaders.get_mimi.__name__, moshi.models.LMGen.__name__)
+print(type(moshi.models).__name__, hasattr(moshi.models, "nothing"))
+"""
+
+
+def test_what_comes_along_is_not_run_and_all_of_it_can_be_had_by_who_asks():
+    torch = ["meta", "0.0", "2.0", "module"]  # and networks are made and numbers drawn without it
+    moshi = ["MimiModel", "False", "get_mimi", "LMGen", "module", "False"]
+    assert prints(COMES_ALONG).split() == ["_Unrun", "False", "False", *torch, *moshi]
+
+
+COMPILERS = """
+import sys, engine
+import torch
+import torch._prims.rng_prims
+twice = torch.compile(lambda x: 2 * x, backend="eager")
+print(twice(torch.ones(1)).item())
+print(torch.vmap(lambda x: 2 * x)(torch.ones(1)).item())
+print(torch.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (torch.ones(1),)).item())
+from torch.utils.checkpoint import checkpoint
+print(checkpoint(lambda x: 2 * x, torch.ones(1), use_reentrant=False).item())
+print(torch.rand(1, generator=torch.Generator().manual_seed(1)).numel())
+print(torch.compiler.is_compiling())
+print(*{type(sys.modules[name]).__name__ for name in ("torch.func", "torch._meta_registrations")})
+"""
+
+
+@pytest.mark.long  # torch.compile imports for seconds, and the engine never asks for it
+def test_compilers_of_torch_find_it_whole_whatever_is_asked_for_first():
+    assert prints(COMPILERS).split() == [*["2.0"] * 4, "1", "False", "module"]
+
+
+OLDER = """
+from importlib import metadata
+found = metadata.version
+metadata.version = lambda name: "2.6.0+debian" if name == "torch" else found(name)
+from engine.deferred import DEFERRED
+print(*DEFERRED)
+"""
+
+
+def test_of_an_older_torch_nothing_is_left_unrun():
+    left = ["torchgen.model", "moshi.models", "joblib", "livekit.rtc"]
+    assert prints(OLDER).split() == left

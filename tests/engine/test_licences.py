@@ -3,8 +3,6 @@
 from importlib.metadata import Distribution
 from pathlib import Path
 
-import pytest
-
 from engine import licences
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
@@ -23,9 +21,7 @@ def test_every_package_of_this_environment_is_there_with_terms_and_text_and_ruba
     assert "SIL OPEN FONT LICENSE" in font.upper()
 
 
-def test_a_fetched_model_is_named_with_its_terms_and_authors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_fetched_model_is_named_with_terms_and_authors(tmp_path, monkeypatch):
     with small_hub(tmp_path, monkeypatch):
         assert not any("kokoro" in work.name for work in licences.works())
         storage.fetch("kokoro", lambda file, done, total: None)
@@ -35,22 +31,11 @@ def test_a_fetched_model_is_named_with_its_terms_and_authors(
         assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
 
 
-CLASSIFIER = "Classifier: License :: OSI Approved :: MIT License\n"
-
-
-def package(folder: Path, metadata: str) -> Distribution:
-    place = folder / "x-1.dist-info"
-    place.mkdir()
-    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: x\nVersion: 1\n" + metadata)
-    return Distribution.at(place)
-
-
-@pytest.mark.parametrize(
-    ("metadata", "terms"),
-    [
-        (f"License: {'word ' * 40}\n{CLASSIFIER}", "MIT License"),  # a whole licence is no name
+def test_terms_are_told_by_their_name(tmp_path: Path):
+    classified = "Classifier: License :: OSI Approved :: MIT License\n"
+    for metadata, terms in (
+        (f"License: {'word ' * 40}\n{classified}", "MIT License"),  # a whole licence is no name
         ("License: UNKNOWN\n", "not stated"),
-    ],
-)
-def test_terms_are_told_by_their_name(tmp_path: Path, metadata: str, terms: str):
-    assert licences._terms(package(tmp_path, metadata)) == terms
+    ):
+        (tmp_path / "METADATA").write_text(f"Metadata-Version: 2.1\nName: x\n{metadata}")
+        assert licences._terms(Distribution.at(tmp_path).metadata) == terms

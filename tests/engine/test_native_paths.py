@@ -2,40 +2,27 @@
 
 import ctypes
 import sys
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from engine.native_paths import native_path
 
-PATH = PureWindowsPath(r"C:\Users\Jürgen\data")
+PATH, SHORT = r"C:\Users\Jürgen\data", r"C:\Users\JRGEN~1\data"
 
 
-def windows(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
-    """A Windows whose disk has this short name for a path; "" = it keeps none."""
+def test_windows_names_it_in_ascii_where_its_disk_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter((SHORT, ""))  # "" = its disk keeps no short names
 
     def short_name(path: str, buffer: "ctypes.Array[ctypes.c_wchar]", size: int) -> int:
-        buffer.value = answer
-        return len(answer)
+        buffer.value = next(answers)
+        return len(buffer.value)
 
     kernel = SimpleNamespace(GetShortPathNameW=short_name)
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
-
-
-@pytest.mark.parametrize(
-    ("path", "answer", "named"),
-    [
-        (str(PATH), r"C:\Users\JRGEN~1\data", r"C:\Users\JRGEN~1\data"),
-        (str(PATH), "", str(PATH)),
-        (r"C:\Users\Anna", "not asked for", r"C:\Users\Anna"),
-    ],
-)
-def test_windows_names_it_in_ascii_where_its_disk_can(
-    path: str, answer: str, named: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    windows(monkeypatch, answer)
-    assert native_path(path) == named
+    assert [native_path(PATH), native_path(PATH)] == [SHORT, PATH]
+    assert native_path(r"C:\Users\Anna") == r"C:\Users\Anna"  # and is not asked
     monkeypatch.setattr(sys, "platform", "linux")  # other systems take any name
     assert native_path(Path("/srv/Jürgen/data")) == "/srv/Jürgen/data"

@@ -44,9 +44,7 @@ def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) ->
     assert (row.name, row.headline) == (system.title, system.headline)
 
 
-def test_what_is_not_made_names_its_command_and_what_is_can_be_used(
-    system: System, data: Path
-) -> None:
+def test_what_is_not_made_names_its_command(system, data):
     with pytest.raises(ModelError) as refusal:
         packs.pack_folder(system)
     assert system.command in refusal.value.hint
@@ -56,16 +54,20 @@ def test_what_is_not_made_names_its_command_and_what_is_can_be_used(
     with pytest.raises(InvalidInput):
         changes(listed)
     lay(packs.folder_of(system.name), system.name)
+    assert packs.system_of(packs.folder_of(system.name)) == system.name
     listed = entry(system.name, Settings())
     assert (listed.state, listed.obstacle) == (Presence.COMPLETE, "")
     assert changes(listed) == (("speech.engine", system.name),)
     with pytest.raises(InvalidInput, match="hours to make"):
         remove(listed)
+    lay(data / "other", "nobody")
+    assert packs.system_of(data / "other") == ""
+    with pytest.raises(ModelError):
+        packs.system_of(data / "none")
+    assert systems.find("nobody") is None
 
 
-def test_the_doctor_misses_only_what_is_chosen_and_knows_what_comes_with_the_program(
-    system: System, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_doctor_misses_only_what_is_chosen(system, data, monkeypatch):
     chosen = change(Settings(), "speech.engine", system.name)
     for settings, state in ((Settings(), State.OK), (chosen, State.FAULT)):
         said = [each for each in synthesiser(settings) if system.command in str(each)]
@@ -75,13 +77,3 @@ def test_the_doctor_misses_only_what_is_chosen_and_knows_what_comes_with_the_pro
     lay(data / "resources" / "systems" / system.name, system.name)
     said = [each for each in synthesiser(Settings()) if system.title in each.text]
     assert [(each.state, each.text) for each in said] == [(State.OK, f"{system.title}, built in")]
-
-
-def test_a_pack_says_whose_it_is(system: System, tmp_path: Path) -> None:
-    lay(tmp_path / "one", system.name)
-    assert packs.system_of(tmp_path / "one") == system.name
-    lay(tmp_path / "other", "nobody")
-    assert packs.system_of(tmp_path / "other") == ""
-    with pytest.raises(ModelError):
-        packs.system_of(tmp_path / "none")
-    assert systems.find("nobody") is None

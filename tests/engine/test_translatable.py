@@ -30,17 +30,14 @@ def test_a_fault_formats_both_its_texts_and_one_that_is_passed_on_keeps_its_temp
     assert ModelError(fault.message, hint="Look for {name}.", name="x").message is fault.message
 
 
-def test_braces_in_a_value_are_text_and_so_they_are_where_there_are_no_values() -> None:
+def test_braces_in_a_value_are_text_and_it_brings_no_signs_that_a_terminal_obeys() -> None:
+    for value in ("\x1b[2J", "\x9b", "\x00", "\ud800"):
+        text = Translatable("It said {words}.", words=value)
+        assert text.isprintable()
+        assert text != "It said ."
     fault = ModelError("It failed: {error}", hint="Ask again.", error="{secret} {} {0.x}")
     assert fault.message == "It failed: {secret} {} {0.x}"
     assert EngineError("{a server} said {this}", hint="{}").message == "{a server} said {this}"
-
-
-@pytest.mark.parametrize("value", ["\x1b[2J", "\x9b", "\x00", "\ud800"])
-def test_a_value_brings_no_signs_that_a_terminal_obeys(value: str) -> None:
-    text = Translatable("It said {words}.", words=value)
-    assert text.isprintable()
-    assert text != "It said ."
 
 
 @pytest.mark.parametrize("text", [TEXT, joined((TEXT, "Again."), "; "), Translatable("{plain}")])
@@ -50,16 +47,11 @@ def test_a_text_comes_whole_through_another_process(text: Translatable) -> None:
         assert (got, got.template, got.values) == (text, text.template, text.values)
 
 
-def test_somebody_elses_words_are_cut_and_our_template_is_not() -> None:
-    assert from_json(to_json(Translatable("It said {words}.", words="x" * 99), 5)) == (
-        "It said xxxxx."
-    )
+def test_somebody_elses_words_are_cut_and_a_document_that_is_no_text_is_refused() -> None:
+    told = Translatable("It said {words}.", words="x" * 99)
+    assert from_json(to_json(told, 5)) == "It said xxxxx."
     assert to_json("plain words", 5) == "plain"
-
-
-@pytest.mark.parametrize(
-    "document", [None, 3, ["a"], ["{a}", {}, 1], ["{a}", {"b": "c"}], ["{a.b}", {"a": "c"}]]
-)
-def test_a_document_that_is_no_text_is_refused(document: object) -> None:
-    with pytest.raises(ValueError, match="it"):
-        from_json(document)
+    wrong = (["{a}", {}, 1], ["{a}", {"b": "c"}], ["{a.b}", {"a": "c"}])
+    for document in (None, 3, ["a"], *wrong):
+        with pytest.raises(ValueError, match="it"):
+            from_json(document)

@@ -6,15 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.typed_values import (
-    WrongValue,
-    build,
-    json_object,
-    read_json,
-    read_text,
-    toml_table,
-    typed,
-)
+from engine.typed_values import WrongValue, build, json_object, read_json, toml_table, typed
 
 
 class Colour(Enum):
@@ -53,6 +45,7 @@ def test_a_table_becomes_a_dataclass_with_others_inside() -> None:
     cart = build(Cart, WHOLE)
     assert cart == Cart("hay", Wheel(8), 2.0, (1.0, 2.5), ("a", "b"), "Ann", (Wheel(3),))
     assert [type(value) for value in (cart.weight, *cart.span)] == [float] * 3
+    assert build(Cart, WHOLE | {"owner": None, "name": "x" * 100}).owner is None
 
 
 @pytest.mark.parametrize(
@@ -64,23 +57,16 @@ def test_a_table_becomes_a_dataclass_with_others_inside() -> None:
         ({"wheel": 4}, "'wheel' is 4, expected a section"),
         ({"wheel": {"spokes": True}}, r"'wheel\.spokes' is True, expected int"),
         ({"wheel": {"spokes": 1, "colour": "blue"}}, r"'wheel\.colour' is 'blue', expected Colour"),
-        ({"name": "x" * 100}, None),
         ({"name": 1.5}, "'name' is 1.5, expected str"),
         ({"weight": "heavy"}, "'weight' is 'heavy', expected float"),
         ({"span": [1.0]}, "'span' needs 2 values"),
         ({"span": 1.0}, "'span' is 1.0, expected a list"),
         ({"loads": [1]}, "'loads' is 1, expected str"),
         ({"owner": 3}, "'owner' is 3, expected str or nothing"),
-        ({"owner": None}, None),
         ({"owner": ["x" * 100]}, "…, expected"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(
-    change: dict[str, object], complaint: str | None
-) -> None:
-    if complaint is None:
-        build(Cart, WHOLE | change)
-        return
+def test_what_is_wrong_is_named_with_its_place(change: dict[str, object], complaint: str) -> None:
     with pytest.raises(WrongValue, match=complaint):
         build(Cart, WHOLE | change)
 
@@ -93,33 +79,21 @@ def test_defaults_and_unknown_keys_are_the_caller_s_choice() -> None:
         build(Wheel, {"rim": 2})
     assert refusal.value.hint == "There are: colour, spokes."
 
-
-def test_a_whole_number_too_large_for_a_fraction_is_infinite() -> None:
-    assert typed(float, 10**400, "weight") == float("inf")
-    assert typed(float, -(10**400), "weight") == float("-inf")
+    # a whole number too large for a fraction is infinite
+    assert typed(float, 10**400, "weight") == -typed(float, -(10**400), "weight") == float("inf")
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("[1]", "not a JSON object"),
-        ('{"a": NaN}', "NaN"),
-        ("[" * 100_000, "deeply"),
-        ("{", "Expecting"),
-    ],
-)
-def test_what_is_no_plain_json_object_is_refused(text: str, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        json_object(text)
-
-
-def test_a_file_is_read_no_further_than_it_may_be(tmp_path: Path) -> None:
+def test_what_is_no_plain_json_object_or_too_large_a_file_is_refused(tmp_path: Path) -> None:
+    infinite, deep = '{"a": NaN}', "[" * 100_000
+    wrong = {"[1]": "not a JSON object", infinite: "NaN", deep: "deeply", "{": "Expecting"}
+    for text, complaint in wrong.items():
+        with pytest.raises(ValueError, match=complaint):
+            json_object(text)
     assert toml_table("a = 1") == {"a": 1}
     with pytest.raises(ValueError, match="Invalid value"):
         toml_table("a = ")
     file = tmp_path / "values.json"
     file.write_bytes(b"\xef\xbb\xbf" + b'{"a": 1}')
-    assert read_text(file, 100) == '{"a": 1}'
     assert read_json(file, 100) == {"a": 1}
     with pytest.raises(ValueError, match="larger"):
         read_json(file, 10)

@@ -58,6 +58,10 @@ def remove(opt: Path, version: str) -> None:
 def test_through_a_whole_update_there_is_a_program_to_start(opt):
     assert in_force(opt) == "1"
     run(opt, "preinst", "2", "upgrade", "1")
+    run(opt, "postinst", "1", "abort-upgrade", "2")  # dpkg takes it back
+    assert in_force(opt) == "1"
+    assert sorted(path.name for path in opt.iterdir()) == ["current", "env-1"]
+    run(opt, "preinst", "2", "upgrade", "1")
     assert in_force(opt) == "1"
     put(opt, "2")
     remove(opt, "1")
@@ -68,13 +72,6 @@ def test_through_a_whole_update_there_is_a_program_to_start(opt):
     run(opt, "prerm", "2", "remove")
     run(opt, "postrm", "2", "remove")
     assert not opt.exists()
-
-
-def test_an_update_that_dpkg_takes_back_leaves_the_old_version(opt):
-    run(opt, "preinst", "2", "upgrade", "1")
-    run(opt, "postinst", "1", "abort-upgrade", "2")
-    assert in_force(opt) == "1"
-    assert sorted(path.name for path in opt.iterdir()) == ["current", "env-1"]
 
 
 @pytest.mark.parametrize("lines", range(1, 9))

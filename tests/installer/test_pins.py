@@ -1,9 +1,12 @@
-"""The pinned files: they follow pyproject.toml, and they give away nothing about a machine."""
+"""The pinned files: they follow pyproject.toml, give away nothing about a machine, and name for
+Windows and macOS which packages those get; all have wheels.
+"""
 
 import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 import pytest
 from packaging.requirements import Requirement
@@ -12,10 +15,10 @@ from packaging.version import Version
 
 from installer.pin import CHOSEN_AT_INSTALL, pins
 from installer.plan import PINS, ROOT, TORCH
+from installer.targets import MACOS, PYTHONS, TARGETS, WINDOWS, lacking, needed, text_of
 
 FILES = sorted(PINS.glob("*.txt"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PYTHONS = ("3.11", "3.12", "3.13")
 PLATFORMS = ("linux", "darwin", "win32")
 
 
@@ -47,17 +50,12 @@ def test_every_requirement_is_pinned_within_its_bounds_for_every_python(file, li
     if CHOSEN_AT_INSTALL.match(requirement.name):
         assert Version(TORCH.partition("==")[2]) in requirement.specifier
         return
-    for python in PYTHONS:
-        for platform in PLATFORMS:
-            where = {"python_full_version": f"{python}.1", "python_version": python}
-            where["sys_platform"] = platform
-            if requirement.marker and not requirement.marker.evaluate(where):
-                continue
-            valid = [
-                pin
-                for pin in pinned(file).get(canonicalize_name(requirement.name), [])
-                if pin.marker is None or pin.marker.evaluate(where)
-            ]
+    pinned_as = pinned(file).get(canonicalize_name(requirement.name), [])
+    for python, platform in product(PYTHONS, PLATFORMS):
+        where = {"python_full_version": f"{python}.1", "python_version": python}
+        where["sys_platform"] = platform
+        if not requirement.marker or requirement.marker.evaluate(where):
+            valid = [pin for pin in pinned_as if not pin.marker or pin.marker.evaluate(where)]
             assert len(valid) == 1, f"run `make requirements`: {line} on {python}, {platform}"
             version = next(iter(valid[0].specifier)).version
             assert requirement.specifier.contains(version, prereleases=True), "make requirements"
@@ -78,10 +76,56 @@ def test_every_pin_has_a_hash_and_none_names_an_address_or_a_path(file):
     assert [line for line in lines if not re.fullmatch(f"{pin}|{hashed}", line)] == []
 
 
-def test_torch_is_pinned_to_the_version_that_setup_installs():
+def test_torch_is_pinned_to_the_version_that_setup_installs_with_what_it_needs():
     (torch,) = pinned("torch")["torch"]
     assert str(torch) == TORCH
-
-
-def test_what_torch_itself_needs_is_pinned():
     assert {"sympy", "jinja2", "filelock", "networkx", "fsspec"} <= set(pinned("run"))
+
+
+HASH = " \\\n    --hash=sha256:" + 64 * "0" + "\n"
+PINNED = "".join(
+    line + HASH
+    for line in (
+        "everywhere==1",
+        "zones==2 ; sys_platform == 'win32'",
+        "display==3 ; sys_platform == 'linux'",
+        "old==4 ; python_full_version < '3.12'",
+        "chip==5 ; platform_machine == 'arm64' or platform_machine == 'AMD64'",
+    )
+)
+
+
+def names(text: str) -> list[str]:
+    return [pin.line for pin in pins(text)]
+
+
+def test_a_system_gets_what_its_markers_name_and_no_markers_to_misjudge():
+    windows = ["everywhere==1", "zones==2", "old==4", "chip==5"]
+    assert names(needed(PINNED, WINDOWS, "3.11")) == windows
+    assert names(needed(PINNED, MACOS, "3.13")) == ["everywhere==1", "chip==5"]
+    assert needed(PINNED, MACOS, "3.13") == "everywhere==1" + HASH + "chip==5" + HASH
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_windows_gets_time_zones_and_one_torch_without_cuda_and_macos_nothing_of_others(python):
+    found = [line.partition("==")[0] for line in names(needed(text_of(), WINDOWS, python))]
+    assert {"tzdata", "torch", "pyside6-essentials"} <= set(found)
+    assert len(found) == len(set(found))
+    assert not [name for name in found if name.startswith(("nvidia", "cuda", "triton", "python-x"))]
+    found = {line.partition("==")[0] for line in names(needed(text_of(), MACOS, python))}
+    assert "torch" in found
+    assert not found & {"colorama", "python-xlib", "triton", "nvidia-cudnn-cu13"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_every_package_has_a_wheel_with_a_pinned_hash(target, python):
+    assert lacking(target, python, text_of()) == ""
+
+
+@pytest.mark.long
+def test_a_package_without_a_wheel_is_named():
+    digest = "49b3a825280bd66b3aa83585ef59c4a8c82f2c8a522dbe754a8bc8d08c85c491"
+    source = f"docopt==0.6.2 \\\n    --hash=sha256:{digest}\n"
+    assert "docopt" in lacking(WINDOWS, "3.13", source)

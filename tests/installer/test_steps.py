@@ -1,15 +1,18 @@
-"""The steps of setup: in order, each done once, torch from the source that fits."""
+"""The steps of setup: in order, each done once, torch from the source that fits; and their note in
+.venv: what was cut off is not trusted.
+"""
 
 import contextlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from engine.models.storage import with_needs
-from installer import steps
+from installer import environment, steps
 from installer.commands import Cause, SetupError
-from installer.environment import Environment
+from installer.environment import NOTE, Environment, key_of, prepare, read
 from installer.plan import TORCH, Goal
 
 
@@ -78,8 +81,11 @@ def test_every_goal_does_its_steps_in_order_and_once(uv, env):
     assert uv.commands == []
 
 
-def test_the_test_goal_adds_tools_and_language_models(uv, env):
+def test_the_test_goal_adds_tools_and_models_and_packages_come_only_by_hash(uv, env):
     assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project", "start"]
+    pinned = [command for command in uv.commands if "-r" in command]
+    assert len(pinned) == 4
+    assert all({"--require-hashes", "--no-deps"} <= set(command) for command in pinned)
 
 
 def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
@@ -95,9 +101,7 @@ def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
 
 
 @pytest.mark.parametrize("ends_well", [True, False])
-def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
-    uv, env, monkeypatch, capsys, *, ends_well
-):
+def test_ears_and_a_voice_are_offered_once(uv, env, monkeypatch, capsys, *, ends_well):
     asked: list[list[str]] = []
     monkeypatch.setattr(steps, "ends_well", lambda command: asked.append(command) or ends_well)
     for offer in steps.OFFERS:
@@ -111,7 +115,7 @@ def test_ears_and_a_voice_are_offered_once_and_their_absence_is_said(
         assert (words in said) == (not ends_well)
 
 
-def test_new_pins_are_installed(uv, env, tmp_path, monkeypatch):
+def test_new_pins_are_installed_and_a_new_gpu_brings_a_torch(uv, env, tmp_path, monkeypatch):
     for name in ("setup", "run", "build"):
         (tmp_path / f"{name}.txt").write_text("old")
     monkeypatch.setattr(steps, "PINS", tmp_path)
@@ -121,20 +125,9 @@ def test_new_pins_are_installed(uv, env, tmp_path, monkeypatch):
     steps.set_up(Goal.RUN, env.folder)
     assert len(uv.commands) == 1
     assert str(tmp_path / "run.txt") in uv.commands[0]
-
-
-def test_pinned_packages_are_installed_only_by_hash(uv, env):
-    steps.set_up(Goal.TEST, env.folder)
-    pinned = [command for command in uv.commands if "-r" in command]
-    assert len(pinned) == 4
-    assert all({"--require-hashes", "--no-deps"} <= set(command) for command in pinned)
-
-
-def test_a_gpu_that_was_added_brings_a_new_torch(uv, env, monkeypatch):
-    steps.set_up(Goal.RUN, env.folder)
     monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
     steps.set_up(Goal.RUN, env.folder)
-    assert uv.torch_sources() == ["--torch-backend=cpu", "--torch-backend=auto"]
+    assert uv.torch_sources() == ["--torch-backend=auto"]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +139,7 @@ def test_a_gpu_that_was_added_brings_a_new_torch(uv, env, monkeypatch):
         ("darwin", ["--no-index"], "index"),
     ],
 )
-def test_torch_comes_from_the_first_source_that_has_it(
-    platform, lacks, source, uv, env, monkeypatch
-):
+def test_torch_comes_from_the_first_source(platform, lacks, source, uv, env, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", "/wheels /more")
     monkeypatch.setattr(steps.sys, "platform", platform)
     uv.lacks = lacks
@@ -169,20 +160,17 @@ def test_without_a_network_what_was_kept_is_enough_or_the_network_is_to_blame(uv
     assert caught.value.cause is Cause.NETWORK
 
 
-@pytest.mark.parametrize(
-    ("machine", "avx2", "flag"),
-    [
-        ("x86_64", True, "-DGGML_AVX2=ON"),
-        ("x86_64", False, "-DGGML_AVX2=OFF"),
-        ("aarch64", False, ""),
-    ],
-)
-def test_llama_is_compiled_for_what_the_processor_has(machine, flag, uv, monkeypatch, *, avx2):
-    monkeypatch.setattr(steps.platform, "machine", lambda: machine)
-    monkeypatch.setattr(steps, "has_avx2", lambda: avx2)
-    flags = steps.cmake_settings()["CMAKE_ARGS"].split()
-    assert [each for each in flags if "AVX2" in each] == ([flag] if flag else [])
-    assert not flag or "-DGGML_NATIVE=OFF" in flags
+def test_llama_is_compiled_for_what_the_processor_has(uv, monkeypatch):
+    for machine, avx2, expected in (
+        ("x86_64", True, ["-DGGML_AVX2=ON"]),
+        ("x86_64", False, ["-DGGML_AVX2=OFF"]),
+        ("aarch64", False, []),
+    ):
+        monkeypatch.setattr(steps.platform, "machine", lambda machine=machine: machine)
+        monkeypatch.setattr(steps, "has_avx2", lambda avx2=avx2: avx2)
+        flags = steps.cmake_settings()["CMAKE_ARGS"].split()
+        assert [each for each in flags if "AVX2" in each] == expected
+        assert not expected or "-DGGML_NATIVE=OFF" in flags
     monkeypatch.setenv("CMAKE_ARGS", "-DGGML_CUDA=ON")  # the person's own win
     assert steps.cmake_settings()["CMAKE_ARGS"] == "-DGGML_CUDA=ON"
 
@@ -193,3 +181,115 @@ def test_settings_of_pip_are_handed_to_uv_unless_it_has_its_own(monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", "theirs.pem")
     monkeypatch.delenv("UV_DEFAULT_INDEX", raising=False)
     assert steps.index_settings() == {"UV_DEFAULT_INDEX": "https://index.example/simple"}
+
+
+def test_the_menu_gets_an_entry_or_setup_goes_on(tmp_path, monkeypatch, capsys):
+    home, environment = tmp_path / "share", Environment(tmp_path / "my venv")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+    monkeypatch.setattr(steps.sys, "platform", "linux")
+    steps.show_in_desktop(environment)
+    (entry,) = home.glob("applications/*.desktop")
+    assert f'Exec="{environment.program("rubato")}"' in entry.read_text()
+    assert (home / "icons/hicolor/scalable/apps" / entry.name).with_suffix(".svg").exists()
+    assert "menu" in capsys.readouterr().out
+    steps.show_in_desktop(environment)
+    assert capsys.readouterr().out == ""  # there is nothing new
+    monkeypatch.setenv("XDG_DATA_HOME", str(entry))  # a file where the folder should be
+    steps.show_in_desktop(environment)
+    assert "could not be put into the menu" in capsys.readouterr().out
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Environment:
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    return Environment(tmp_path / ".venv")
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Folders that would have been made afresh."""
+    folders: list[Path] = []
+
+    def make(folder: Path) -> Environment:
+        folders.append(folder)
+        return Environment(folder)
+
+    monkeypatch.setattr(environment, "make", make)
+    return folders
+
+
+@pytest.mark.parametrize(
+    ("fault", "doing"),
+    [
+        (KeyboardInterrupt(), "run"),
+        (SetupError("no network", Cause.NETWORK), None),
+        (SetupError("full", Cause.DISK), "run"),
+    ],
+    ids=["cut off", "a failed download is trusted", "a full disk is in doubt"],
+)
+def test_a_step_is_remembered_as_it_ended_and_anew_does_not_count_meanwhile(fresh, fault, doing):
+    with fresh.step("run", "k1"):
+        pass
+    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({"run": "k1"}, None)
+    with pytest.raises(type(fault)), fresh.step("run", "k2"):
+        raise fault
+    assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, doing)
+
+
+def test_a_complete_environment_is_taken_as_it_is_and_a_moved_one_made_afresh(fresh, made):
+    with fresh.step("run", "k1"):
+        pass
+    assert prepare(fresh.folder).done == {"run": "k1"}
+    assert made == []
+    moved = fresh.folder.rename(fresh.folder.with_name("elsewhere"))
+    prepare(moved)
+    assert made == [moved]
+
+
+def test_one_that_is_missing_cut_off_or_has_lost_its_python_is_made_afresh(tmp_path, fresh, made):
+    prepare(tmp_path / "none")
+    python = fresh.folder / "bin" / "python"
+    python.rename(tmp_path / "python3.11")
+    python.symlink_to(tmp_path / "python3.11")
+    with pytest.raises(KeyboardInterrupt), fresh.step("run", "k1"):
+        raise KeyboardInterrupt
+    prepare(fresh.folder)
+    assert made == [tmp_path / "none", fresh.folder]
+    with fresh.step("run", "k1"):
+        pass
+    prepare(fresh.folder)
+    assert len(made) == 2
+    python.unlink()
+    python.symlink_to((tmp_path / "python3.11").rename(tmp_path / "python3.12"))
+    prepare(fresh.folder)
+    assert len(made) == 3
+
+
+def test_an_environment_made_by_hand_is_adopted_when_it_runs(fresh, made, monkeypatch):
+    for runs in (True, False):
+        monkeypatch.setattr(environment, "succeeds", lambda command, runs=runs: runs)
+        prepare(fresh.folder)
+    assert made == [fresh.folder]
+
+
+def test_an_unreadable_note_counts_as_nothing_done_and_is_written_whole(fresh):
+    for note in ("", "{", "[]", '{"done": 3}', "\0"):
+        (fresh.folder / NOTE).write_text(note)
+        assert (read(fresh.folder).done, read(fresh.folder).doing) == ({}, None)
+    fresh.write()
+    assert json.loads((fresh.folder / NOTE).read_text())["done"] == {}
+    assert not (fresh.folder / (NOTE + ".new")).exists()
+
+
+def test_a_key_changes_with_every_part(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(SetupError, match="Delete the folder"):
+        environment.make(tmp_path / "file" / ".venv")
+    file = tmp_path / "pins.txt"
+    file.write_text("a==1")
+    keys = [key_of("3.11", file), key_of("3.12", file), key_of("3.11", file, "")]
+    file.write_text("a==2")
+    keys.append(key_of("3.11", file))
+    assert len(set(keys)) == len(keys)

@@ -1,17 +1,20 @@
-"""What the system must provide: found wherever it comes from, installed or named exactly."""
+"""The first lines a person meets: the right Python, what the system must provide, and failures of
+other programs as the person reads them.
+"""
 
+import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from installer import system
-from installer.commands import Cause, SetupError
-from installer.plan import Goal
+from installer import setup, system
+from installer.commands import Cause, SetupError, cause_of, ends_well, run, succeeds
+from installer.plan import ROOT, Goal
 from installer.system import Need, needs_of, provide
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's package managers")
-ABSENT = Need("libthere-is-no-such-thing.so.9", "libnothing9", "nothing-libs", "nothing")
 
 
 class FakeMachine:
@@ -71,38 +74,101 @@ def test_sudo_is_used_when_it_asks_nothing_and_what_is_still_not_found_reported(
         ("pacman", "sudo pacman -S --needed libglvnd"),
     ],
 )
-def test_who_is_not_root_is_told_the_exact_command(manager, line, monkeypatch):
+def test_who_is_not_root_is_told_the_command_for_the_goal(manager, line, monkeypatch):
     machine = FakeMachine(monkeypatch, [manager], root=False)
     with pytest.raises(SetupError) as caught:
         provide(Goal.RUN, is_there=machine.has)
     assert f"\n  {line}\n" in str(caught.value)
     assert machine.commands == []
-
-
-@linux
-def test_the_demo_does_without_flite_what_the_tests_do_not(monkeypatch):
-    FakeMachine(monkeypatch, ["dnf"], root=False)
     provide(Goal.DEMO, is_there=lambda need: need.apt != "flite")
     with pytest.raises(SetupError, match="flite"):
         provide(Goal.TEST, is_there=lambda need: need.apt != "flite")
 
 
-@pytest.mark.parametrize(
-    ("probe", "there"),
-    [
-        ("import json", True),
-        ("import there_is_no_such_module", False),
-        ("/usr/*/no-such-file|/no-such-file", False),
-        ("there-is-no-such-program", False),
-        (ABSENT.probe, False),
-        pytest.param("libc.so.6", True, marks=linux),
-    ],
-)
-def test_a_probe_tells_what_is_there(probe, *, there):
-    assert system.is_there(Need(probe, "", "", "")) is there
+@linux
+def test_a_probe_tells_what_is_there():
+    absent = ("import there_is_no_such_module", "/usr/*/no-such-file|/no-such-file")
+    absent += ("there-is-no-such-program", "libthere-is-no-such-thing.so.9")
+    for probe in (*absent, "import json", "libc.so.6"):
+        assert system.is_there(Need(probe, "", "", "")) is (probe not in absent)
 
 
 def test_the_window_is_needed_for_every_goal_and_the_compiler_only_where_it_compiles():
     packages = {goal: {need.apt for need in needs_of(goal)} for goal in Goal}
     assert all("libxcb-cursor0" in names for names in packages.values())
     assert [goal for goal in Goal if "build-essential" in packages[goal]] == [Goal.LLM, Goal.TEST]
+
+
+CAUSES = {
+    "error: Request failed after 3 retries\n  dns error: failed to lookup": Cause.NETWORK,
+    "Temporary failure in name resolution": Cause.NETWORK,
+    "failed to write to file: No space left on device (os error 28)": Cause.DISK,
+    "Failed to fetch: x\n  No space left on device": Cause.DISK,
+    "CMake Error: CMAKE_CXX_COMPILER not set, after EnableLanguage": Cause.COMPILER,
+    "Hash mismatch for `numpy==2.4.6`": Cause.HASH,
+    "No solution found when resolving dependencies": Cause.PLATFORM,
+    "Segmentation fault": Cause.UNKNOWN,
+}
+
+
+def test_the_cause_is_read_from_the_words_of_the_program():
+    assert {output: cause_of(output) for output in CAUSES} == CAUSES
+
+
+def test_output_is_shown_without_the_list_of_packages_and_a_failure_with_what_to_do(capsys):
+    script = "print('Downloading torch (180MiB)'); print(' + torch==2.13.0')"
+    run([sys.executable, "-c", script], doing="Installing")
+    assert capsys.readouterr().out == "    Downloading torch (180MiB)\n"
+    script = "print('dns error'); raise SystemExit(1)"
+    with pytest.raises(SetupError, match=r"Fetching failed.*Check the network") as caught:
+        run([sys.executable, "-c", script], doing="Fetching")
+    assert caught.value.cause is Cause.NETWORK
+    with pytest.raises(SetupError, match="no-such-program"):
+        run(["no-such-program"], doing="Trying")
+
+
+def test_success_is_told_without_output_or_with_the_program_s_own(capfd, monkeypatch):
+    assert succeeds([sys.executable, "-c", "print('quiet')"])
+    assert capfd.readouterr().out == ""
+    assert ends_well([sys.executable, "-c", ""])
+    for fails in ([sys.executable, "-c", "raise SystemExit(3)"], ["/nowhere/rubato"]):
+        assert not succeeds(fails)
+        assert not ends_well(fails)
+
+    def interrupted(command: list[str], **options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("installer.commands.subprocess.call", interrupted)
+    assert not ends_well(["rubato"])  # Ctrl+C ends that program and no more
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Commands that would have replaced the process."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(setup, "start", lambda command: commands.append(command) or 0)
+    return commands
+
+
+@pytest.mark.parametrize("version", [(3, 9, 2), (3, 10, 0), (3, 14, 1)])
+def test_an_unfit_python_hands_over_or_says_which_to_install(version, started, monkeypatch, capsys):
+    monkeypatch.setattr(setup.sys, "version_info", version)
+    monkeypatch.setattr(setup.shutil, "which", lambda name: f"/x/{name}")
+    # 3.13 is there but does not run, as under a version manager
+    monkeypatch.setattr(setup.subprocess, "call", lambda command, **_: "3.13" in command[0])
+    assert setup.main(["run"]) == 0
+    assert started == [["/x/python3.12", setup.HERE, "run"]]
+    monkeypatch.setattr(setup.shutil, "which", lambda name: None)
+    assert setup.main(["run"]) == 1
+    assert "Rubato needs Python 3.11, 3.12 or 3.13; this is Python 3" in capsys.readouterr().out
+
+
+def test_an_unknown_goal_is_answered_with_the_known_ones():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "installer" / "setup.py"), "fly"],
+        capture_output=True,
+        text=True,
+        cwd=Path("/"),
+    )
+    assert done.returncode == 2
+    assert "run | demo | llm | test" in done.stdout

@@ -23,21 +23,14 @@ AUDIO_PLACES, TEXT_PLACES = 1500, 448
 CERTAINTY = 2.0  # a word's logit is 16, all others' 0: probability 0.9998
 MULTILINGUAL_MARK = ""  # CTranslate2 takes a model for multilingual when it has an empty token
 BEFORE_LANGUAGES = ("endoftext", "startoftranscript")
-AFTER_LANGUAGES = (
-    "translate",
-    "transcribe",
-    "startoflm",
-    "startofprev",
-    "nospeech",
-    "notimestamps",
-)
+AFTER_LANGUAGES = ("translate", "transcribe", "startoflm", "startofprev", "nospeech")
+AFTER_LANGUAGES += ("notimestamps",)
 
 
 @pytest.fixture(scope="session")
 def whisper_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A CTranslate2 folder of an English-only Whisper."""
-    folder = tmp_path_factory.mktemp("english") / "model"
-    return _write_model(folder, ["en"], extra=[], prompt_tokens=2)
+    return _write_model(tmp_path_factory.mktemp("english"), ["en"], extra=[], prompt_tokens=2)
 
 
 @pytest.fixture(scope="session")
@@ -45,8 +38,7 @@ def multilingual_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same for a Whisper that knows many languages."""
     from faster_whisper.tokenizer import _LANGUAGE_CODES
 
-    folder = tmp_path_factory.mktemp("multilingual") / "model"
-    languages = list(_LANGUAGE_CODES)[:99]
+    folder, languages = tmp_path_factory.mktemp("multilingual"), list(_LANGUAGE_CODES)[:99]
     return _write_model(folder, languages, extra=[MULTILINGUAL_MARK], prompt_tokens=4)
 
 
@@ -55,7 +47,6 @@ def _write_model(
 ) -> Path:
     from ctranslate2.specs import WhisperSpec
 
-    folder.mkdir()
     tokens = _write_tokenizer(folder, languages, extra)
     spec = WhisperSpec(1, 1, 1, 1)
     _fill_encoder(spec.encoder)
@@ -77,16 +68,14 @@ def _write_tokenizer(folder: Path, languages: list[str], extra: list[str]) -> li
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet()) + _words() + extra
-    named = [*BEFORE_LANGUAGES, *languages, *AFTER_LANGUAGES]
-    special = [f"<|{name}|>" for name in named]
+    special = [f"<|{name}|>" for name in (*BEFORE_LANGUAGES, *languages, *AFTER_LANGUAGES)]
     special += [f"<|{step * 0.02:.2f}|>" for step in range(1501)]
     tokens = letters + special
     tokenizer = Tokenizer(models.BPE(vocab={c: n for n, c in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(
-        [AddedToken(token, special=True, normalized=False) for token in special]
-    )
+    whole = [AddedToken(token, special=True, normalized=False) for token in special]
+    tokenizer.add_special_tokens(whole)
     tokenizer.save(str(folder / "tokenizer.json"))
     return tokens
 
@@ -97,8 +86,8 @@ def _words() -> list[str]:
 
 
 def _fill_encoder(encoder) -> None:
-    encoder.conv1.weight, encoder.conv1.bias = _zeros(WIDTH, MELS, 3), _zeros(WIDTH)
-    encoder.conv2.weight, encoder.conv2.bias = _zeros(WIDTH, WIDTH, 3), _zeros(WIDTH)
+    _fill_linear(encoder.conv1, WIDTH, MELS, 3)
+    _fill_linear(encoder.conv2, WIDTH, WIDTH, 3)
     encoder.position_encodings.encodings = _zeros(AUDIO_PLACES, WIDTH)
     _fill_norm(encoder.layer_norm)
     for layer in encoder.layer:
@@ -125,13 +114,17 @@ def _fill_decoder(decoder, tokens: list[str], *, first: int) -> None:
 def _fill_attention(attention, *outputs: int) -> None:
     _fill_norm(attention.layer_norm)
     for linear, rows in zip(attention.linear, outputs, strict=True):
-        linear.weight, linear.bias = _zeros(rows, WIDTH), _zeros(rows)
+        _fill_linear(linear, rows, WIDTH)
 
 
 def _fill_feed_forward(ffn) -> None:
     _fill_norm(ffn.layer_norm)
-    ffn.linear_0.weight, ffn.linear_0.bias = _zeros(INNER, WIDTH), _zeros(INNER)
-    ffn.linear_1.weight, ffn.linear_1.bias = _zeros(WIDTH, INNER), _zeros(WIDTH)
+    _fill_linear(ffn.linear_0, INNER, WIDTH)
+    _fill_linear(ffn.linear_1, WIDTH, INNER)
+
+
+def _fill_linear(linear, *shape: int) -> None:
+    linear.weight, linear.bias = _zeros(*shape), _zeros(shape[0])
 
 
 def _fill_norm(norm) -> None:

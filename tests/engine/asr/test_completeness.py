@@ -6,12 +6,7 @@ import pytest
 
 from engine.asr.completeness import Completeness, Judge, chance_of_end
 
-OPEN, UNSURE, WHOLE, SETTLED = (
-    Completeness.OPEN,
-    Completeness.UNSURE,
-    Completeness.WHOLE,
-    Completeness.SETTLED,
-)
+OPEN, UNSURE, WHOLE, SETTLED = Completeness
 PHRASES = (
     "what time is it",
     "what time is it in tokyo",
@@ -26,18 +21,38 @@ def judge() -> Judge:
     return Judge(PHRASES, set(PHRASES).__contains__, chance_of_end())
 
 
+JUDGED = {
+    OPEN: (
+        *("set a timer for", "set a timer for ten", "what time is it in"),  # of a skill's sentence
+        "my sister is going to",  # and after these words something must follow
+        "tell me a story about a",
+        "i was in london last week and",
+        "i do not like coffee but",
+        "if i leave at five",
+        "because it is late",
+        "in the morning",
+        "could you please",
+        "i would like to know",
+        *("well um", "okay so", "please", "what", "Let me see,", "I think that…"),
+    ),
+    SETTLED: ("set a timer for ten minutes", "speak slower"),
+    WHOLE: (
+        *("what time is it", "yes", "stop"),
+        "we are going to paint the kitchen next week",
+        "could you tell me about the history of the house",
+    ),
+    UNSURE: (
+        *("", "..."),
+        "she never liked the taste of coffee",
+        "nobody knows why the lights went out",
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("set a timer for", OPEN),
-        ("set a timer for ten", OPEN),
-        ("set a timer for ten minutes", SETTLED),
-        ("speak slower", SETTLED),
-        ("what time is it", WHOLE),
-        ("what time is it in", OPEN),
-    ],
+    ("text", "expected"), [(text, state) for state, texts in JUDGED.items() for text in texts]
 )
-def test_a_skills_sentence_is_whole_where_it_can_end(judge, text, expected):
+def test_words_are_whole_where_sentences_end_and_open_where_more_follows(judge, text, expected):
     assert judge.judge(text) is expected
 
 
@@ -59,49 +74,6 @@ def test_a_please_ends_a_request_and_opens_others(text, expected):
     assert asked.judge(text) is expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "my sister is going to",
-        "tell me a story about a",
-        "i was in london last week and",
-        "i do not like coffee but",
-        "if i leave at five",
-        "because it is late",
-        "in the morning",
-        "could you please",
-        "i would like to know",
-        "well um",
-        "okay so",
-        "please",
-        "what",
-        "Let me see,",
-        "I think that…",
-    ],
-)
-def test_words_after_which_something_must_follow_are_open(judge, text):
-    assert judge.judge(text) is OPEN
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("yes", "stop", "we are going to paint the kitchen next week"),
-        "could you tell me about the history of the house",
-    ],
-)
-def test_a_sentence_no_skill_knows_is_whole_where_sentences_end(judge, text):
-    assert judge.judge(text) is WHOLE
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "...", "she never liked the taste of coffee", "nobody knows why the lights went out"],
-)
-def test_what_tells_little_is_unsure(judge, text):
-    assert judge.judge(text) is UNSURE
-
-
 def likely_end(_words: Sequence[str]) -> float:
     return -1.0
 
@@ -118,13 +90,10 @@ def test_the_more_words_the_likelier_they_are_all():
     assert set(judged) == {0, 1, 2}
 
 
-def test_a_skill_that_answers_speaks_for_the_end():
+def test_a_skill_that_answers_speaks_for_the_end_and_so_does_a_number_but_no_article():
     text = "please spell xylophone now"
     assert Judge(PHRASES, lambda _: True, likely_end).judge(text) is WHOLE
     assert Judge(PHRASES, lambda _: False, likely_end).judge(text) is OPEN
-
-
-def test_a_number_ends_what_a_skill_answers_and_an_article_does_not():
     assert Judge(PHRASES, lambda _: True, seldom_end).judge("spell xylophone") is UNSURE
     lenient = Judge(PHRASES, lambda _: True, chance_of_end())
     assert lenient.judge("what is the root of two hundred") is WHOLE

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.asr.phrase_model import END, START, PhraseModel
@@ -21,6 +21,7 @@ def model() -> PhraseModel:
     return PhraseModel(PHRASES)
 
 
+@settings(max_examples=40)
 @given(SENTENCES, st.lists(st.sampled_from(["a", "b", "zebra", START]), max_size=2))
 def test_what_may_follow_a_history_has_probability_one(phrases, history):
     model = PhraseModel(phrases)

@@ -1,14 +1,20 @@
-"""What 'auto' is: the best Whisper that was fetched and is quick enough."""
+"""What 'auto' is, the best Whisper that was fetched and is quick enough; and from the setting's
+name to a recogniser.
+"""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.command.models import EARS
 from engine.asr.pick import ASSET, BUILT_IN, SLOWEST_MS, TINY, choose, judge, keep, resolve, why
+from engine.asr.registry import NAMES, load
+from engine.errors import InvalidInput, ModelError
 from engine.settings import RecogniserSettings
 from installer import steps
 from tests.engine.assets.fetched import fetched
+from tests.fresh_python import prints
 
 AUTO = RecogniserSettings()
 
@@ -19,7 +25,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_was_fetched_whole_is_used_until_it_is_measured(data: Path):
+def test_what_was_fetched_whole_is_used_until_it_is_measured_and_for_its_languages(data: Path):
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "sphinx"
     folder = fetched(data, ASSET)
@@ -28,9 +34,6 @@ def test_what_was_fetched_whole_is_used_until_it_is_measured(data: Path):
     assert resolve(RecogniserSettings("whisper", model="/mine")).model == "/mine"
     (folder / "tokenizer.json").unlink()
     assert resolve(AUTO).engine == "sphinx"
-
-
-def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path):
     fetched(data, ASSET)
     keep(judge(5000.0), data)
     assert resolve(RecogniserSettings(language="de")).engine == "whisper"
@@ -51,13 +54,7 @@ def test_a_language_that_the_built_in_one_lacks_is_heard_by_slow_ears(data: Path
         (5000.0, 900.0, (), BUILT_IN),
     ],
 )
-def test_a_machine_too_slow_for_base_hears_with_tiny(
-    base_ms: float | None,
-    tiny_ms: float | None,
-    there: tuple[str, ...],
-    recogniser: str,
-    data: Path,
-):
+def test_a_machine_too_slow_for_base_hears_with_tiny(base_ms, tiny_ms, there, recogniser, data):
     keep(judge(base_ms, tiny_ms), data)
     for name in there:
         fetched(data, name)
@@ -76,7 +73,32 @@ def test_the_reason_says_what_was_measured_of_each_or_is_missing(data: Path):
         "Whisper tiny has a sentence written 0.9 s after its end."
     )
     assert why(RecogniserSettings("sphinx")) == ""
-
-
-def test_whoever_fetches_it_means_the_same():
+    # whoever fetches it means the same
     assert EARS == ASSET == steps.EARS
+
+
+@pytest.mark.parametrize("engine", ["auto", "whisper"])
+def test_the_default_needs_no_download_and_whisper_loads_the_chosen_folder(whisper_folder, engine):
+    model = str(whisper_folder) if engine == "whisper" else ""
+    recogniser = load(replace(AUTO, engine=engine, model=model), ["stop"])
+    assert recogniser.info.name == ("sphinx" if engine == "auto" else "whisper")
+    recogniser.close()
+
+
+def test_an_unknown_name_lists_the_known_ones_and_another_language_the_way_to_it():
+    with pytest.raises(InvalidInput, match="no recogniser called 'siri'") as raised:
+        load(replace(AUTO, engine="siri"), [])
+    assert all(name in raised.value.hint for name in NAMES)
+    with pytest.raises(ModelError, match="English only, not 'de'") as refused:
+        load(replace(AUTO, language="de"), [])
+    assert "whisper" in refused.value.hint
+
+
+def test_only_the_chosen_engine_is_imported():
+    script = (
+        "import sys; from engine.asr.registry import load;"
+        "from engine.settings import RecogniserSettings;"
+        "load(RecogniserSettings(), ['stop']);"
+        "print(sorted({'faster_whisper', 'ctranslate2', 'torch'} & set(sys.modules)))"
+    )
+    assert prints(script) == "[]"

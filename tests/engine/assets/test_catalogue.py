@@ -1,3 +1,5 @@
+"""The list of models: what an entry may say, and what those that are shipped say."""
+
 import re
 from pathlib import Path
 
@@ -21,8 +23,11 @@ files = [{ path = "model.safetensors", megabytes = 3 }]
 """
 
 
-def test_the_shipped_catalogue_names_licence_and_attribution_of_everything():
+def test_the_shipped_catalogue_names_licence_and_attribution_and_answers_an_unknown_name():
     assert {"voxtream2", "mimi", "redimnet"} <= catalogue().keys()
+    with pytest.raises(InvalidInput) as unknown:
+        find("nothing")
+    assert "voxtream2" in unknown.value.hint
     assert all(asset.licence and asset.attribution for asset in catalogue().values())
 
 
@@ -63,23 +68,17 @@ def test_an_entry_becomes_a_value_with_size_hash_and_second_sources():
     )
 
 
-def test_every_hub_entry_that_is_shipped_names_a_commit_where_one_is_known():
+def test_what_is_shipped_names_a_commit_and_a_hash_of_every_file_where_one_is_known():
     """Of the others the commit is pinned that was the newest when they were fetched, which is told
-    before.
+    before; of its files the hub's record of that commit.
     """
     hubs = {n: a for n, a in catalogue().items() if isinstance(a.source, HubSource)}
     loose = {n for n, asset in hubs.items() if not asset.names_a_commit}
     assert loose == {"voxtream2-1", "llmvox-published", "byt5-g2p"}
     for name in hubs.keys() - loose:
         assert re.fullmatch("[0-9a-f]{40}", hubs[name].source.revision)
-
-
-def test_what_is_shipped_pins_every_file_but_those_nobody_public_vouches_for():
-    """The hub's record of their commit does."""
-    loose = {
-        asset.name for asset in catalogue().values() for file in asset.files if file.sha256 is None
-    }
-    assert loose == {"voxtream2", "voxtream2-1", "llmvox-published", "byt5-g2p"}
+    unpinned = {n for n, a in catalogue().items() if None in {file.sha256 for file in a.files}}
+    assert unpinned == loose | {"voxtream2"}
 
 
 def test_what_people_get_first_has_packages_as_a_second_source_of_every_file():
@@ -88,9 +87,3 @@ def test_what_people_get_first_has_packages_as_a_second_source_of_every_file():
     assert kokoro.needs == ("kokoro-voices",)
     assert {Path(file.path).stem[3:].capitalize() for file in voices.files} == set(NAMES)
     assert all(file.members for each in (whisper, kokoro, voices) for file in each.files)
-
-
-def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(InvalidInput) as unknown:
-        find("nothing")
-    assert "voxtream2" in unknown.value.hint

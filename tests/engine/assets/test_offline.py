@@ -1,28 +1,37 @@
-"""Once fetched, no network is needed: models are listed, verified, loaded and speak without one."""
+"""Once fetched, no network is needed: models are listed, verified, loaded and speak without one.
+
+The published names stand for small shapes here.
+"""
 
 import io
 import json
-import os
-import subprocess
+import socket
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from moshi.models import loaders
 from safetensors.torch import save
 
-from engine.assets.catalogue import find
+from app.__main__ import main
+from engine.assets import catalogue
+from engine.assets.catalogue import Asset, AssetFile
 from engine.assets.store import Store
+from engine.settings import SpeechSettings
+from engine.tts.base import AudioFrame
 from engine.tts.phones import own_ids
+from engine.tts.registry import load
 from engine.tts.speaker.redimnet import random_speaker_encoder
+from engine.tts.voxtream import config
 from engine.tts.voxtream.files.checkpoint import RandomWeights
 from engine.tts.voxtream.files.loading import MIMI_FILE, SPEAKER_FILE
 from tests.engine.assets.hub import Hub, serving
-from tests.engine.assets.offline import unpinned
-from tests.engine.tts.voxtream.small_model import SMALL, small_mimi
+from tests.engine.tts.voxtream.small_model import SMALL, narrow_sections, small_mimi
 
-ROOT = Path(__file__).parents[3]
 CONFIG = {
     "phone_former": "phone_former",
     "temp_former": "temp_former",
@@ -40,6 +49,28 @@ CONFIG = {
 }
 MARKS = {".": 117, ",": 118, "?": 119, "!": 121, "sil": 120, "unk": 122}
 ASSETS = ("voxtream2", "mimi", "redimnet")
+FORBIDDEN = {"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"}
+FORBIDDEN |= {"socket.getaddrinfo", "socket.gethostbyname", "urllib.Request"}
+
+
+@contextmanager
+def no_network() -> Iterator[list[str]]:
+    """What was tried in here. An audit hook sees what any library of this process does, whatever
+    it imported before; it cannot be taken away again.
+    """
+    tried: list[str] = []
+    is_watching = True
+
+    def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+        if is_watching and event in FORBIDDEN:
+            tried.append(f"{event} {arguments[1:]}")
+            raise ConnectionRefusedError(event)
+
+    sys.addaudithook(refuse)
+    yield tried
+    with pytest.raises(ConnectionRefusedError, match=r"^socket\."):
+        socket.create_connection(("127.0.0.1", 9))
+    is_watching = False
 
 
 def published() -> dict[str, bytes]:
@@ -59,40 +90,52 @@ def published() -> dict[str, bytes]:
     }
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a process without a network made of models that were fetched before."""
-    data = tmp_path_factory.mktemp("data")
+def unpinned(asset: Asset) -> Asset:
+    """Small random files stand for the published ones, which the catalogue pins."""
+    return replace(asset, files=tuple(AssetFile(file.path, file.megabytes) for file in asset.files))
+
+
+@pytest.fixture
+def loose(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Asset]]:
+    """The catalogue without pins, and the shapes behind the published names."""
+    text = catalogue.resource("models.toml").read_text(encoding="utf-8")
+    assets = {name: unpinned(asset) for name, asset in catalogue.parse(text).items()}
+    monkeypatch.setattr(catalogue, "parse", lambda text: assets)
+    shapes = {"phone_former": SMALL.phone, "temp_former": SMALL.temporal}
+    for name, stack in {**shapes, "dep_former_csm": SMALL.depth}.items():
+        monkeypatch.setitem(config.STACKS, name, stack)
+    for name, section in narrow_sections().items():
+        monkeypatch.setitem(loaders._mimi_config, name, section)
+    catalogue.catalogue.cache_clear()
+    yield assets
+    catalogue.catalogue.cache_clear()
+
+
+def test_fetched_models_are_listed_verified_loaded_and_speak(loose, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path / "config"))
     files = published()
     with serving(Hub(files, {"latest": files})) as hub:
-        store = Store(data / "models", endpoint=hub.endpoint)
+        store = Store(tmp_path / "models", endpoint=hub.endpoint)
         for name in ASSETS:
-            store.fetch(unpinned(find(name)), lambda progress: None, lambda: False)
-    environment = {name: value for name, value in os.environ.items() if "RUBATO" not in name}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tests.engine.assets.offline"],
-        cwd=ROOT,
-        env=environment | {"RUBATO_DATA": str(data), "RUBATO_CONFIG": str(data / "config")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def test_fetched_models_are_listed_verified_loaded_and_speak(report):
-    status, listed = report["listed"]
-    states = {entry["name"]: entry["state"] for entry in listed}
-    assert status == 0
-    assert [states[name] for name in ASSETS] == ["complete"] * 3
-    assert "missing" in states.values()
-    assert [status for status, _ in report["verified"]] == [0, 0, 0]
-    assert report["spoken"] == {"name": "voxtream2", "voices": ["formant"], "frames": 5}
-
-
-def test_nothing_tried_to_reach_a_network_and_nothing_could_have(report):
-    assert report["tried"] == []
-    assert not report["reached"]
+            store.fetch(loose[name], lambda progress: None, lambda: False)
+    with no_network() as tried:
+        assert main(["models", "list", "--json"]) == 0
+        listed = json.loads(capsys.readouterr().out)["models"]
+        states = {entry["name"]: entry["state"] for entry in listed}
+        assert [states[name] for name in ASSETS] == ["complete"] * 3
+        assert "missing" in states.values()
+        assert [main(["models", "verify", name]) for name in ASSETS] == [0, 0, 0]
+        wanted = SpeechSettings(engine="voxtream2", device="cpu", profile="full")
+        model = load(wanted, lambda phrase, fraction: None)
+        assert (model.info.name, [each.name for each in model.voices()]) == (
+            "voxtream2",
+            ["formant"],
+        )
+        with model.open(model.voices()[0], seed=0) as session:
+            for word in ["Nobody", "on", "the", "shore", "saw", "it", "go."]:
+                session.push_word(word)
+            session.end_input()
+            assert all(isinstance(session.step(), AudioFrame) for _ in range(5))
+        model.close()
+        assert tried == []

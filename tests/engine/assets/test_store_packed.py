@@ -10,8 +10,21 @@ from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
 from engine.assets.packages import Member
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError
-from tests.engine.assets.shelf import put_tarball, put_wheel
-from tests.engine.assets.toy import LARGE, SMALL, ignore, never, only, parts, store_at
+from tests.engine.assets.toy import (
+    LARGE,
+    SMALL,
+    ignore,
+    never,
+    only,
+    parts,
+    put_tarball,
+    put_wheel,
+    store_at,
+)
+
+
+def pinned(path: str, content: bytes, *members: Member) -> AssetFile:
+    return AssetFile(path, 1, len(content), hashlib.sha256(content).hexdigest(), members)
 
 
 def packed_asset(shelf: Path) -> Asset:
@@ -19,27 +32,18 @@ def packed_asset(shelf: Path) -> Asset:
     first = put_wheel(shelf, "first", LARGE[:100_000])
     second = put_wheel(shelf, "second", LARGE[100_000:])
     config = put_wheel(shelf, "third", SMALL)
+    halves = (Member(first, "first/data.bin"), Member(second, "second/data.bin"))
     return only(
-        AssetFile(
-            "config.json",
-            1,
-            len(SMALL),
-            hashlib.sha256(SMALL).hexdigest(),
-            (Member(config, "third/data.bin"),),
-        ),
-        AssetFile(
-            "model.safetensors",
-            1,
-            len(LARGE),
-            hashlib.sha256(LARGE).hexdigest(),
-            (Member(first, "first/data.bin"), Member(second, "second/data.bin")),
-        ),
+        pinned("config.json", SMALL, Member(config, "third/data.bin")),
+        pinned("model.safetensors", LARGE, *halves),
     )
 
 
-def test_where_the_hub_refuses_packages_give_the_same_bytes(hub, shelf, tmp_path):
+@pytest.mark.usefixtures("at_hand")
+def test_what_the_hub_does_not_give_comes_out_of_packages_byte_for_byte(hub, shelf, tmp_path):
+    asset = packed_asset(shelf)
     hub.status = 403
-    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
+    store = store_at(tmp_path / "models", hub)
     seen: list[Progress] = []
     folder = store.fetch(asset, seen.append, never)
     assert (folder / "model.safetensors").read_bytes() == LARGE
@@ -50,35 +54,26 @@ def test_where_the_hub_refuses_packages_give_the_same_bytes(hub, shelf, tmp_path
     assert pin["revision"] == "first 1.0, second 1.0"
     assert parts(folder) == []
     assert seen
-
-
-@pytest.mark.usefixtures("at_hand")
-def test_packages_bring_only_what_the_hub_did_not(hub, shelf, tmp_path):
+    hub.status = 200
     del hub.files["model.safetensors"]
-    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
-    (shelf / "third-1.0-py3-none-any.whl").unlink()
-    folder = store.fetch(asset, ignore, never)
+    (shelf / "third-1.0-py3-none-any.whl").unlink()  # the hub has that file
+    folder = store_at(tmp_path / "other", hub).fetch(asset, ignore, never)
     assert (folder / "config.json").read_bytes() == SMALL
     assert (folder / "model.safetensors").read_bytes() == LARGE
 
 
 @pytest.mark.usefixtures("at_hand")
-def test_when_both_sources_fail_both_are_told(hub, shelf, tmp_path):
+def test_when_both_sources_fail_both_are_told_and_a_full_disk_first(hub, shelf, tmp_path):
     hub.status = 403
-    store, asset = store_at(tmp_path / "models", hub), packed_asset(shelf)
-    (shelf / "second-1.0-py3-none-any.whl").unlink()
-    with pytest.raises(
-        AssetError, match=r"someone/toy .*second 1\.0 could not be fetched"
-    ) as failed:
-        store.fetch(asset, ignore, never)
-    assert failed.value.hint
-
-
-def test_a_full_disk_is_noticed_before_packages_are_downloaded(hub, shelf, tmp_path):
-    hub.status = 403
+    asset = packed_asset(shelf)
     store = Store(tmp_path / "m", endpoint=hub.endpoint, free_bytes=lambda folder: 200_500_000)
     with pytest.raises(AssetError, match="not enough space"):
-        store.fetch(packed_asset(shelf), ignore, never)
+        store.fetch(asset, ignore, never)
+    (shelf / "second-1.0-py3-none-any.whl").unlink()
+    told = r"someone/toy .*second 1\.0 could not be fetched"
+    with pytest.raises(AssetError, match=told) as failed:
+        store_at(tmp_path / "models", hub).fetch(asset, ignore, never)
+    assert failed.value.hint
 
 
 VOICE = "voices/ada.bin"
@@ -88,8 +83,7 @@ SOURCES = (only().source, ReleaseSource("someone/toy", "v1"))
 def in_npm(shelf: Path, content: bytes, source: HubSource | ReleaseSource) -> Asset:
     """An asset of one file in a folder, pinned as LARGE; its package of npm has `content`."""
     member = Member(put_tarball(shelf, "toy-js", f"package/{VOICE}", content), f"package/{VOICE}")
-    pinned = AssetFile(VOICE, 1, len(LARGE), hashlib.sha256(LARGE).hexdigest(), (member,))
-    return only(pinned, source=source)
+    return only(pinned(VOICE, LARGE, member), source=source)
 
 
 @pytest.mark.usefixtures("at_hand")
@@ -110,9 +104,7 @@ def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(hub, shelf, tmp_pa
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("content", [LARGE[:-1], bytes(len(LARGE))], ids=["truncated", "wrong"])
-def test_a_wrong_file_is_refused_by_name_whichever_source_it_comes_from(
-    hub, shelf, tmp_path, source, content
-):
+def test_a_wrong_file_is_refused_whichever_source_it_has(hub, shelf, tmp_path, source, content):
     hub.files[VOICE], hub.releases["v1"] = content, {VOICE: content}
     store, asset = store_at(tmp_path / "models", hub), in_npm(shelf, content, source)
     with pytest.raises(AssetError, match=f"toy-js holds as {VOICE} is not what was expected"):

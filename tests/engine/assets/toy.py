@@ -1,12 +1,16 @@
-"""A model of two small files, as a hub and as a release has it, and a store for it."""
+"""A model of two small files, as a hub, a release and packages have it, and a store for it."""
 
 import hashlib
+import io
+import tarfile
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
+from engine.assets.packages import Package, Registry
 from engine.assets.store import PINS, Progress, Store
 from tests.engine.assets.hub import Hub
 
@@ -47,3 +51,26 @@ def parts(folder: Path) -> list[str]:
     """What is there beside finished files."""
     known = {"config.json", "model.safetensors", "weights+1.pt", PINS}
     return sorted(path.name for path in folder.rglob("*") if path.name not in known)
+
+
+def put_wheel(shelf: Path, name: str, content: bytes) -> Package:
+    """A package whose code would be noticed if anything ran it."""
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(shelf / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}/__init__.py", "raise SystemExit('it was run')")
+        wheel.writestr(f"{name}/data.bin", content)
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{info}/RECORD", "")
+    return Package(name, "1.0")
+
+
+def put_tarball(shelf: Path, name: str, path: str, content: bytes) -> Package:
+    """A package as npm packs it, with one file."""
+    with tarfile.open(shelf / f"{name}-1.0.tgz", "w:gz") as archive:
+        info = tarfile.TarInfo(path)
+        info.size = len(content)
+        archive.addfile(info, io.BytesIO(content))
+    return Package(name, "1.0", Registry.NPM)

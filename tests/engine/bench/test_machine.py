@@ -24,7 +24,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts import pick as speech
-from engine.tts import speeds
+from engine.tts import registry, speeds
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
 from tests.fakes import FakeParts
@@ -119,49 +119,24 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
     assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
 
 
-@pytest.mark.parametrize(
-    ("base_ms", "tiny_ms", "recogniser"),
-    [
-        (2500.0, None, "sphinx"),
-        (300.0, None, "whisper-base"),
-        (2500.0, 300.0, "whisper-tiny"),
-        (None, 300.0, "whisper-tiny"),
-    ],
-)
-def test_whisper_is_picked_by_what_it_takes_after_the_end_of_speech(
-    base_ms: float | None, tiny_ms: float | None, recogniser: str, data: Path
-) -> None:
-    pick_recogniser(
-        (
-            Row("recogniser", "sphinx", final_ms=100.0),
-            Row("recogniser", "whisper-base", final_ms=base_ms),
-            Row("recogniser", "whisper-tiny", final_ms=tiny_ms),
-        )
-    )
-    pick = ears.find_pick(data)
-    assert pick is not None
-    assert pick.recogniser == recogniser
-
-
-def test_nothing_is_judged_that_was_not_fetched(data: Path) -> None:
+def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data: Path) -> None:
+    for times, recogniser in (
+        ((100.0, 2500.0, None), "sphinx"),
+        ((100.0, 300.0, None), "whisper-base"),
+        ((100.0, 2500.0, 300.0), "whisper-tiny"),
+        ((100.0, None, 300.0), "whisper-tiny"),
+    ):
+        timed = zip(("sphinx", "whisper-base", "whisper-tiny"), times, strict=True)
+        pick_recogniser([Row("recogniser", name, final_ms=ms) for name, ms in timed])
+        pick = ears.find_pick(data)
+        assert pick is not None
+        assert pick.recogniser == recogniser
+    (data / ears.FILE).unlink()
     none = Row("recogniser", "whisper-base", note="not measured: no model")
     own = Row("recogniser", "whisper", final_ms=300.0)  # the person's own model
     assert pick_recogniser((none, own)) is None
     assert ears.find_pick(data) is None
     assert pick_synthesiser((Row("synthesiser", "kokoro", note="not measured: no file"),)) is None
-
-
-def test_kokoro_is_picked_by_its_whole_session(data: Path) -> None:
-    machine = Machine()
-    rows = bench_synthesisers(
-        Settings(), ("kokoro",), factories=machine.factories, gauges=machine.gauges
-    )
-    (row,) = (replace(row, name="kokoro") for row in rows)
-    assert row.rtf is not None
-    picked = pick_synthesiser((row,))
-    assert picked is not None
-    assert (picked.synthesiser, speech.find_pick(data)) == ("kokoro", picked)
-    assert len(machine.models) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,44 +148,31 @@ def test_kokoro_is_picked_by_its_whole_session(data: Path) -> None:
     ids=["kokoro", "ears"],
 )
 def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data: Path, pick, slow, quick):
-    for row, others, advised in (
-        (slow, 0.5, True),
-        (slow, 0.1, False),
-        (replace(slow, **quick), 0.5, False),
-    ):
+    quick = replace(slow, **quick)
+    for row, others, advised in ((slow, 0.5, True), (slow, 0.1, False), (quick, 0.5, False)):
         found = pick((replace(row, others=others),))
         assert found is not None
         assert found.reason.endswith(WHEN_IDLE) is advised
         if row.part == "synthesiser":
-            assert speeds.places("kokoro", data) == (2 if row.rtf == 0.3 else 1)
+            assert speech.find_pick(data) == found
+            assert found.synthesiser == ("kokoro" if row is quick else "starter")
+            assert speeds.places("kokoro", data) == (2 if row is quick else 1)
 
 
-def measured(machine: Machine) -> tuple[Row, ...]:
-    return bench(
+def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data: Path) -> None:
+    machine = Machine()
+    rows = bench(
         Settings(), factories=machine.factories, gauges=machine.gauges, profiles=machine.measure
     )
-
-
-def test_every_profile_of_the_neural_voice_has_a_row() -> None:
-    machine = Machine()
-    int8, int4, small = (row for row in measured(machine) if row.profile)
+    int8, int4, small = (row for row in rows if row.profile)
     assert machine.devices == ["auto"]
     assert (int8.name, int8.device, int8.rtf, int8.note) == ("voxtream2 int8", "cpu", 1.3, "")
     assert "random weights of full size" in int4.note
     assert "other programs took 50% of the machine" in int4.note
     assert (small.rtf, small.note) == (None, "not measured: it did not answer.")
-
-
-def test_the_pick_is_kept_with_its_reason_and_none_where_no_profile_was_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = tmp_path / "data"
-    monkeypatch.setattr(benchmark, "data_folder", lambda: data)
-    machine = Machine()
-    machine.profiles = {"int4": "it did not answer."}
-    assert pick_profile(measured(machine)) is None
-    assert not data.exists()
-    pick = pick_profile(measured(Machine()))
+    assert pick_profile((small,)) is None
+    assert list(data.iterdir()) == []
+    pick = pick_profile((int8, int4, small))
     assert pick is not None
     assert pick.profile == "int4"
     assert pick.reason == f"int4 keeps RTF at 0.74; int8 would need 1.30. {WHEN_IDLE}"
@@ -219,18 +181,9 @@ def test_the_pick_is_kept_with_its_reason_and_none_where_no_profile_was_measured
 
 
 def test_this_machine_can_be_measured() -> None:
-    machine = Machine()
-    espeak = bench(
-        Settings(), factories=replace(FakeParts().factories(), synthesiser=_real), quick=True
-    )[0]
-    assert machine.models == []
+    real = replace(FakeParts().factories(), synthesiser=registry.load)
+    (espeak,) = bench_synthesisers(Settings(), ("espeak",), factories=real)
     assert espeak.name == "espeak"
     assert espeak.first_packet_ms is not None
     assert espeak.first_packet_ms > 0
     assert espeak.memory_mb is not None
-
-
-def _real(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    from engine.tts.registry import load
-
-    return load(replace(settings, engine="espeak"), progress)

@@ -1,4 +1,6 @@
-"""Crash notes: taken down when something breaks, told once at the next start, kept small."""
+"""Crash notes: taken down when something breaks, told once at the next start, kept small; what is
+told are the source's words and numbers, nothing of the person.
+"""
 
 import logging
 import stat
@@ -10,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.crash_notes import CrashNotes, keeper
+from engine.crash_notes import CrashNotes, keeper, words
+from engine.messages.words import Part
 
-SECRET = "Aunt Petunia"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -28,23 +31,13 @@ def run(folder: Path, statement: str) -> int:
         "import sys\nfrom pathlib import Path\nfrom engine.crash_notes import CrashNotes\n"
         f"notes = CrashNotes(Path({str(folder)!r}))\nnotes.begin()\n{statement}\nnotes.end()\n"
     )
-    root = Path(__file__).parents[3]
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=root, capture_output=True, check=False
-    )
-    return done.returncode
-
-
-def test_a_quiet_run_leaves_nothing_to_tell(notes, tmp_path):
-    assert run(tmp_path / "notes", "pass") == 0
-    assert notes.begin() == ""
-    assert notes.crashes() == []
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode
 
 
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
-        (f"raise ValueError({SECRET!r})", "ValueError"),
         (
             "import threading\nt = threading.Thread(target=lambda: 1 / 0)\nt.start(); t.join()",
             "ZeroDivisionError",
@@ -54,6 +47,9 @@ def test_a_quiet_run_leaves_nothing_to_tell(notes, tmp_path):
     ],
 )
 def test_what_broke_is_told_at_the_next_start_and_only_then(statement, what, notes, tmp_path):
+    assert run(tmp_path / "notes", "pass") == 0
+    assert (notes.begin(), notes.crashes()) == ("", [])  # a quiet run leaves nothing to tell
+    notes.end()
     run(tmp_path / "notes", statement)
     assert f"({what})" in notes.begin()
     assert any(what in line for line in notes.crashes())
@@ -76,19 +72,14 @@ def test_no_file_holds_what_an_error_said_and_all_are_the_person_s_alone(tmp_pat
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_fault_at_every_frame_does_not_fill_the_disk(notes, tmp_path):
-    notes.begin()
-    for _ in range(3000):
-        notes.note("a test", ValueError(SECRET))
-    total = sum(file.stat().st_size for file in (tmp_path / "notes").iterdir())
-    assert total < 512 * 1024
-
-
-def test_who_listened_before_is_heard_again_afterwards(notes):
+def test_who_listened_before_is_heard_again_and_no_disk_is_filled(notes, tmp_path):
     before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
     handlers = list(logging.getLogger().handlers)
     notes.begin()
     assert sys.excepthook is not before[0]
+    for _ in range(3000):
+        notes.note("a test", ValueError(SECRET))
+    assert sum(file.stat().st_size for file in (tmp_path / "notes").iterdir()) < 512 * 1024
     notes.end()
     assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
     assert logging.getLogger().handlers == handlers
@@ -108,3 +99,75 @@ def test_where_nothing_can_be_written_the_program_goes_on(notes, tmp_path, monke
     monkeypatch.setattr(keeper, "_private", full)
     notes.note("a test", ValueError())
     assert notes.crashes() == []
+
+
+SECRET = "Aunt Petunia"
+
+
+def line(name: str, message: str, *arguments: object, error: Exception | None = None) -> str:
+    info = (type(error), error, None) if error else None
+    record = logging.LogRecord(name, logging.WARNING, "/x.py", 1, message, arguments, info)
+    return words.PlainFormatter().format(record)
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "arguments", "told"),
+    [
+        (
+            "engine.tts",
+            "left out n=%d ms=%.1f part=%s name=%s",
+            (3, 2.5, Part.MICROPHONE, SECRET),
+            "left out n=3 ms=2.5 part=MICROPHONE name=…",
+        ),
+        ("app.x", "took %d", (SECRET,), "took %d"),  # a number's format: the line stays readable
+        ("app.x", "no bus error=%r", (OSError(2, SECRET),), "no bus error='FileNotFoundError [2]'"),
+        ("httpx", f"GET {SECRET}", (), "…"),  # of strangers only who spoke
+    ],
+)
+def test_numbers_and_words_of_our_own_are_told_and_text_is_not(name, message, arguments, told):
+    assert line(name, message, *arguments).endswith(f"WARNING {name}: {told}")
+
+
+def raised() -> Exception:
+    try:
+        {}[int(SECRET)]
+    except ValueError as cause:
+        error = KeyError(SECRET).with_traceback(cause.__traceback__)
+        error.__cause__ = cause
+        return error
+    raise AssertionError("an aunt is no number")
+
+
+def test_an_error_is_told_with_what_caused_it_and_without_its_message():
+    told = words.told(raised())
+    assert [each.strip() for each in told if each[2] != " "] == ["KeyError", "ValueError"]
+    assert "test_keeper.py:" in told[1]
+    assert SECRET not in "\n".join(told)
+    assert SECRET not in line("engine.x", "failed", error=raised())
+
+
+@pytest.mark.parametrize(
+    ("file", "known"),
+    [
+        (str(Path(words.__file__)), "engine/crash_notes/words.py"),
+        ("/srv/anna/.venv/lib/python3.11/site-packages/torch/nn.py", "torch/nn.py"),
+        (r"C:\Users\anna\env\Lib\site-packages\torch\nn.py", "torch/nn.py"),
+        ("/srv/engine/anna/notes.py", "notes.py"),
+        ("<string>", "<string>"),
+    ],
+)
+def test_a_place_in_the_code_names_no_folder_of_the_person(file, known):
+    assert words.place(file) == known
+
+
+def test_what_faulthandler_writes_is_told_without_its_folders():
+    text = (
+        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f (most recent call "
+        'first):\n  File "/srv/anna/site-packages/torch/nn.py", line 7 in step\n'
+        "Extension modules: /srv/anna/x.so\n"
+    )
+    assert words.fatal(text) == [
+        "  Segmentation fault",
+        "  a thread, innermost first:",
+        "    torch/nn.py:7 in step",
+    ]

@@ -1,38 +1,295 @@
-"""The doctor as a whole: it looks at everything and survives whatever is broken."""
+"""The doctor looks at everything and survives what is broken; its checks of the machine and of the
+parts of the loop, each seen well and seen broken.
+"""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import metadata
+from importlib.machinery import ModuleSpec
+from types import SimpleNamespace
 
-from engine.doctor import CHECKS, Finding, State, examine
-from engine.settings import Settings
+import pytest
+
+from engine.asr import pick
+from engine.audio.devices import portaudio
+from engine.audio.devices.portaudio import Devices
+from engine.doctor import CHECKS, examine, machine, parts
+from engine.doctor.finding import Finding, State
+from engine.errors import DeviceError
+from engine.settings import Settings, change
+from engine.systems import SYSTEMS
+from engine.tts import packs
+from engine.tts.voxtream.files import place
+from tests.engine.assets.fetched import fetched
+from tests.engine.tts.voxtream.files.small_pack import write_pack
+from tests.fakes import FORMANT
+from tests.loopback import serving
 
 
-def _broken(settings: Settings) -> Iterator[Finding]:
-    yield Finding("first", State.OK, "fine")
-    raise RuntimeError("the driver is gone")
+def one(check: Callable[[Settings], object], settings: Settings | None = None) -> Finding:
+    """The most severe finding of a check."""
+    order = [State.OK, State.WARNING, State.FAULT]
+    return max(check(settings or Settings()), key=lambda finding: order.index(finding.state))
+
+
+def test_the_supported_pythons_are_well_and_missing_packages_are_named(monkeypatch):
+    for version, state in ((10, State.FAULT), (11, State.OK), (13, State.OK), (14, State.FAULT)):
+        monkeypatch.setattr(machine.sys, "version_info", (3, version))
+        assert one(machine.python).state is state
+
+    def version(name: str) -> str:
+        if name in ("soxr", "pint"):
+            raise metadata.PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(machine.metadata, "version", version)
+    assert one(machine.packages).text == "Not installed: soxr, pint"
+
+
+def fake_torch(monkeypatch: pytest.MonkeyPatch, *, capability: tuple[int, int] | None) -> None:
+    """A torch that sees one card of this compute capability; None: it sees none."""
+    cuda = SimpleNamespace(
+        is_available=lambda: capability is not None,
+        device_count=lambda: 1,
+        get_device_name=lambda number: "Card",
+        get_device_capability=lambda number: capability,
+        get_arch_list=lambda: ["sm_80", "sm_90"],
+    )
+    torch = SimpleNamespace(__version__="2.13.0", version=SimpleNamespace(cuda="13.0"), cuda=cuda)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
+    monkeypatch.setattr(machine.card, "has_driver", lambda: capability is not None)
+
+
+def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(monkeypatch):
+    for capability, state in (((9, 0), State.OK), ((8, 6), State.OK), ((12, 0), State.WARNING)):
+        fake_torch(monkeypatch, capability=capability)
+        finding = one(machine.graphics_card)
+        assert finding.state is state
+        assert "Card, compute " in finding.text
+    fake_torch(monkeypatch, capability=None)
+    assert one(machine.graphics_card).state is State.OK
+    wanted = change(Settings(), "speech.device", "cuda")
+    assert one(machine.graphics_card, wanted).state is State.WARNING
+    monkeypatch.setattr(machine.card, "has_driver", lambda: True)
+    assert "cannot use it" in one(machine.graphics_card).text
+    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: None)
+    assert one(machine.graphics_card).state is State.FAULT
+
+
+def test_no_torch_is_imported_where_no_card_can_be_nor_to_know_of_cuda(monkeypatch, tmp_path):
+    monkeypatch.setattr(machine.card, "has_driver", lambda: False)
+    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
+    monkeypatch.setitem(sys.modules, "torch", None)  # importing it would fail
+    assert one(machine.graphics_card).state is State.OK
+    spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: spec)
+    for built_for in (None, "13.0"):
+        (tmp_path / "version.py").write_text(f"cuda: Optional[str] = {built_for!r}\n")
+        assert machine.card.knows_cuda() is (built_for is not None)
+
+
+def test_little_room_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "not" / "yet"))
+    for free_mib, state in ((99, State.FAULT), (2047, State.WARNING), (2048, State.OK)):
+        free = SimpleNamespace(free=free_mib * machine.MIB)
+        monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder, free=free: free)
+        assert one(machine.room).state is state
+
+
+def test_no_display_or_one_without_the_library_that_qt_does_not_name_is_reported(monkeypatch):
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(machine.sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert one(machine.display).state is State.WARNING
+    monkeypatch.setenv("DISPLAY", ":7")
+    monkeypatch.setattr(machine.ctypes, "CDLL", missing)
+    assert "libxcb-cursor0" in one(machine.display).advice
+
+
+@pytest.mark.parametrize(
+    ("content", "state"),
+    [(None, State.OK), ("[audio]\nvolume = 0.5\n", State.OK), ("[audio\n", State.WARNING)],
+)
+def test_the_settings_are_read_and_their_folder_is_writable(content, state, tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    if content is not None:
+        (tmp_path / "settings.toml").write_text(content)
+    assert one(machine.settings_file).state is state
+    monkeypatch.setattr(machine.os, "access", lambda folder, mode: False)
+    assert any("cannot be written" in each.text for each in machine.settings_file(Settings()))
 
 
 def test_a_check_that_breaks_is_a_fault_and_the_others_still_speak():
+    def broken(settings: Settings) -> Iterator[Finding]:
+        yield Finding("first", State.OK, "fine")
+        raise RuntimeError("the driver is gone")
+
     def fine(settings: Settings) -> list[Finding]:
         return [Finding("second", State.OK, "fine")]
 
-    findings = examine(Settings(), [("broken", _broken), ("fine", fine)])
+    findings = examine(Settings(), [("broken", broken), ("fine", fine)])
     assert [finding.state for finding in findings] == [State.OK, State.FAULT, State.OK]
     assert "RuntimeError: the driver is gone" in findings[1].text
 
 
 def test_every_part_of_this_machine_is_looked_at_and_no_fault_lacks_advice():
     findings = examine(Settings())
-    parts = {finding.part for finding in findings}
-    assert {
-        "Python",
-        "packages",
-        "disk",
-        "display",
-        "recordings",
-        "recogniser",
-        "synthesiser",
-    } <= parts
+    looked_at = {"Python", "packages", "disk", "display", "recordings", "recogniser", "synthesiser"}
+    assert looked_at <= {finding.part for finding in findings}
     assert all(finding.text for finding in findings)
     assert all(finding.advice for finding in findings if finding.state is not State.OK)
     assert not any("check itself failed" in finding.text for finding in findings)
     assert len(CHECKS) == 11
+
+
+def with_values(**values: str) -> Settings:
+    """Settings with values of the language model changed."""
+    settings = Settings()
+    for name, value in values.items():
+        settings = change(settings, f"language_model.{name}", value)
+    return settings
+
+
+def states(findings: Iterable[Finding]) -> list[tuple[str, State]]:
+    return [(finding.part, finding.state) for finding in findings]
+
+
+@pytest.fixture
+def plug(monkeypatch: pytest.MonkeyPatch):
+    def plug(microphones: tuple[str, ...], loudspeakers: tuple[str, ...]) -> None:
+        monkeypatch.setattr(portaudio, "devices", lambda: Devices(microphones, loudspeakers))
+
+    return plug
+
+
+def test_connected_devices_are_listed_and_a_missing_one_or_library_is_told(plug, monkeypatch):
+    plug(("Built-in", "Headset"), ("Built-in",))
+    microphone, loudspeaker = parts.sound(Settings())
+    assert microphone.text == "system default; there are: Built-in, Headset"
+    assert loudspeaker.state is State.OK
+    chosen = change(Settings(), "audio.microphone", "Headset")
+    for there, settings, state in (
+        (("Built-in", "Headset"), chosen, State.OK),
+        (("Built-in",), chosen, State.WARNING),
+        ((), Settings(), State.FAULT),
+    ):
+        plug(there, ("Built-in",))
+        assert states(parts.sound(settings)) == [("microphone", state), ("loudspeaker", State.OK)]
+
+    def devices() -> Devices:
+        raise DeviceError("PortAudio is missing.", hint="Install it.")
+
+    monkeypatch.setattr(portaudio, "devices", devices)
+    (found,) = parts.sound(Settings())
+    assert (found.text, found.advice) == ("PortAudio is missing.", "Install it.")
+    assert (found.state, found.code) == (State.FAULT, "device")
+
+
+def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    (found,) = parts.recogniser(Settings())
+    assert (found.part, found.state) == ("recogniser", State.OK)
+    assert "rubato models get whisper-base" in found.text
+    pick.keep(pick.judge(2100.0), tmp_path)
+    (found,) = parts.recogniser(Settings())
+    assert "Whisper is not fetched" in found.text  # whatever was measured of it
+    fetched(tmp_path, pick.ASSET)
+    (found,) = parts.recogniser(Settings())
+    assert found.text.startswith("sphinx")
+    assert found.text.endswith("written 2.1 s after its end, more than 2.0 s.")
+    monkeypatch.setattr("pocketsphinx.get_model_path", lambda name: str(tmp_path / name))
+    assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
+
+
+def test_a_model_file_must_be_there_and_be_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "_has_llama", lambda: True)
+    file = tmp_path / "model.gguf"
+    chosen = with_values(engine="llama", model=str(file))
+    for content, state in ((None, State.FAULT), (b"PK\x03\x04", State.FAULT), (b"GGUF", State.OK)):
+        if content is not None:
+            file.write_bytes(content)
+        assert states(parts.language_model(chosen)) == [("language model", state)]
+    monkeypatch.setattr(parts, "_has_llama", lambda: False)
+    assert any("make llm" in finding.advice for finding in parts.language_model(chosen))
+
+
+@pytest.fixture
+def server() -> Iterator[HTTPServer]:
+    """A server on loopback that answers with the status in `status`, keeping what it was sent."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        server.asked.append((request.path, request.headers["Authorization"]))
+        request.send_response(server.status)
+        request.send_header("Location", f"/elsewhere/{len(server.asked)}")
+        request.end_headers()
+
+    with serving(answer) as server:
+        server.status, server.asked = 200, []
+        yield server
+
+
+def address_of(server: HTTPServer) -> str:
+    return f"http://127.0.0.1:{server.server_port}/v1/"
+
+
+def server_state(found: Iterable[Finding]) -> State:
+    return next(iter(found)).state
+
+
+def test_a_server_is_judged_by_its_answer_and_one_that_is_down_is_a_fault(server):
+    chosen = with_values(engine="server", address=address_of(server))
+    for status, state in ((200, State.OK), (401, State.FAULT), (404, State.WARNING)):
+        server.status = status
+        assert server_state(parts.language_model(chosen)) is state
+    assert server.asked == [("/v1/models", None)] * 3
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
+        address = address_of(other)
+    found = parts.language_model(with_values(engine="server", address=address))
+    assert server_state(found) is State.FAULT
+
+
+def test_a_server_gets_the_key_from_the_environment_and_nobody_elsewhere(server, monkeypatch):
+    chosen = with_values(engine="server", address=address_of(server), key_variable="MY_KEY")
+    monkeypatch.delenv("MY_KEY", raising=False)
+    assert server_state(parts.language_model(chosen)) is State.WARNING
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    for server.status in (200, 301, 302, 307, 308):
+        server.asked.clear()
+        found = list(parts.language_model(chosen))
+        assert server_state(found) is (State.OK if server.status == 200 else State.FAULT)
+        assert server.asked == [("/v1/models", "Bearer s3cret")]
+        assert "s3cret" not in repr(found)
+
+
+def test_the_built_in_synthesisers_are_well(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(packs, "SHIPPED", "no such folder")
+    write_pack(place.own_folder())
+    chosen, own, *made_here, formant = parts.synthesiser(Settings())
+    assert "starter; 'auto'" in chosen.text
+    assert "The built-in voice: Kokoro is not fetched" in chosen.text
+    assert (own.state, formant.state) == (State.OK, State.OK)
+    assert [found.state for found in made_here] == [State.OK] * len(SYSTEMS)
+    assert all("python -m engine.training" in found.text for found in made_here)
+    assert "small-starter with the voices Ada, Bruno" in own.text
+
+
+def test_a_missing_pack_voice_or_data_is_a_fault_where_it_should_speak(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    monkeypatch.setattr(place, "NAME", "no such pack")
+    for settings, state in ((Settings(), State.FAULT), (FORMANT, State.WARNING)):
+        found = next(each for each in parts.synthesiser(settings) if each.state is not State.OK)
+        assert found.state is state
+        assert "missing from this installation" in found.text
+        assert "Install the program again" in found.advice
+    monkeypatch.setattr("espeakng_loader.get_data_path", lambda: "/no/such/folder")
+    assert states(parts.synthesiser(FORMANT))[-1] == ("synthesiser", State.FAULT)
+    settings = change(Settings(), "speech.engine", "voxtream2")
+    found = next(iter(parts.synthesiser(settings)))
+    assert found.state is State.FAULT
+    assert found.advice.endswith("rubato models get voxtream2")

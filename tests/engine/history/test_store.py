@@ -1,20 +1,25 @@
-"""What is kept is read again as it was; what is deleted is gone from the disk."""
+"""What is kept is read again as it was and found as a person compares; what is deleted is gone from
+the disk.
+"""
 
 import json
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.errors import HistoryError, InvalidInput
 from engine.export.conversation import HeardWord
 from engine.history import schema
 from engine.history.faults import Damaged, set_aside
+from engine.history.folding import excerpt, folded, shortened, terms
 from engine.history.store import NAME, Place, Store, write_all
 from engine.messages.words import Ending
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -24,19 +29,6 @@ from tests.engine.history.turns import BEGAN, talk, turn
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     with Store(tmp_path / "data" / NAME, full_text=request.param) as opened:
         yield opened
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[[], Store]]:
-    stores: list[Store] = []
-
-    def open_one() -> Store:
-        stores.append(Store(tmp_path / NAME))
-        return stores[-1]
-
-    yield open_one
-    for each in stores:
-        each.close()
 
 
 def titles(store: Store, search: str = "") -> list[str]:
@@ -78,30 +70,23 @@ def test_the_newest_conversation_is_listed_first_and_old_ones_go_but_for_the_pre
     assert store.ids() == (present, new)
 
 
-@pytest.mark.parametrize(
-    ("search", "found"),
-    [
-        ("cafe", ["Where is the Café?"]),
-        ("CAFÉ rains", ["Where is the Café?"]),  # one said, one answered
-        ("caf berlin", ["Where is the Café?"]),  # in different turns, and a word that was begun
-        ("cafe london", []),
-        ('"cafe', ["Where is the Café?"]),
-        ("cafe AND", []),
-        ("NEAR(cafe", []),
-        ("where's", []),  # the s is looked for too
-        ("said:cafe*", []),
-        ("100%", ["Is 100 percent_sure enough"]),
-        ("%", []),
-        ("-- ;", []),
-        ("", ["Is 100 percent_sure enough", "Where is the Café?"]),
-        ("   ", ["Is 100 percent_sure enough", "Where is the Café?"]),
-        ("\0", []),
-    ],
-)
-def test_what_a_person_types_is_looked_for_as_words(store, search, found):
-    talk(store, "Where is the Café?", "In Berlin?", now=1000.0)
-    talk(store, "Is 100 percent_sure enough", now=2000.0)
-    assert titles(store, search) == found
+CAFE, SURE = "Where is the Café?", "Is 100 percent_sure enough"
+FOUND = {
+    "cafe": (CAFE,),
+    "CAFÉ rains": (CAFE,),  # one said, one answered
+    "caf berlin": (CAFE,),  # in different turns, and a word that was begun
+    '"cafe': (CAFE,),
+    "100%": (SURE,),
+    **dict.fromkeys(("", "   "), (SURE, CAFE)),
+    **dict.fromkeys(("cafe london", "cafe AND", "NEAR(cafe", "said:cafe*", "%", "-- ;", "\0"), ()),
+    "where's": (),  # the s is looked for too
+}
+
+
+def test_what_a_person_types_is_looked_for_as_words(store):
+    talk(store, CAFE, "In Berlin?", now=1000.0)
+    talk(store, SURE, now=2000.0)
+    assert {search: tuple(titles(store, search)) for search in FOUND} == FOUND
 
 
 def test_what_was_found_is_shown_with_what_stands_around_it(store):
@@ -147,19 +132,8 @@ def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path):
             assert [titles(store, name) for name in names] == [[name] for name in names]
 
 
-def test_a_file_of_a_newer_version_is_left_as_it_is(tmp_path):
-    path = tmp_path / NAME
-    with closing(sqlite3.connect(path)) as database:
-        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
-    before = path.read_bytes()
-    with pytest.raises(HistoryError, match="newer version") as raised:
-        Store(path)
-    assert not isinstance(raised.value, Damaged)
-    assert path.read_bytes()[100:] == before[100:]  # the journal's mode may stand in the head
-
-
 @pytest.mark.parametrize("content", [b"no database " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
-def test_what_is_no_database_is_told_and_set_aside(tmp_path, content):
+def test_what_is_no_database_is_told_and_set_aside_and_a_newer_one_left_as_it_is(tmp_path, content):
     path = tmp_path / NAME
     path.write_bytes(content)
     with pytest.raises(Damaged) as raised:
@@ -170,6 +144,13 @@ def test_what_is_no_database_is_told_and_set_aside(tmp_path, content):
         talk(store, "does it rain?")
         assert set_aside(path, raised.value.file) == ""  # another file by now
         assert store.is_in_place
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    before = path.read_bytes()
+    with pytest.raises(HistoryError, match="newer version") as newer:
+        Store(path)
+    assert not isinstance(newer.value, Damaged)
+    assert path.read_bytes()[100:] == before[100:]  # the journal's mode may stand in the head
 
 
 def test_pages_that_were_overwritten_are_found_out(tmp_path):
@@ -184,20 +165,19 @@ def test_pages_that_were_overwritten_are_found_out(tmp_path):
         store.check()
 
 
-def test_another_instance_that_writes_is_waited_for_and_then_told(opened, monkeypatch):
+def test_another_instance_that_writes_is_waited_for_and_then_told(store, monkeypatch):
     monkeypatch.setattr(schema, "BUSY_S", 0.0)
-    one, other = opened(), opened()
-    talk(one, "does it rain?")
-    with one._changing():
-        assert titles(other) == ["does it rain?"]  # readers are never kept waiting
-        with pytest.raises(HistoryError, match="another program is using"):
-            talk(other, "and now?")
-    talk(other, "and now?")
-    assert len(titles(one)) == 2
+    talk(store, "does it rain?")
+    with Store(store.path) as other:
+        with store._changing():
+            assert titles(other) == ["does it rain?"]  # readers are never kept waiting
+            with pytest.raises(HistoryError, match="another program is using"):
+                talk(other, "and now?")
+        talk(other, "and now?")
+    assert len(titles(store)) == 2
 
 
-def test_a_full_disk_is_told_and_leaves_what_was_there(opened):
-    store = opened()
+def test_a_full_disk_is_told_and_leaves_what_was_there(store):
     talk(store, "does it rain?")
     (pages,) = store._database.execute("PRAGMA page_count").fetchone()
     store._database.execute(f"PRAGMA max_page_count = {pages}").fetchone()
@@ -207,12 +187,8 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(opened):
     store._database.execute("PRAGMA max_page_count = 100000").fetchone()
     talk(store, "short again")
     store.check()
-
-
-def test_a_folder_that_cannot_be_made_is_told(tmp_path):
-    (tmp_path / "file").write_text("in the way")
     with pytest.raises(HistoryError, match="cannot be kept"):
-        Store(tmp_path / "file" / NAME)
+        Store(store.path / NAME)  # a file is in the way of its folder
 
 
 def test_values_that_do_not_fit_give_way_and_the_text_stays(store):
@@ -268,3 +244,26 @@ def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):
             write_all(store, tmp_path / "nowhere" / "all.txt")
     assert not list(tmp_path.glob("*all*"))
     assert not list(tmp_path.glob(".rubato*"))
+
+
+@given(st.text())
+def test_folding_keeps_every_place(text):
+    assert len(folded(text)) == len(text)
+
+
+@pytest.mark.parametrize(("text", "plain"), [("Ärger", "arger"), ("ÎLE", "ile"), ("İ", "i")])
+def test_accents_and_capitals_make_no_difference(text, plain):
+    assert folded(text) == plain
+
+
+@settings(max_examples=40)
+@given(st.text(), st.text())
+def test_any_search_of_any_text_ends_in_a_line(text, search):
+    assert "\n" not in excerpt((text,), terms(search))
+
+
+def test_a_word_is_found_where_it_begins_only_and_a_long_text_is_cut():
+    assert excerpt(("Berlin", "a linden tree"), ("lin",)) == "a linden tree"
+    assert excerpt(("Berlin",), ("lin",)) == ""
+    assert shortened("one  two\nthree", 20) == "one two three"
+    assert shortened("one two three", 8) == "one two…"

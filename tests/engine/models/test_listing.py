@@ -1,21 +1,27 @@
-"""The list of all models, and which of them are in use."""
+"""The list of all models, which of them are in use, which fit the machine, and files of the
+person's own, remembered where they lie.
+"""
 
+import stat
 from dataclasses import replace
 
 import pytest
 
 from engine.asr import pick as ears
 from engine.assets.catalogue import catalogue, find
-from engine.errors import InvalidInput, ModelError
-from engine.messages.models import Origin, Presence
+from engine.errors import InvalidInput, ModelError, SettingsError
+from engine.messages.models import Origin, Presence, Recommendation
 from engine.models import listing, storage
-from engine.models.added import add
+from engine.models.added import FILE, MOST, Added, add, added, forget
 from engine.models.choice import changes, remove, told
 from engine.models.listing import OWN_MB, SYSTEM_SHARE, Machine, entries, entry
+from engine.models.recommended import recommendation
 from engine.models.servers import Served
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import place as kokoro
+from engine.tts.voxtream.files import pick as voices
+from tests.engine.assets.fetched import fetched
 from tests.engine.models.own_files import gguf, whisper
 
 OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
@@ -48,7 +54,12 @@ def test_everything_is_there_but_what_is_superseded_which_only_those_see_who_hav
     assert entry("qwen2-5-1-5b", Settings()).state is Presence.COMPLETE
 
 
-def test_a_fetched_model_is_found_and_used_without_a_path(hub, data):
+def test_a_fetched_model_is_used_without_a_path_and_no_part_or_missing_one(hub, data):
+    with pytest.raises(InvalidInput, match="not on this machine") as caught:
+        changes(entry("qwen3-8b", Settings()))
+    assert caught.value.hint.endswith("models get qwen3-8b")
+    with pytest.raises(InvalidInput):
+        changes(entry("mimi", Settings()))
     fetch("qwen3-4b")
     settings = using("qwen3-4b")
     file = find("qwen3-4b").files[0].path
@@ -56,25 +67,30 @@ def test_a_fetched_model_is_found_and_used_without_a_path(hub, data):
     assert settings.language_model.model == str(data / "models" / "qwen3-4b" / file)
 
 
-@pytest.mark.parametrize(
-    ("name", "used"),
-    [
-        ("sphinx", {"sphinx", "skills", "starter"}),
-        ("whisper-base", {"whisper-base", "skills", "starter"}),
-        ("whisper-small", {"whisper-small", "skills", "starter"}),
-        ("qwen3-1-7b", {"whisper-base", "qwen3-1-7b", "starter"}),
-        ("ollama/llama3.2:3b", {"whisper-base", "ollama/llama3.2:3b", "starter"}),
-        ("voxtream2", {"whisper-base", "skills", "voxtream2", "mimi", "redimnet"}),
-        ("espeak", {"whisper-base", "skills", "espeak"}),
-    ],
-)
-def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind(name, used, hub):
+USED = {
+    "sphinx": {"sphinx", "skills", "starter"},
+    "whisper-base": {"whisper-base", "skills", "starter"},
+    "whisper-small": {"whisper-small", "skills", "starter"},
+    "qwen3-1-7b": {"whisper-base", "qwen3-1-7b", "starter"},
+    "ollama/llama3.2:3b": {"whisper-base", "ollama/llama3.2:3b", "starter"},
+    "voxtream2": {"whisper-base", "skills", "voxtream2", "mimi", "redimnet"},
+    "espeak": {"whisper-base", "skills", "espeak"},
+}
+
+
+def test_what_is_chosen_is_in_use_and_nothing_else_of_its_kind_and_stays(hub):
     fetch("whisper-base", "whisper-small", "qwen3-1-7b", "voxtream2")
-    assert in_use(using(name)) == used
+    assert {name: in_use(using(name)) for name in USED} == USED
+    settings = using("voxtream2")
+    for name in ("whisper-base", "mimi", "sphinx", "ollama/llama3.2:3b"):
+        with pytest.raises(InvalidInput) as caught:
+            remove(entry(name, settings, (OLLAMA,)))
+        assert caught.value.hint
+        assert entry(name, settings, (OLLAMA,)).state is Presence.COMPLETE
 
 
 def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub, data):
-    fetch("whisper-base")
+    fetched(data, "whisper-base")
     assert using("whisper-base").recogniser.engine == "auto"
     ears.keep(ears.judge(5000.0), data)
     assert entry("whisper-base", Settings()).measured.startswith(
@@ -113,14 +129,6 @@ def test_files_of_ones_own_are_rows_that_can_be_used_until_they_are_gone(hub, da
         changes(gone)
 
 
-def test_what_is_not_fetched_or_a_part_of_a_voice_cannot_be_used(hub):
-    with pytest.raises(InvalidInput, match="not on this machine") as caught:
-        changes(entry("qwen3-8b", Settings()))
-    assert caught.value.hint.endswith("models get qwen3-8b")
-    with pytest.raises(InvalidInput):
-        changes(entry("mimi", Settings()))
-
-
 def test_without_llama_cpp_it_is_said_what_to_do(hub, monkeypatch):
     def missing() -> None:
         raise ModelError("llama-cpp-python is not installed.")
@@ -143,16 +151,6 @@ def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub):
         remove(entry("kokoro-voices", settings))
 
 
-@pytest.mark.parametrize("name", ["whisper-base", "mimi", "sphinx", "ollama/llama3.2:3b"])
-def test_what_is_in_use_or_not_ours_is_not_removed(name, hub):
-    fetch("whisper-base", "voxtream2")
-    settings = using("voxtream2")
-    with pytest.raises(InvalidInput) as caught:
-        remove(entry(name, settings, (OLLAMA,)))
-    assert caught.value.hint
-    assert entry(name, settings, (OLLAMA,)).state is Presence.COMPLETE
-
-
 def test_half_a_model_says_how_much_is_there_and_what_is_not_in_use_is_deleted(hub, data):
     part = data / "models" / "qwen3-4b" / "x.partial"
     part.parent.mkdir(parents=True)
@@ -164,7 +162,7 @@ def test_half_a_model_says_how_much_is_there_and_what_is_not_in_use_is_deleted(h
     assert told(half, remove(half)) == "Nothing of qwen3-4b is here."
 
 
-def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
+def test_two_licences_and_files_that_are_not_pinned_are_told_and_memory_counts_with_the_rest(hub):
     new, old = (entry(name, Settings()) for name in ("voxtream2-1", "voxtream2"))
     for each in (new, old):
         assert each.licence == "CC-BY-4.0 / CC BY-NC 4.0"
@@ -172,9 +170,98 @@ def test_two_licences_and_files_that_are_not_pinned_are_told(hub):
     assert new.notice.endswith("what is fetched first is pinned.")
     assert "pinned" not in old.notice
     assert entry("mimi", Settings()).notice == ""
-
-
-def test_memory_counts_with_what_is_always_there():
     machine, most = Machine(8_000, 4), int(8_000 * (1 - SYSTEM_SHARE)) - OWN_MB
     assert machine.has_memory_for(most)
     assert not machine.has_memory_for(most + 1)
+
+
+def recommended(memory_mb: int, cores: int) -> Recommendation:
+    machine = Machine(memory_mb, cores)
+    found = [
+        replace(each, fits=machine.has_memory_for(each.memory_mb)) for each in entries(Settings())
+    ]
+    return recommendation(found, machine)
+
+
+MINDS = {
+    "qwen3-1-7b": ((4_000, 2), (16_000, 2), (64_000, 1)),
+    "qwen3-4b": ((8_000, 4), (8_000, 16)),
+    "qwen3-8b": ((16_000, 8), (64_000, 32)),
+}
+
+
+def test_three_sizes_of_machine_have_a_language_model_each_and_a_tiny_one_what_is_built_in(hub):
+    for mind, machines in MINDS.items():
+        for machine in machines:
+            assert recommended(*machine).names == ("whisper-base", mind, "kokoro")
+    tiny = recommended(1_000, 1)
+    assert tiny.names == ()
+    assert tiny.text.count("stays") == 3
+
+
+def test_sizes_are_said_and_add_up_but_for_what_is_here(hub):
+    fitting = recommended(8_000, 4)
+    assert "Whisper base listens (148 MB)" in fitting.text
+    assert "Qwen 3 4B Instruct 2507 thinks (2,497 MB)" in fitting.text
+    assert "Kokoro speaks (107 MB)" in fitting.text
+    assert fitting.megabytes == 148 + 2497 + 107
+    storage.fetch_all("whisper-base", lambda done, total: None, lambda: False)
+    fitting = recommended(8_000, 4)
+    assert fitting.megabytes == 2497 + 107
+    assert "already here" in fitting.text
+    assert not fitting.in_use
+
+
+def test_what_was_measured_too_slow_is_not_recommended_and_a_quick_full_voice_is(hub, data):
+    ears.keep(ears.judge(3000.0), data)
+    assert recommended(8_000, 4).names == ("qwen3-4b", "kokoro")
+    voices.keep(voices.judge("cpu", {"int8": 2.5}), data)
+    assert recommended(64_000, 32).names[-1] == "kokoro"
+    voices.keep(voices.judge("cpu", {"int8": 0.5}), data)
+    fitting = recommended(64_000, 32)
+    assert fitting.names[-1] == "voxtream2-1"
+    assert "VoXtream2.1: Its authors name two licences" in fitting.warning
+    assert recommended(4_000, 2).names[-1] == "kokoro"  # too little memory for the other
+
+
+def test_a_gguf_file_is_remembered_once_and_stays_also_when_forgotten(data, tmp_path):
+    file = gguf(tmp_path / "mine.gguf")
+    before = file.read_bytes()
+    for _ in range(2):
+        assert add(file, data) == (Added(str(file), "language model"),)
+        assert added(data) == (Added(str(file), "language model"),)
+    assert stat.S_IMODE((data / FILE).stat().st_mode) == 0o600
+    forget(str(file), data)
+    assert added(data) == ()
+    assert file.read_bytes() == before
+
+
+def test_a_whisper_folder_is_a_recogniser_and_of_others_every_gguf_file_is_added(data, tmp_path):
+    folder = whisper(tmp_path / "my whisper")
+    assert add(folder, data) == (Added(str(folder), "recogniser"),)
+    files = [gguf(tmp_path / "all" / name) for name in ("a.gguf", "b.gguf")]
+    assert [each.path for each in add(tmp_path / "all", data)] == [str(file) for file in files]
+
+
+def test_what_is_no_model_is_refused_with_what_to_do(data, tmp_path):
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty folder").mkdir()
+    (whisper(tmp_path / "half a whisper") / "model.bin").unlink()
+    for what in ("missing", "text", "empty folder", "half a whisper"):
+        with pytest.raises(InvalidInput) as caught:
+            add(tmp_path / what, data)
+        assert "GGUF" in caught.value.hint
+        assert added(data) == ()
+
+
+def test_the_list_is_bounded_and_a_damaged_one_counts_as_empty(data, tmp_path):
+    data.mkdir()
+    for text in ("", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000):
+        (data / FILE).write_text(text)
+        assert added(data) == ()
+    for number in range(MOST):
+        add(gguf(tmp_path / f"{number}.gguf"), data)
+    with pytest.raises(InvalidInput, match=str(MOST)):
+        add(gguf(tmp_path / "more.gguf"), data)
+    with pytest.raises(SettingsError, match="cannot be saved"):
+        add(gguf(tmp_path / "more.gguf"), data / FILE)  # a file where the folder should be

@@ -42,9 +42,9 @@ def test_the_launcher_starts_what_the_pointer_names(updated):
 
 
 def test_the_earlier_version_goes_only_after_two_starts(updated):
-    for expected in (["env-1.0-cpu", "env-2.0-cpu"], ["env-1.0-cpu", "env-2.0-cpu"]):
+    for _ in range(2):
         assert start(updated)[0] == 0
-        assert updated.environments() == expected
+        assert updated.environments() == ["env-1.0-cpu", "env-2.0-cpu"]
     start(updated)
     assert updated.environments() == ["env-2.0-cpu"]
     with pytest.raises(SetupError, match="no earlier version"):
@@ -79,16 +79,14 @@ def test_half_an_environment_is_never_put_in_force(home):
         starting.environment_to_start(home)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n", "../../bin\n", "env-1/../..\n", "\0\n", "env-1.0-cpu\nbegun x\nprevious\n"]
-)
-def test_a_pointer_that_was_tampered_with_names_nothing_outside(text, home):
+def test_a_pointer_that_was_tampered_with_names_nothing_outside(home):
     home.folder.mkdir()
-    home.current_file.write_text(text)
-    found = current_version.read(home)
-    assert found.current in ("", "env-1.0-cpu")
-    assert found.previous == ""
-    assert found.begun == 0
+    half = "env-1.0-cpu\nbegun x\nprevious\n"
+    for text in ("", "\n", "../../bin\n", "env-1/../..\n", "\0\n", half):
+        home.current_file.write_text(text)
+        found = current_version.read(home)
+        assert found.current == ("env-1.0-cpu" if text == half else "")
+        assert (found.previous, found.begun) == ("", 0)
 
 
 @pytest.mark.parametrize("own_files", [False, True])

@@ -8,24 +8,18 @@ import sys
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton
-from pytestqt.qtbot import QtBot
 
 from installer.bootstrap import progress, window
-
-
-@pytest.fixture
-def shown(qtbot: QtBot) -> window.Window:
-    made = window.Window()
-    qtbot.addWidget(made)
-    made.show()
-    return made
 
 
 def texts(shown: window.Window) -> list[str]:
     return [label.text() for label in shown.findChildren(QLabel) if label.isVisibleTo(shown)]
 
 
-def test_it_shows_how_far_and_what_and_a_failure_stays_to_be_read(shown):
+def test_it_shows_how_far_and_what_and_a_failure_stays_to_be_read(qtbot):
+    shown = window.Window()
+    qtbot.addWidget(shown)
+    shown.show()
     for nonsense in ({}, {"part": "x"}, {"title": None, "detail": 7}):
         shown.show_progress(nonsense)
     shown.show_progress(json.loads(progress.as_json(0.5, "Getting torch", "Downloaded x")))

@@ -10,14 +10,9 @@ from installer.bootstrap import installation, payload, windows
 from installer.bootstrap.payload import Variant
 
 
-@pytest.mark.parametrize(
-    ("own", "expected"), [("pythonw.exe", "pythonw.exe"), ("python.exe", "python.exe")]
-)
-def test_a_program_without_a_terminal_starts_another_one(own, expected):
-    assert windows.like_us(Path("env/Scripts/python.exe"), own).name == expected
-
-
-def test_a_long_path_is_given_to_windows_as_it_is():
+def test_a_program_starts_one_like_it_and_a_long_path_is_given_to_windows_as_it_is():
+    for own in ("pythonw.exe", "python.exe"):  # without a terminal, and with one
+        assert windows.like_us(Path("env/Scripts/python.exe"), own).name == own
     path = PureWindowsPath(r"C:\Users\Jürgen\rubato-program\env-1")
     assert windows.verbatim(path, "win32") == r"\\?\C:\Users\Jürgen\rubato-program\env-1"
     assert windows.verbatim(PureWindowsPath(r"\\server\share\x"), "win32") == r"\\server\share\x"

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import pocketsphinx
-import soundfile
 import soxr
 
 sys.path.append(str(Path(__file__).parents[3]))  # the checkout, for its virtual sound card
@@ -71,7 +70,7 @@ def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tup
                 if time.monotonic() - began > PATIENCE_S or program.poll() is not None:
                     sys.exit("No reply was heard.")
                 card.speak(question)
-                wait_for_sound(wav, 12.0)
+                comes(lambda: sound_in(wav), 12.0)
             after_s = time.monotonic() - began
             until(lambda: silent_since(wav, 2.0), "end of the reply")
         finally:
@@ -86,18 +85,16 @@ def status(env: dict[str, str]) -> str:
     return asked.stdout.strip()
 
 
-def wait_for_sound(wav: Path, seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not sound_in(wav):
-        time.sleep(0.2)
-
-
 def until(condition: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            sys.exit(f"The {what} did not come.")
+    if not comes(condition, PATIENCE_S):
+        sys.exit(f"The {what} did not come.")
+
+
+def comes(condition: Callable[[], object], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < end:
         time.sleep(0.2)
+    return bool(found)
 
 
 def samples(wav: Path) -> np.ndarray:
@@ -124,13 +121,11 @@ def recognised(wav: Path) -> str:
     quiet = np.zeros(RATE // 4, np.float32)
     noise = np.random.default_rng(0).normal(0, 0.003, len(spoken) + RATE // 2)
     whole = np.concatenate([quiet, spoken, quiet]) + noise
-    soundfile.write(wav.with_name("heard.wav"), whole, RATE)
-    numbers = " | ".join(NUMBERS)
     grammar = "#JSGF V1.0;\ngrammar g;\npublic <reply> = ten miles (is | are) [about] (NUMBER) "
     grammar += "[point zero (one | nine | two)] kilometers;\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "g.gram")
-        path.write_text(grammar.replace("NUMBER", numbers))
+        path.write_text(grammar.replace("NUMBER", " | ".join(NUMBERS)))
         decoder = pocketsphinx.Decoder(jsgf=str(path), samprate=RATE, loglevel="FATAL", cmn="batch")
     decoder.start_utt()
     decoder.process_raw((np.clip(whole, -1, 1) * 32767).astype("<i2").tobytes(), full_utt=True)

@@ -1,4 +1,4 @@
-"""Rubato.app as far as it can be looked at away from a Mac."""
+"""Rubato.app as far as it can be looked at away from a Mac, and the icons of it and Windows."""
 
 import os
 import plistlib
@@ -7,7 +7,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImageReader
 
+from installer import icons
 from installer.macos import __main__ as macos
 
 
@@ -24,16 +26,13 @@ def app(qapp, tmp_path: Path) -> Path:
     return app
 
 
-def test_it_says_who_it_is_and_why_it_wants_the_microphone(app):
+def test_it_says_who_it_is_and_why_it_wants_the_microphone_and_starts_the_release_in_it(app):
     info = plistlib.loads((app / "Contents" / "Info.plist").read_bytes())
     assert info["CFBundleIdentifier"] == "org.rubato.Rubato"
     assert info["CFBundleShortVersionString"] == "1.2"
     assert "listens" in info["NSMicrophoneUsageDescription"]
     assert (app / "Contents" / "MacOS" / info["CFBundleExecutable"]).is_file()
     assert (app / "Contents" / "Resources" / info["CFBundleIconFile"]).read_bytes()[:4] == b"icns"
-
-
-def test_its_program_starts_the_release_in_it(app):
     program = app / "Contents" / "MacOS" / "Rubato"
     done = subprocess.run(
         [str(program), "--start-hidden", "a b"], capture_output=True, text=True, check=True
@@ -52,6 +51,17 @@ def test_the_archive_keeps_what_may_be_run_and_is_the_same_each_time(app, tmp_pa
         modes = {each.filename: each.external_attr >> 16 for each in archive.infolist()}
     assert modes["Rubato.app/Contents/MacOS/Rubato"] == 0o100755
     assert modes["Rubato.app/Contents/Info.plist"] == 0o100644
+
+
+@pytest.mark.parametrize("name", ["rubato.ico", "rubato.icns"])
+def test_qt_reads_the_program_s_icon_back(qapp, tmp_path, name):
+    path = tmp_path / name
+    (icons.write_ico if path.suffix == ".ico" else icons.write_icns)(path)
+    reader = QImageReader(str(path))
+    picture = reader.read()
+    assert not picture.isNull(), reader.errorString()
+    assert picture.hasAlphaChannel()
+    assert len({picture.pixel(x, x) for x in range(0, picture.width(), 2)}) > 2  # it is drawn
 
 
 @pytest.mark.long

@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from installer import bundle
+from installer.bootstrap import payload
 from installer.bootstrap.payload import Payload, write_list
 from installer.commands import SetupError
 from installer.release import __main__ as release
@@ -30,7 +32,7 @@ def fake_builds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("fake_builds")
-def test_a_release_is_whole_and_its_sums_are_right(tmp_path):
+def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_path):
     folder = tmp_path / "release"
     release.release(folder, ["linux", "windows"], [])
     assert {path.name for path in folder.iterdir()} == {
@@ -48,17 +50,11 @@ def test_a_release_is_whole_and_its_sums_are_right(tmp_path):
     notes = (folder / "NOTES.md").read_text()
     assert "Windows and macOS" in notes
     assert "Not in this release: deb, nsis, macos." in notes
-
-
-@pytest.mark.usefixtures("fake_builds")
-def test_what_comes_out_differently_is_no_release(tmp_path):
     ENTROPY[:] = ["one", "two"]
-    folder = tmp_path / "release"
-    folder.mkdir()
-    (folder / "before").touch()
+    before = {path: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(SetupError, match="differently"):
         release.release(folder, ["linux"], [])
-    assert [path.name for path in folder.iterdir()] == ["before"]
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.fixture
@@ -81,9 +77,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("true", "--without nsis"),
     ],
 )
-def test_a_wrapper_is_what_is_made_now_and_one_that_differs_or_fails_is_no_release(
-    checkout, recipe, reason
-):
+def test_a_wrapper_is_made_now_and_one_that_differs_is_no_release(checkout, recipe, reason):
     (checkout / "dist" / "windows" / "rubato-0.0.1-windows.exe").write_text("older")
     (checkout / "recipe").write_text(recipe)
     if reason:
@@ -93,3 +87,29 @@ def test_a_wrapper_is_what_is_made_now_and_one_that_differs_or_fails_is_no_relea
     release.wrap("nsis", checkout / "dist" / "release")
     (exe,) = (checkout / "dist" / "release").iterdir()
     assert (exe.name, exe.read_text()) == ("rubato-0.1.0-windows.exe", "same\n")
+
+
+def folder_of_a_release(place: Path) -> Path:
+    folder = place / "rubato-1"
+    bundle.put_bootstrapper(folder / payload.BOOTSTRAPPER)
+    (folder / "uv").touch()
+    (folder / "uv").chmod(0o755)
+    payload.write_list(folder, "1")
+    return folder
+
+
+def test_what_comes_out_of_the_tar_is_a_whole_release_with_all_that_it_imports(tmp_path):
+    path = bundle.tar(folder_of_a_release(tmp_path))
+    with tarfile.open(path) as archive:
+        archive.extractall(tmp_path / "there", filter="data")
+    found = payload.read(tmp_path / "there" / "rubato-1")
+    found.check()
+    assert found.version == "1"
+    assert (found.folder / "uv").stat().st_mode & 0o100
+    done = subprocess.run(
+        [sys.executable, "-I", str(found.folder / payload.BOOTSTRAPPER), "status"],
+        stdout=subprocess.PIPE,
+        env={"RUBATO_PROGRAM": str(tmp_path / "none"), "HOME": str(tmp_path)},
+        check=True,
+    )
+    assert b'"whole": false' in done.stdout

@@ -40,23 +40,16 @@ class Copy:
         self.env = {name: value for name, value in os.environ.items() if "VIRTUAL_ENV" not in name}
         own = {"HOME": self.home.parent, "RUBATO_PROGRAM": self.home}
         own |= {"RUBATO_DATA": folder / "data", "RUBATO_CONFIG": folder / "data"}
-        self.env |= {name: str(path) for name, path in own.items()} | {
-            "QT_QPA_PLATFORM": "offscreen"
-        }
+        own |= {"QT_QPA_PLATFORM": Path("offscreen")}
+        self.env |= {name: str(path) for name, path in own.items()}
 
-    def run(self, *words: str | Path) -> str:
-        """A command of the installed program; what it printed."""
-        return self.do(self.home / "rubato", *words)
-
-    def do(self, *command: str | Path) -> str:
+    def do(self, *command: str | Path, cwd: Path | None = None) -> str:
+        """What a command printed; it has to end well."""
+        words = [str(word) for word in command]
         done = subprocess.run(
-            [str(word) for word in command],
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
+            words, env=self.env, cwd=cwd, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, f"{command}: {done.stdout[-500:]}{done.stderr[-1500:]}"
+        assert done.returncode == 0, f"{words}: {done.stdout[-500:]}{done.stderr[-1500:]}"
         return done.stdout
 
 
@@ -68,9 +61,13 @@ def test_a_release_is_installed_beside_another_rolled_back_and_installed_again()
 
 
 def trial(copy: Copy) -> None:
-    old, new = version(), following(version())
+    old = version()
+    major, minor, _ = old.split(".")
+    new = f"{major}.{int(minor) + 1}.0"
     first, second = copy.folder / f"rubato-{old}", copy.folder / f"rubato-{new}"
-    step("Two releases", lambda: bundle(ROOT, first), lambda: bundle(under(new, copy), second))
+    bundle = (sys.executable, "-m", "installer.bundle")
+    step("A release", lambda: copy.do(*bundle, first, cwd=ROOT))
+    step("And the next", lambda: copy.do(*bundle, second, cwd=under(new, copy)))
     step("Install", lambda: copy.do(first / "rubato-setup", "install"))
     speaks(copy)
     step("Cut off in the middle", lambda: cut_off(copy, second))
@@ -84,21 +81,21 @@ def trial(copy: Copy) -> None:
     assert status(copy, first)["current"] == f"env-{old}-cpu"
     speaks(copy)
     step("Install again", lambda: copy.do(second / "rubato-setup", "install"))
-    step("Two starts more", lambda: starts(copy), lambda: starts(copy))
+    for _ in range(2):
+        step("A start more", lambda: starts(copy))
     assert status(copy, first)["previous"] == "", "the old version was left"
     speaks(copy)
 
 
-def step(name: str, *actions: Callable[[], object]) -> None:
+def step(name: str, action: Callable[[], object]) -> None:
     began = time.monotonic()
-    for action in actions:
-        action()
+    action()
     say(f"  {name}: {time.monotonic() - began:.0f} s")
 
 
 def speaks(copy: Copy) -> None:
     wav = copy.folder / "said.wav"
-    copy.run("say", "It works.", "--out", wav)
+    copy.do(copy.home / "rubato", "say", "It works.", "--out", wav)
     assert wav.stat().st_size > 10_000
     wav.unlink()
 
@@ -138,11 +135,6 @@ def status(copy: Copy, release: Path) -> dict[str, Any]:
     return told
 
 
-def following(number: str) -> str:
-    major, minor, _ = number.split(".")
-    return f"{major}.{int(minor) + 1}.0"
-
-
 def under(number: str, copy: Copy) -> Path:
     """This checkout under another version."""
     tree = copy.folder / "checkout"
@@ -156,9 +148,3 @@ def under(number: str, copy: Copy) -> Path:
     fresh = re.sub(r'^version = ".*"$', f'version = "{number}"', text, count=1, flags=re.MULTILINE)
     project.write_text(fresh, encoding="utf-8")
     return tree
-
-
-def bundle(tree: Path, folder: Path) -> None:
-    command = [sys.executable, "-m", "installer.bundle", str(folder)]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}"

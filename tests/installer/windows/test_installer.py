@@ -37,10 +37,8 @@ class Wine:
             "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=",
         }
         assert self("wineboot", "--init").returncode == 0
-        assert (
-            self("reg", "add", r"HKCU\Software\Wine", "/v", "Version", "/d", "win10").returncode
-            == 0
-        )
+        version = ("add", r"HKCU\Software\Wine", "/v", "Version", "/d", "win10")
+        assert self("reg", *version).returncode == 0
 
     def __call__(self, *words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -67,6 +65,13 @@ class Wine:
     def end(self) -> None:
         subprocess.run(["wineserver", "--kill"], env=self._env, check=False)
 
+    def local(self) -> Path:
+        (found,) = self.drive.glob("users/*/AppData/Local")
+        return found
+
+    def menu(self) -> list[Path]:
+        return list(self.drive.glob("users/*/AppData/Roaming/**/Programs/Rubato.lnk"))
+
 
 @pytest.fixture(scope="module")
 def installer(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -80,15 +85,6 @@ def wine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wine]:
     machine.end()
 
 
-def local(wine: Wine) -> Path:
-    (found,) = wine.drive.glob("users/*/AppData/Local")
-    return found
-
-
-def menu(wine: Wine) -> list[Path]:
-    return list(wine.drive.glob("users/*/AppData/Roaming/**/Programs/Rubato.lnk"))
-
-
 def test_it_installs_starts_a_command_upgrades_and_removes_itself(installer, wine):
     place = wine.drive / FOLDER / "Rubato"
     there = rf"C:\{FOLDER}\Rubato"
@@ -97,7 +93,7 @@ def test_it_installs_starts_a_command_upgrades_and_removes_itself(installer, win
     assert wine(str(installer), "/S").returncode == 0
     assert wine.value(KEY, "InstallLocation") == there
     assert wine.value(KEY, "QuietUninstallString") == rf'"{there}\uninstall.exe" /S'
-    assert len(menu(wine)) == 1
+    assert len(wine.menu()) == 1
     assert (place / "release" / "uv.exe").is_file()
 
     status = wine(rf"{there}\bin\rubato.exe", "status")
@@ -108,7 +104,7 @@ def test_it_installs_starts_a_command_upgrades_and_removes_itself(installer, win
 
     (place / "release" / "older").touch()
     (place / "own.txt").write_text("the person's")
-    program, own = local(wine) / "rubato-program", local(wine) / "rubato"
+    program, own = wine.local() / "rubato-program", wine.local() / "rubato"
     for folder in (program, own):
         folder.mkdir(exist_ok=True)
         (folder / "voice").touch()
@@ -119,20 +115,19 @@ def test_it_installs_starts_a_command_upgrades_and_removes_itself(installer, win
     wine.uninstall(there)
     assert wine.value(KEY, "DisplayName") == ""
     assert wine.value(RUN, "org.rubato.Rubato") == ""
-    assert menu(wine) == []
+    assert wine.menu() == []
     assert not program.exists()
     assert (own / "voice").exists()
     assert sorted(each.name for each in place.iterdir()) == ["own.txt"]
 
 
 def test_what_the_person_made_goes_only_when_asked_for(installer, wine):
-    assert wine(str(installer), "/S").returncode == 0
-    place = local(wine) / "Programs" / "Rubato"
-    own = local(wine) / "rubato"
+    own = wine.local() / "rubato"
     own.mkdir(exist_ok=True)
     (own / "voice").touch()
+    assert wine(str(installer), "/S").returncode == 0
     folder = wine.value(KEY, "InstallLocation")
     assert folder.endswith(r"AppData\Local\Programs\Rubato")
     wine.uninstall(folder, "/REMOVE_OWN_FILES")
     assert not own.exists()
-    assert not place.exists()
+    assert not (wine.local() / "Programs" / "Rubato").exists()

@@ -24,14 +24,6 @@ def test_a_launcher_is_its_stub_the_python_beside_it_and_a_program():
     assert made == parts.launcher(b"MZ stub", r"..\python\python.exe", "print(1)")
 
 
-def test_a_folder_that_is_no_embeddable_python_is_refused(tmp_path):
-    given = tmp_path / "given"
-    given.mkdir()
-    (given / "python.exe").touch()
-    with pytest.raises(SetupError, match=r"pythonw\.exe is missing"):
-        parts.put_python(tmp_path / "python", given)
-
-
 @pytest.mark.parametrize("name", ["Rubato.exe", "bin/rubato.exe"])
 def test_both_programs_run_the_bootstrapper_of_the_release(tmp_path, name):
     home = tmp_path / "Rübe Ordner"
@@ -53,21 +45,24 @@ def test_both_programs_run_the_bootstrapper_of_the_release(tmp_path, name):
     assert done.stdout.strip() == ascii(expected), done.stderr
 
 
-def test_what_is_laid_down_has_two_launchers(tmp_path):
+def test_what_is_laid_down_has_two_launchers_and_an_embeddable_python(tmp_path):
     windows.put_launchers(tmp_path, b"window", b"terminal")
     assert (tmp_path / "Rubato.exe").read_bytes().startswith(b"window")
     assert b"pythonw.exe" in (tmp_path / "Rubato.exe").read_bytes()
     assert b"..\\python\\python.exe" in (tmp_path / "bin" / "rubato.exe").read_bytes()
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "python.exe").touch()
+    with pytest.raises(SetupError, match=r"pythonw\.exe is missing"):
+        parts.put_python(tmp_path / "python", given)
 
 
-def test_without_makensis_it_is_said_how_to_get_it(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert windows.main([str(tmp_path / "out")]) == 1
+def test_makensis_gets_whole_paths_or_is_named(tmp_path, monkeypatch, capsys):
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path))
+        assert windows.main([str(tmp_path / "out")]) == 1
     assert "apt-get install nsis" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_makensis_which_runs_elsewhere_gets_whole_paths(tmp_path, monkeypatch):
     told = tmp_path / "told"
     fake = tmp_path / "makensis"
     fake.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >"{told}"\n')

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.asr.sphinx.pronounce import pronounce
@@ -52,6 +52,7 @@ def test_a_word_is_taken_apart_into_what_is_known(word, phones):
     assert pronounce(word, DICTIONARY.get) == phones
 
 
+@settings(max_examples=40)
 @given(st.text(string.ascii_lowercase + "'", max_size=30))
 def test_whatever_the_word_the_phones_are_of_the_models_set(word):
     phones = pronounce(word, DICTIONARY.get)

@@ -37,20 +37,12 @@ def pushed(recogniser: SphinxRecogniser, pcm: np.ndarray, block: int = 1600):
     return recognition
 
 
-# ------------------------------------------------------------ what was said
+SKILLS = ("what time is it", "set a timer for forty five minutes", "stop")
+SKILLS += ("convert ten miles to kilometers", "what is five plus twenty")
+SKILLS += ("how do you spell necessary",)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "what time is it",
-        "set a timer for forty five minutes",
-        "convert ten miles to kilometers",
-        "what is five plus twenty",
-        "how do you spell necessary",
-        "stop",
-    ],
-)
+@pytest.mark.parametrize("text", SKILLS)
 def test_a_skill_sentence_is_heard_word_for_word(recogniser, say, text):
     heard = pushed(recogniser, say(text)).finish()
     assert (heard.text, heard.recogniser) == (text, "sphinx")
@@ -69,7 +61,6 @@ def test_what_is_said_into_a_reply_is_heard_as_it_is(recogniser, say, text):
     [
         "the children were playing in the garden",
         "she never liked the taste of coffee",
-        "play some music in the living room",
         "do you think it will rain tomorrow afternoon",
     ],
 )
@@ -77,75 +68,45 @@ def test_other_talk_is_not_pressed_into_skill_sentences(recogniser, say, text):
     assert pushed(recogniser, say(text)).finish().text == text
 
 
-@pytest.mark.parametrize("level", [0.0, 0.001, 0.03, 0.2])
-def test_silence_and_white_noise_are_nothing_heard(recogniser, level):
-    noise = np.random.default_rng(5).normal(0, level, 3 * SAMPLE_RATE).astype(np.float32)
-    heard = pushed(recogniser, noise).finish()
-    assert (heard.text, heard.confidence) == ("", 0.0)
+def test_silence_and_white_noise_are_nothing_heard(recogniser):
+    for level in (0.0, 0.001, 0.03, 0.2):
+        noise = np.random.default_rng(5).normal(0, level, 2 * SAMPLE_RATE).astype(np.float32)
+        heard = pushed(recogniser, noise).finish()
+        assert (heard.text, heard.confidence) == ("", 0.0)
 
 
-def test_a_quiet_voice_with_broken_samples_is_heard_like_a_loud_one(recogniser, say):
-    pcm = say("convert ten miles to kilometers") * 0.05
+def test_a_quiet_voice_with_broken_samples_and_a_word_no_dictionary_has_are_heard(recogniser, say):
+    pcm = say("mute the roobahtoe") * 0.05
     pcm[:200], pcm[200:400] = np.nan, np.inf
-    assert pushed(recogniser, pcm).finish().text == "convert ten miles to kilometers"
+    assert pushed(recogniser, pcm).finish().text == "mute the rubato"
 
 
-def test_a_word_no_dictionary_has_can_be_heard(recogniser, say):
-    assert pushed(recogniser, say("mute the roobahtoe")).finish().text == "mute the rubato"
-
-
-# --------------------------------------------------------------------- laws
-
-
-@pytest.mark.parametrize("block", [320, 1601, 8000])
-def test_the_transcript_does_not_depend_on_the_blocks(recogniser, say, block):
-    pcm = say("set a timer for forty five minutes")
+def test_the_transcript_depends_on_neither_the_blocks_nor_what_was_heard_before(recogniser, say):
+    pcm = say("set a timer for ten minutes")
     whole = pushed(recogniser, pcm, len(pcm)).finish()
-    cut = pushed(recogniser, pcm, block).finish()
-    assert cut == whole
-
-
-def test_the_transcript_does_not_depend_on_what_was_heard_before(recogniser, say):
-    pcm = say("convert ten miles to kilometers")
-    first = pushed(recogniser, pcm).finish()
-    pushed(recogniser, say("she never liked the taste of coffee") * 0.05).finish()
+    assert pushed(recogniser, pcm, 320).finish() == whole
+    pushed(recogniser, say("she never liked the taste") * 0.05).finish()
     thrown_away = pushed(recogniser, say("what time is it"))
     thrown_away.close()
     thrown_away.close()  # twice is allowed
     assert thrown_away.partial() == ""
-    assert pushed(recogniser, pcm).finish() == first
-
-
-# ------------------------------------------------------------------- interim transcripts
-
-
-def test_an_interim_transcript_is_what_the_end_would_be_and_does_not_change_it(recogniser, say):
-    pcm = say("convert ten miles to kilometers")
-    whole = pushed(recogniser, pcm).finish()
-    recognition = recogniser.open()
+    assert pushed(recogniser, pcm, 1601).finish() == whole
+    recognition = recogniser.open()  # an interim transcript is what the end would be
     for first in range(0, len(pcm), 8000):
         recognition.push(pcm[first : first + 8000])
         interim = recognition.interim(lambda: True)
     assert interim == whole == recognition.finish()
 
 
-def test_speech_after_an_interim_transcript_is_added_to_the_text_so_far(recogniser, say):
-    recognition = pushed(recogniser, say("set a timer for forty five minutes"))
-    recognition.interim(lambda: True)
-    assert recognition.partial() == "set a timer for forty five minutes"
-    recognition.push(say("what time is it"))
-    assert recognition.partial().startswith("set a timer for forty five minutes what")
-    recognition.close()
-
-
-def test_an_interim_transcript_nobody_wants_is_given_up_and_hearing_goes_on(recogniser, say):
+def test_after_an_interim_transcript_that_came_or_was_given_up_hearing_goes_on(recogniser, say):
     wanted = iter([True] * 3)
     recognition = pushed(recogniser, say("what time is it"))
     assert recognition.interim(lambda: next(wanted, False)) is None
-    assert recognition.finish().text == "what time is it"
-
-
-# ------------------------------------------------------------ while speaking
+    assert recognition.interim(lambda: True).text == "what time is it"
+    assert recognition.partial() == "what time is it"
+    recognition.push(say("stop"))
+    assert recognition.partial().startswith("what time is it s")
+    recognition.close()
 
 
 def test_the_text_so_far_grows_while_the_person_speaks(recogniser, say):
@@ -162,11 +123,10 @@ def test_the_text_so_far_grows_while_the_person_speaks(recogniser, say):
 
 
 def test_a_long_utterance_is_settled_while_it_lasts(recogniser, say):
-    sentence, pause = say("convert ten miles to kilometers"), np.zeros(4000, np.float32)
-    recognition = pushed(recogniser, np.tile(np.concatenate([sentence, pause]), 4))
-    assert "convert ten miles to kilometers" in recognition.partial()
-    text = recognition.finish().text
-    assert text.count("convert ten miles to kilometers") >= 3
+    sentence, pause = say("what time is it"), np.zeros(8000, np.float32)
+    recognition = pushed(recogniser, np.tile(np.concatenate([sentence, pause]), 5))
+    assert "what time is it" in recognition.partial()
+    assert recognition.finish().text.count("what time is it") >= 4
 
 
 @pytest.mark.slow
@@ -194,16 +154,13 @@ def test_listening_keeps_up_with_speech_and_lets_other_threads_run(recogniser, s
     assert max(gaps_s) < 0.5
 
 
-# -------------------------------------------------------------- the decoder
-
-
 def test_phrases_that_cannot_be_learned_are_left_out_and_without_any_the_open_model_listens(say):
     recogniser = SphinxRecogniser(["42 °C!", "stop", ""])
     assert "1 phrases" in recogniser.info.detail
     assert pushed(recogniser, say("stop")).finish().text == "stop"
-    recognition = pushed(SphinxRecogniser([]), say("the children were playing in the garden"))
+    recognition = pushed(SphinxRecogniser([]), say("the children were playing"))
     assert "children" in recognition.partial()
-    assert recognition.finish().text == "the children were playing in the garden"
+    assert recognition.finish().text == "the children were playing"
 
 
 def test_a_missing_acoustic_model_is_a_model_error(monkeypatch):
@@ -232,9 +189,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("times", [1, 6])  # 6: in the middle of a long utterance
-def test_a_failure_while_decoding_is_said_and_the_next_utterance_works(
-    recogniser, say, monkeypatch, times
-):
+def test_a_failure_is_said_and_the_next_utterance_works(recogniser, say, monkeypatch, times):
     searches = recogniser._decoder._phrase_searches
     recognition = recogniser.open()
 

@@ -1,14 +1,20 @@
-"""A head that was taught: what it finds in which windows, and how it is kept."""
+"""A head that was taught: what it finds in which windows, and how it is kept; and teaching it, with
+people who whistle: each letter is a tone.
+"""
 
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engine.asr.base import SAMPLE_RATE
+from engine.asr.wake import training
 from engine.asr.wake.choice import folder, head_file, spotter
 from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding
 from engine.asr.wake.keyphrase import Keyphrase
 from engine.asr.wake.trained_spotter import TOGETHER, Head, TrainedSpotter, load
+from engine.asr.wake.training import Say, other_talk, teach
 from engine.audio.base import Pcm
 from engine.errors import ModelError
 from engine.settings import WakeSettings
@@ -52,20 +58,16 @@ def ends(pcm: Pcm, piece: int, *proposed: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("piece", [100, HOP, HOP + 7, len(CALL)])
-@pytest.mark.parametrize("end", [6 * HOP, 7 * HOP + 30])
-def test_what_both_find_is_the_phrase_however_the_samples_are_cut(piece: int, end: int) -> None:
-    assert ends(CALL, piece, end)[0] == end
+def test_what_both_find_is_the_phrase_however_the_samples_are_cut() -> None:
+    for piece in (100, HOP, HOP + 7, len(CALL)):
+        assert [ends(CALL, piece, end)[0] for end in (6 * HOP, 7 * HOP + 30)] == [6 * HOP, 8_990]
 
 
-def test_what_one_of_them_finds_alone_or_much_later_is_nothing() -> None:
+def test_what_one_of_them_finds_alone_or_much_later_or_before_a_reset_is_nothing() -> None:
     silence = np.zeros(TOGETHER * HOP, np.float32)
     assert ends(CALL, HOP) == []
     assert ends(np.concatenate((CALL, silence)), HOP, 20 * HOP) == []
     assert ends(silence, HOP, 6 * HOP) == []
-
-
-def test_what_was_heard_before_a_reset_does_not_count() -> None:
     listening = TrainedSpotter(head(), FakeEmbedding(), FakeSearch(6 * HOP))
     listening.push(CALL[: 7 * HOP - 1])
     listening.reset()
@@ -85,9 +87,7 @@ def test_a_head_is_kept_as_it_was_and_what_is_none_refused(tmp_path: Path, conte
         Embedding(tmp_path)
 
 
-def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     settings = WakeSettings(on=True, phrase="Hey, Rubato!")
     assert isinstance(spotter(settings), Keyphrase)
@@ -109,3 +109,50 @@ def test_the_real_networks_hear_the_same_however_the_samples_are_cut() -> None:
     embedding.reset()
     pieces = [embedding.push(pcm[first : first + 800]) for first in range(0, len(pcm), 800)]
     assert np.array_equal(np.concatenate(pieces), at_once)
+
+
+PHRASE = "hey rubato"
+
+
+def whistler(pitch: float) -> Say:
+    def say(text: str, rate: float) -> Pcm:
+        count = int(SAMPLE_RATE * 0.4 / rate)
+        letters = [250 + 90 * (ord(letter) - ord("a")) for letter in text if letter.isalpha()]
+        times = np.arange(count) / SAMPLE_RATE
+        return np.concatenate(
+            [np.sin(2 * np.pi * pitch * hertz * times) for hertz in letters]
+        ).astype(np.float32)
+
+    return say
+
+
+def score(head: Head, pcm: Pcm) -> float:
+    """The highest while this is heard."""
+    return float(np.max(head.scores(FakeEmbedding().push(np.pad(0.1 * pcm, SAMPLE_RATE // 2)))))
+
+
+def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatch) -> None:
+    little = {"STEPS": 120, "THROATS": (1.0,), "WORDS": (2, 4), "BESIDE": 8}
+    for name, value in {**little, "CALL_ROOMS": 1, "TALK_ROOMS": 1}.items():
+        monkeypatch.setattr(training, name, value)
+    shares: list[float] = []
+    head = teach(PHRASE, [whistler(0.97), whistler(1.03)], FakeEmbedding(), shares.append)
+    assert shares == sorted(set(shares))
+    assert len(shares) == 2 * (len(training.RATES) + 8)
+    assert shares[-1] < 1
+    stranger = whistler(1.0)
+    calls = [score(head, stranger(PHRASE, rate)) for rate in (3.6, 4.4, 5.2)]
+    talk = [score(head, stranger(text, 4.4)) for text in other_talk(PHRASE, 10, random.Random(2))]
+    assert np.mean(calls) > np.mean(talk) + 1.0
+    monkeypatch.setattr(training, "STEPS", 3)  # the same training gives the same
+    monkeypatch.setattr(training, "BESIDE", 1)
+    one, other = (teach(PHRASE, [whistler(1.0)], FakeEmbedding()) for _ in range(2))
+    assert np.array_equal(one.first, other.first)
+    assert one.second_bias == other.second_bias
+
+
+def test_other_talk_has_parts_of_the_phrase_and_never_all_of_it() -> None:
+    talk = list(other_talk(PHRASE, 200, random.Random(1)))
+    assert not any(PHRASE in text for text in talk)
+    for part in PHRASE.split():
+        assert sum(part in text for text in talk) > 20

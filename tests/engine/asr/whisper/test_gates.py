@@ -20,31 +20,14 @@ def text_of(*segments: Said, speech_s: float = 2.0) -> str:
     return believe(segments, speech_s=speech_s, gates=Gates()).text
 
 
-@pytest.mark.parametrize(
-    ("said", "believed"),
-    [
-        ([Said()], "what time is it"),
-        ([Said(no_speech_prob=0.9, avg_logprob=-0.1)], "what time is it"),
-        ([Said(), Said(text="and so on", avg_logprob=-3.0)], "what time is it"),
-    ],
-    ids=["likely", "surely speech", "beside what is doubtful"],
-)
-def test_what_is_likely_is_believed_and_trimmed(said, believed):
-    assert text_of(*said) == believed
-
-
-@pytest.mark.parametrize(
-    "doubtful",
-    [
-        Said(no_speech_prob=0.9, avg_logprob=-0.7),
-        Said(avg_logprob=-1.2),
-        Said(compression_ratio=2.6),
-        Said(text="   "),
-    ],
-    ids=["silence", "guess", "loop", "blank"],
-)
-def test_doubtful_text_is_not_believed(doubtful: Said):
-    assert believe([doubtful], speech_s=2.0, gates=Gates()) == Belief("", 0.0)
+def test_what_is_likely_is_believed_and_trimmed_and_doubtful_text_is_not():
+    surely_speech = Said(no_speech_prob=0.9, avg_logprob=-0.1)
+    beside_doubt = (Said(), Said(text="and so on", avg_logprob=-3.0))
+    for said in ((Said(),), (surely_speech,), beside_doubt):
+        assert text_of(*said) == "what time is it"
+    silence, guess = Said(no_speech_prob=0.9, avg_logprob=-0.7), Said(avg_logprob=-1.2)
+    for doubtful in (silence, guess, Said(compression_ratio=2.6), Said(text="   ")):
+        assert believe([doubtful], speech_s=2.0, gates=Gates()) == Belief("", 0.0)
 
 
 def test_a_sentence_nobody_can_say_in_a_cough_is_not_believed():

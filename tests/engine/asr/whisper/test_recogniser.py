@@ -2,10 +2,12 @@
 
 import shutil
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.whisper import model
@@ -14,7 +16,6 @@ from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
 from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
-from tests.fresh_python import prints
 
 SENTENCE = "what time is it"
 
@@ -27,18 +28,6 @@ def loaded(whisper_folder: Path) -> LoadedWhisper:
 @pytest.fixture(scope="module")
 def recogniser(loaded: LoadedWhisper) -> WhisperRecogniser:
     return WhisperRecogniser(loaded)
-
-
-class HandClock:
-    """Every look at it takes `decoding_s`."""
-
-    def __init__(self, decoding_s: float) -> None:
-        self.decoding_s = decoding_s
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        self.now_s += self.decoding_s
-        return self.now_s
 
 
 class CountingModel:
@@ -63,9 +52,6 @@ def pushed(recogniser: WhisperRecogniser, pcm: np.ndarray):
     return recognition
 
 
-# -------------------------------------------------------------- an utterance
-
-
 def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser, loaded, say):
     heard = pushed(recogniser, say("hello there")).finish()
     assert (heard.text, heard.recogniser) == (SENTENCE, "whisper")
@@ -75,12 +61,11 @@ def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser
     assert (heard.text, heard.confidence) == ("", 0.0)
 
 
-@pytest.mark.parametrize("level", [0.0, 0.003, 0.1])
-def test_nobody_speaking_is_nothing_heard_whatever_the_model_would_say(recogniser, level):
-    noise = np.random.default_rng(1).normal(0, level, 3 * SAMPLE_RATE).astype(np.float32)
-    recognition = pushed(recogniser, noise)
-    assert recognition.partial() == ""
-    assert recognition.finish().text == ""
+def test_nobody_speaking_is_nothing_heard_whatever_the_model_would_say(recogniser):
+    for level in (0.0, 0.003, 0.1):
+        noise = np.random.default_rng(1).normal(0, level, 2 * SAMPLE_RATE).astype(np.float32)
+        recognition = pushed(recogniser, noise)
+        assert (recognition.partial(), recognition.finish().text) == ("", "")
 
 
 def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(recogniser, say):
@@ -94,31 +79,26 @@ def test_an_interim_transcript_is_what_the_end_would_be_and_more_may_follow(reco
     assert recognition.finish().text == SENTENCE
 
 
-def looks_at(loaded: LoadedWhisper, pcm: np.ndarray, clock: HandClock) -> list[int]:
-    """How often the model decoded for partial() while blocks of 100 ms came in."""
-    counting = CountingModel(loaded.model)
-    slow = WhisperRecogniser(LoadedWhisper(counting, "en", ""), clock=clock)
-    recognition = slow.open()
-    for first in range(0, len(pcm), 1600):
-        recognition.push(pcm[first : first + 1600])
-        recognition.partial()
-    return counting.beams
-
-
 @pytest.mark.parametrize(("decoding_s", "looks"), [(0.05, 8), (1.0, 3)], ids=["fast", "slow"])
 def test_a_decoder_looks_every_700_ms_of_speech_or_as_often_as_it_keeps_up(
     loaded, say, decoding_s, looks
 ):
     pcm = np.tile(say("set a timer for ten minutes")[6000:30000], 4)[: 6 * SAMPLE_RATE]
-    assert looks_at(loaded, pcm, HandClock(decoding_s)) == [1] * looks
+    counting, clock = CountingModel(loaded.model), count(step=decoding_s)  # a look at it takes that
+    slow = WhisperRecogniser(LoadedWhisper(counting, "en", ""), clock=lambda: next(clock))
+    recognition = slow.open()
+    for first in range(0, len(pcm), 1600):
+        recognition.push(pcm[first : first + 1600])
+        recognition.partial()
+    assert counting.beams == [1] * looks
 
 
 def test_an_utterance_longer_than_the_window_is_decoded_piece_by_piece(loaded, say):
     counting = CountingModel(loaded.model)
     patient = WhisperRecogniser(LoadedWhisper(counting, "en", ""))
-    heard = pushed(patient, np.tile(say("convert ten miles to kilometers"), 25)).finish()
+    heard = pushed(patient, np.tile(say("convert ten miles to kilometers"), 13)).finish()
     pieces = len(counting.beams)
-    assert pieces >= 3
+    assert pieces >= 2
     assert heard.text == " ".join([SENTENCE] * pieces)
     assert counting.longest <= 30 * SAMPLE_RATE
 
@@ -135,9 +115,6 @@ def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):
     with pytest.raises(RecogniserError, match="out of memory"):
         pushed(fragile, say("hello there")).finish()
     assert pushed(fragile, say("hello there")).finish().text == SENTENCE
-
-
-# ------------------------------------------------------------------ the model
 
 
 def test_a_language_that_is_not_told_is_asked_of_the_model(recogniser, multilingual_folder, say):
@@ -162,78 +139,60 @@ def test_the_language_changes_without_loading(multilingual_folder):
 
 
 @pytest.mark.parametrize(
-    ("place", "files", "refusal", "hint"),
+    ("place", "file", "refusal"),
     [
-        (None, (), "No folder is chosen", "sphinx"),
-        ("nowhere", (), "nowhere does not exist", "sphinx"),
-        ("here/ggml-base.bin", ("ggml-base.bin",), "is a file, not a folder", "sphinx"),
-        ("here", ("holiday.jpg",), "holds no Whisper model", "sphinx"),
-        (
-            "here",
-            ("model.safetensors", "config.json"),
-            r"holds model\.safetensors",
-            "ct2-transformers-converter",
-        ),
+        (None, "x", "No folder is chosen.*sphinx"),
+        ("nowhere", "x", "nowhere does not exist.*sphinx"),
+        ("here/ggml-base.bin", "ggml-base.bin", "is a file, not a folder.*sphinx"),
+        ("here", "holiday.jpg", "holds no Whisper model.*sphinx"),
+        ("here", "model.safetensors", r"holds model\.safetensors.*ct2-transformers-converter"),
     ],
 )
-def test_what_is_no_model_is_refused_with_what_to_do(tmp_path, place, files, refusal, hint):
+def test_what_is_no_model_is_refused_with_what_to_do(tmp_path, place, file, refusal):
     (tmp_path / "here").mkdir()
-    for name in files:
-        (tmp_path / "here" / name).write_bytes(b"{}")
-    with pytest.raises(ModelError, match=refusal) as raised:
+    (tmp_path / "here" / file).write_bytes(b"{}")
+    with pytest.raises(ModelError, match=refusal):
         checked_folder("" if place is None else str(tmp_path / place))
-    assert hint in raised.value.hint
 
 
 @pytest.mark.parametrize("name", ["model.bin", "config.json", "tokenizer.json", "vocabulary.json"])
-@pytest.mark.parametrize("fault", ["missing", "empty", "cut"])
-def test_half_a_model_names_what_is_missing_or_damaged(whisper_folder, tmp_path, name, fault):
-    half = tmp_path / "half"
-    shutil.copytree(whisper_folder, half)
-    content = (half / name).read_bytes()
-    (half / name).write_bytes(content[: len(content) // 2] if fault == "cut" else b"")
-    if fault == "missing":
-        (half / name).unlink()
-    told = "half does not load" if fault == "cut" else f"half lacks {name}"
-    with pytest.raises(ModelError, match=told):
+def test_half_a_model_names_what_is_missing_or_damaged(whisper_folder, tmp_path, name):
+    half = shutil.copytree(whisper_folder, tmp_path / "half")
+    file, content = half / name, (half / name).read_bytes()
+    for left, told in ((content[: len(content) // 2], "does not load"), (b"", f"lacks {name}")):
+        file.write_bytes(left)
+        with pytest.raises(ModelError, match=f"half {told}"):
+            load_model(str(half), "en")
+    file.unlink()
+    with pytest.raises(ModelError, match=f"half lacks {name}"):
         load_model(str(half), "en")
-
-
-def refuse_cuda(load):
-    def loaded(path, device, wanted):
-        if device == "cuda":
-            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
-        return load(path, device, wanted)
-
-    return loaded
 
 
 def test_a_gpu_without_its_libraries_gives_way_to_the_cpu_with_a_note(monkeypatch, whisper_folder):
     import ctranslate2
+    import faster_whisper
 
-    if ctranslate2.get_cuda_device_count() == 0:  # the real library then refuses by itself
-        monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
-    else:
-        monkeypatch.setattr(model, "_load", refuse_cuda(model._load))
+    genuine = faster_whisper.WhisperModel
+
+    def without_cuda(path, *, device, **options):
+        if device == "cuda":
+            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+        return genuine(path, device=device, **options)
+
+    monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr(ctranslate2, "get_supported_compute_types", lambda device: {"int8"})
+    monkeypatch.setattr(faster_whisper, "WhisperModel", without_cuda)
     loaded = load_model(str(whisper_folder), "en")
     assert "on CPU" in loaded.detail
     assert "the GPU could not be used" in loaded.detail
 
 
-@pytest.mark.slow
-def test_torch_and_whisper_compute_in_one_process(whisper_folder):
+def test_torch_and_whisper_compute_in_one_process(loaded):
     """Two OpenMP runtimes in one process crash or abort where they clash."""
-    script = (
-        "import sys, numpy, torch; torch.ones(512, 512) @ torch.ones(512, 512);"
-        "from engine.asr.whisper.model import load_model;"
-        "model = load_model(sys.argv[1], 'en').model;"
-        "list(model.transcribe(numpy.zeros(16000, numpy.float32), language='en')[0]);"
-        "torch.ones(512, 512) @ torch.ones(512, 512); print('both')"
-    )
-    assert prints(script, str(whisper_folder)) == "both"
-
-
-# ----------------------------------------------------------------- the window
+    ones = torch.ones(512, 512)
+    for _ in range(2):
+        assert (ones @ ones)[0, 0] == 512
+        list(loaded.model.transcribe(np.zeros(16000, np.float32), language="en")[0])
 
 
 @pytest.mark.parametrize(

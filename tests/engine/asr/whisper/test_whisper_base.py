@@ -53,15 +53,11 @@ def test_an_open_question_is_understood_word_for_word(english: Recogniser, say):
     assert transcript.confidence > 0.5
 
 
-def test_the_text_so_far_is_the_beginning(english: Recogniser, say):
+def test_the_text_so_far_is_the_beginning_and_more_may_follow(english: Recogniser, say):
     recognition = heard(english, say(QUESTION)[: 2 * SAMPLE_RATE])
     assert plain(recognition.partial()).startswith("how do bees")
     assert plain(recognition.peek()) != QUESTION
-    recognition.close()
-
-
-def test_an_interim_transcript_may_be_followed_by_more(english: Recogniser, say):
-    recognition = heard(english, say(QUESTION))
+    recognition.push(say(QUESTION)[2 * SAMPLE_RATE :])
     interim = recognition.interim(lambda: True)
     assert interim is not None
     assert plain(interim.text) == QUESTION
@@ -71,10 +67,15 @@ def test_an_interim_transcript_may_be_followed_by_more(english: Recogniser, say)
     assert whole.endswith("what time is it")
 
 
-@pytest.mark.parametrize("text", ["stop", "wait"])
-def test_a_halt_is_heard_at_the_first_look(english: Recogniser, say, text: str):
-    overlapping = heard(english, say(text)).overlapping()
-    assert (overlapping.text, overlapping.recogniser) == (text, "sphinx")
+def test_a_halt_is_heard_at_the_first_look_and_noise_says_nothing(english: Recogniser, say):
+    for text in ("stop", "wait"):
+        overlapping = heard(english, say(text)).overlapping()
+        assert (overlapping.text, overlapping.recogniser) == (text, "sphinx")
+    for level in (0.003, 0.1):
+        noise = np.random.default_rng(1).normal(0, level, 5 * SAMPLE_RATE).astype(np.float32)
+        recognition = heard(english, noise)
+        assert recognition.partial() == ""
+        assert recognition.finish().text == ""
 
 
 def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):
@@ -91,14 +92,6 @@ def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):
     text = plain(heard(english, pcm).finish().text)
     assert text.startswith("the river rises")
     assert text.endswith("way home")
-
-
-@pytest.mark.parametrize("level", [0.003, 0.1])
-def test_noise_says_nothing(english: Recogniser, level: float):
-    noise = np.random.default_rng(1).normal(0, level, 5 * SAMPLE_RATE).astype(np.float32)
-    recognition = heard(english, noise)
-    assert recognition.partial() == ""
-    assert recognition.finish().text == ""
 
 
 def test_the_language_is_told_where_it_was_left_to_the_model(folder: Path, say):
