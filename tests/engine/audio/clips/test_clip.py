@@ -6,9 +6,10 @@ import struct
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import BinaryIO
 
@@ -99,17 +100,15 @@ def test_other_formats_are_read(name: str, tmp_path: Path) -> None:
     assert level_db(clip.pcm) == pytest.approx(-9.0, abs=0.5)
 
 
-def test_channels_are_mixed_to_one(tmp_path: Path) -> None:
-    stereo = np.stack([sine(RATE, 0.5), np.zeros(RATE // 2, np.float32)], axis=1)
-    pcm = read_clip(_write(tmp_path / "a.wav", stereo, "FLOAT"), max_seconds=10).pcm
-    np.testing.assert_allclose(pcm, sine(RATE, 0.5) / 2, atol=1e-6)
-
-
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 60.0])
-def test_no_more_is_read_than_asked(seconds: float, tmp_path: Path) -> None:
-    clip = read_clip(_write(tmp_path / "a.wav", sine(RATE, 1.0)), max_seconds=seconds)
+def test_channels_are_mixed_to_one_and_no_more_is_read_than_asked(
+    seconds: float, tmp_path: Path
+) -> None:
+    stereo = np.stack([sine(RATE, 1.0), np.zeros(RATE, np.float32)], axis=1)
+    clip = read_clip(_write(tmp_path / "a.wav", stereo, "FLOAT"), max_seconds=seconds)
     assert clip.seconds == min(seconds, 1.0)
     assert clip.cut_short == (seconds < 1.0)
+    np.testing.assert_allclose(clip.pcm, sine(RATE, clip.seconds) / 2, atol=1e-6)
 
 
 @pytest.mark.usefixtures("child")
@@ -202,31 +201,38 @@ def _decoded(content: bytes) -> bytes:
     return out.getvalue().partition(b"\n")[2]
 
 
-@pytest.mark.parametrize("name", ["a.m4a", "a.flac", "a.mp3", "a.wav"])
-def test_damage_is_never_anything_but_a_fault(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    if name == "a.m4a":
-        _encode(path, _speech(1.0), "aac")
-    else:
-        soundfile.write(path, _speech(1.0), RATE)
-    whole = path.read_bytes()
+def _damaged(whole: bytes) -> Iterator[bytes]:
     random = np.random.default_rng(11)
     for _ in range(25):
         broken = bytearray(whole[: random.integers(1, len(whole) + 1)])
         for place in random.integers(0, len(broken), 20):
             broken[place] = random.integers(256)
+        yield bytes(broken)
+
+
+def _with_another_header(whole: bytes) -> Iterator[bytes]:
+    for value, place, width in product([0, 1, 0x7F, 0x80, 0xFF], range(44), (1, 2, 4)):
+        yield whole[:place] + bytes([value] * width) + whole[place + width :]
+
+
+@pytest.mark.parametrize(
+    ("name", "breaks"),
+    [
+        *((name, _damaged) for name in ("a.m4a", "a.flac", "a.mp3", "a.wav")),
+        ("a.wav", _with_another_header),
+    ],
+)
+def test_damage_is_never_anything_but_a_fault(
+    name: str, breaks: Callable[[bytes], Iterator[bytes]], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    if name == "a.m4a":
+        _encode(path, _speech(0.5), "aac")
+    else:
+        soundfile.write(path, _speech(0.5), RATE)
+    for broken in breaks(path.read_bytes()):
         with suppress(decode.FaultError):
-            assert np.isfinite(np.frombuffer(_decoded(bytes(broken)), np.float32)).all()
-
-
-@pytest.mark.parametrize("value", [0, 1, 0x7F, 0x80, 0xFF])
-def test_no_header_of_a_wav_is_anything_but_a_fault(value: int, tmp_path: Path) -> None:
-    whole = _write(tmp_path / "a.wav", _speech(0.5)).read_bytes()
-    for place in range(44):
-        for width in (1, 2, 4):
-            broken = whole[:place] + bytes([value] * width) + whole[place + width :]
-            with suppress(decode.FaultError):
-                _decoded(broken)
+            assert np.isfinite(np.frombuffer(_decoded(broken), np.float32)).all()
 
 
 @pytest.mark.usefixtures("child")
@@ -277,33 +283,22 @@ def test_of_a_file_that_claims_much_little_is_read(
     assert file.taken <= 2 * decode.OPENING_BYTES
 
 
-@pytest.fixture
-def decoder(child: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Puts a program in the decoder's place; returns a clip for it."""
-
-    def put(program: str) -> Path:
-        script = tmp_path / "decoder.py"
-        script.write_text(program)
-        monkeypatch.setattr("engine.audio.clips.decode.__file__", str(script))
-        return _write(tmp_path / "clip.wav", sine(RATE, 0.5))
-
-    return put
-
-
-FOR_EVER = "import threading; threading.Event().wait()"
-
-
-def test_a_decoder_that_dies_is_a_fault_of_the_file(decoder: Callable[[str], Path]) -> None:
-    with pytest.raises(UnreadableClip, match=r"clip\.wav' is damaged"):
-        inspect(decoder("import os; os.abort()"))
-
-
-def test_a_decoder_that_does_not_end_is_ended(
-    decoder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("child")
+@pytest.mark.parametrize(
+    ("program", "longest_s", "said"),
+    [
+        ("import os; os.abort()", 30.0, r"clip\.wav' is damaged"),
+        ("import threading; threading.Event().wait()", 0.2, "takes too long"),
+    ],
+)
+def test_a_decoder_that_dies_or_does_not_end_is_a_fault_of_the_file(
+    program: str, longest_s: float, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.audio.clips.clip.LONGEST_S", 0.2)
-    with pytest.raises(UnreadableClip, match="takes too long") as caught:
-        inspect(decoder(FOR_EVER))
+    (tmp_path / "decoder.py").write_text(program)
+    monkeypatch.setattr(decode, "__file__", str(tmp_path / "decoder.py"))
+    monkeypatch.setattr(clip_file, "LONGEST_S", longest_s)
+    with pytest.raises(UnreadableClip, match=said) as caught:
+        inspect(_write(tmp_path / "clip.wav", sine(RATE, 0.5)))
     assert caught.value.hint
 
 
