@@ -69,7 +69,8 @@ def test_a_conversation_outlasts_the_program_and_a_reply_heard_again_makes_no_tu
         assert heard == [(1, "day"), (1, "to"), (1, "you.")]
         assert len(host.of(api.TurnEnded)) == 1
         assert "".join(each.text for each in host.of(api.ReplyDelta)) == reply
-        host.ask("again")
+        host.post(api.SendText("again"))
+        host.ended(3)  # a replay takes a number
         asked = [each.text for each in host.parts.model.histories[-1]]
         assert asked == ["hi", reply, "again"]
     with Store(tmp_path / NAME) as store:
@@ -93,7 +94,7 @@ def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_pa
         assert len(host.of(api.TurnEnded)) == 1
         replayed = len(host.of(api.WordReplayed))
         host.post(api.SendText("once more"))  # a reply that is spoken is not cut for an old one
-        host.wait(lambda: any(each.turn == 2 for each in host.of(api.WordHeard)), playing=100)
+        host.wait(lambda: any(each.turn == 4 for each in host.of(api.WordHeard)), playing=100)
         host.post(api.Replay(1, 0))
         host.wait(lambda: any("Esc" in each.text for each in host.of(api.Notice)))
         host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)

@@ -42,31 +42,19 @@ def synthesis(
     return OfflineSynthesis(FakeTts(hand.spend), script, hand.clock)
 
 
-def test_every_word_is_reported_where_it_is() -> None:
-    one = synthesis("Go on now.", Hand())
+def test_every_word_is_reported_where_it_is_and_how_long_it_took() -> None:
+    hand = Hand(word_cost_s=0.05)
+    one = synthesis("Go on now.", hand, delay_s=1.0)
     pcm = collect(one)
     report = one.report()
     assert [word.text for word in report.words] == ["Go", "on", "now."]
     assert [word.start_s for word in report.words] == [0.0, 0.25, 0.5]
     assert [word.end_s for word in report.words] == [0.25, 0.5, 0.75]
     assert report.audio_s == len(pcm) / SAMPLE_RATE == 0.75
-
-
-def test_the_first_packet_counts_from_the_first_word_and_rtf_only_computing() -> None:
-    hand = Hand(word_cost_s=0.05)
-    one = synthesis("Go on now.", hand, delay_s=1.0)
-    collect(one)
-    report = one.report()
     assert report.first_packet_ms == pytest.approx(1050)  # the fake waits for a second word
-    assert report.rtf == pytest.approx(3 * 0.05 / 0.75, abs=1e-4)
+    assert report.rtf == pytest.approx(3 * 0.05 / 0.75, abs=1e-4)  # of computing alone
     assert hand.waits
-
-
-def test_word_delays_change_no_sample() -> None:
-    text = "Many people walk along the river today."
-    assert np.array_equal(
-        collect(synthesis(text, Hand())), collect(synthesis(text, Hand(), delay_s=0.4))
-    )
+    np.testing.assert_array_equal(pcm, collect(synthesis("Go on now.", Hand())))
 
 
 def test_the_rate_plan_counts_produced_seconds() -> None:
@@ -81,32 +69,22 @@ def test_the_rate_plan_counts_produced_seconds() -> None:
     assert report.rate[-1].measured == pytest.approx(6.0, abs=0.4)
 
 
-def lasting(text: str, *, pacing: bool) -> dict[str, float]:
-    """How long every word takes, in seconds, and the lowest target under its own name."""
-    script = Script(text, TONE, constant(4.0), seed=1, pacing=pacing)
+@pytest.mark.parametrize(("pacing", "lowest"), [(True, 3.0), (False, 4.0)])
+def test_figures_are_recited_slower_where_pacing_is_on(*, pacing: bool, lowest: float) -> None:
+    script = Script("Now dial 555-1234 and go on.", TONE, constant(4.0), seed=1, pacing=pacing)
     one = OfflineSynthesis(FakeTts(), script, Hand().clock)
     collect(one)
     report = one.report()
     spans = {word.text: word.end_s - word.start_s for word in report.words}
-    return spans | {"lowest target": min(point.target or 0.0 for point in report.rate)}
+    assert spans["four"] == pytest.approx(1 / lowest, abs=0.01)
+    assert spans["Now"] == pytest.approx(1 / 4.0)
+    assert min(point.target or 0.0 for point in report.rate) == pytest.approx(lowest)
 
 
-def test_figures_are_recited_slower_where_pacing_is_on() -> None:
-    text = "Now dial 555-1234 and go on."
-    paced, plain = lasting(text, pacing=True), lasting(text, pacing=False)
-    assert paced["four"] == pytest.approx(plain["four"] / 0.75, abs=0.01)
-    assert paced["Now"] == plain["Now"]
-    assert paced["lowest target"] == pytest.approx(3.0)
-    assert plain["lowest target"] == 4.0
-
-
-def test_a_text_that_no_voice_can_say_is_refused_with_the_reason() -> None:
+def test_a_text_or_a_part_that_no_voice_can_say_is_told(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(InvalidInput) as refused:
         synthesis("Привет, как дела?", Hand())
     assert refused.value.hint == LEFT_OUT
-
-
-def test_what_of_a_text_no_voice_can_say_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     collect(synthesis("The word 你好 means hello.", Hand()))
     assert caplog.messages == [LEFT_OUT]
 
@@ -120,12 +98,9 @@ def test_how_much_was_spoken_is_shown_to_the_end() -> None:
     assert 0.7 < shares[-1] <= 1.0
 
 
-def test_a_long_text_is_begun_long_before_all_of_it_was_read() -> None:
+def test_a_long_text_is_begun_long_before_all_of_it_was_read_and_one_without_end_refused() -> None:
     one = synthesis("go " * 5000, Hand())
     next(one.frames())
     assert len(one._words) < 100
-
-
-def test_a_text_without_end_is_refused() -> None:
     with pytest.raises(InvalidInput, match="too long"):
         synthesis("x" * (MOST_CHARACTERS + 1), Hand())

@@ -94,7 +94,7 @@ def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: 
 @pytest.mark.parametrize(
     ("place", "limits", "fault"),
     [
-        ("nowhere/mine.wav", {}, "cannot be written"),
+        ("nowhere/mine.wav", {}, "could not be created"),
         (None, {"MOST_BYTES": 100_000}, "no room"),
         (None, {"longest_s": lambda folder, most: 1.0}, "no room"),
     ],

@@ -10,7 +10,7 @@ from engine.messages.events import Event, Failed
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers import worker as module
 from engine.runtime.workers.worker import Actor, Worker
-from tests.engine.runtime.turn.test_replies import HandWorker
+from tests.engine.runtime.by_hand import HandWorker
 
 
 def nothing() -> None:
