@@ -111,35 +111,26 @@ def test_a_reply_in_another_script_is_complete_and_a_notice_says_why_it_is_silen
         assert host.parts.model.histories[-1][1].text == reply
 
 
-def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
-    with hosting() as host:
-        host.hear_two_words()
-        host.post(api.StopReply())
-        ended = host.ended(1, playing=0)
-        assert ended.ending is api.Ending.INTERRUPTED_BY_STOP
-        assert ended.heard == "Good day"
-        host.ask("again")
-        history = host.parts.model.histories[-1]
-        assert [(m.role, m.text, m.interrupted) for m in history] == [
-            (Role.USER, "hi", False),
-            (Role.ASSISTANT, "Good day", True),
-            (Role.USER, "again", False),
-        ]
-
-
-def test_a_word_on_its_way_through_the_device_when_the_reply_is_cut_was_not_heard() -> None:
+@pytest.mark.parametrize(("latency_s", "heard"), [(0.0, "Good day"), (3600.0, "")])
+def test_an_interrupted_reply_keeps_the_words_that_were_heard(latency_s: float, heard: str) -> None:
+    """A word on its way through the device when the reply is cut was not."""
     parts = FakeParts()
     loudspeaker = parts.loudspeakers[""]
-    loudspeaker.latency_s = 3600.0
+    loudspeaker.latency_s = latency_s
     with hosting(parts) as host:
         host.hear_two_words()
         host.post(api.StopReply())
         ended = host.ended(1, playing=0)
-        assert (ended.heard, ended.metrics.heard_ms, host.of(api.WordHeard)) == ("", None, [])
+        assert (ended.ending, ended.heard) == (api.Ending.INTERRUPTED_BY_STOP, heard)
+        if not heard:
+            assert (ended.metrics.heard_ms, host.of(api.WordHeard)) == (None, [])
         loudspeaker.latency_s = 0.0
         host.ask("again")
-        said = [(m.role, m.text) for m in parts.model.histories[-1]]
-        assert said == [(Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.USER, "again")]
+        assert [(m.role, m.text, m.interrupted) for m in parts.model.histories[-1]] == [
+            (Role.USER, "hi", False),
+            (Role.ASSISTANT, heard, True),
+            (Role.USER, "again", False),
+        ]
 
 
 @pytest.mark.parametrize(("cut", "kept"), [(False, "The Thames."), (True, "")])

@@ -9,37 +9,24 @@ from engine.llm.base import Retraction, StillLoading, TextDelta, ThoughtDelta
 from engine.llm.servers import server
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
-from tests.engine.llm.scripted_server import begin, begin_events, calls, event, says
+from tests.engine.llm.scripted_server import (
+    DONE,
+    begin_events,
+    calls,
+    chunk,
+    content,
+    event,
+    says,
+    sends,
+)
 
 ANSWER = "The Thames."
 THOUGHT = "The user asks."
 
 
-def sends(*parts: bytes | dict, kind: str = "text/event-stream"):
-    """An answer of these events, or bytes as they are."""
-
-    def answer(handler):
-        begin(handler, 200, kind)
-        for part in parts:
-            raw = part if isinstance(part, bytes) else b"data: %s\n\n" % json.dumps(part).encode()
-            handler.wfile.write(raw)
-
-    return answer
-
-
-def chunk(delta: object = None, reason: object = None, **more: object) -> dict:
-    choice = {"index": 0, "delta": {} if delta is None else delta, "finish_reason": reason}
-    return {"id": "x", "choices": [choice], **more}
-
-
-def content(words: object, reason: object = None) -> dict:
-    return chunk({"content": words}, reason)
-
-
 TEXT = content(ANSWER)
 HALVES = content("The "), content("Thames.")
 STOP = chunk({}, "stop")
-DONE = b"data: [DONE]\n\n"
 USAGE = {"usage": {"total_tokens": 3}}
 WITHOUT_DELTA = {"choices": [{"index": 0, "finish_reason": "stop"}]}
 OTHER_CHOICE = {"choices": [{"index": 1, "delta": {"content": "Other."}}]}
@@ -232,13 +219,11 @@ def quick(monkeypatch):
     monkeypatch.setattr(server, "LONGEST_RETRY_S", 0.02)
 
 
-def busy(handler):
-    begin(handler, 503, "text/html", Retry_After="1")
-    handler.wfile.write(b"<html>later</html>")
+BUSY = sends(b"<html>later</html>", status=503, kind="text/html", Retry_After="1")
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("answer", [LOADS, busy])
+@pytest.mark.parametrize("answer", [LOADS, BUSY])
 def test_a_server_that_loads_its_model_is_asked_again(scripted, answer_to, answer):
     deltas = answer_to(answer, answer, says(ANSWER))
     assert text(deltas) == ANSWER

@@ -13,9 +13,21 @@ import pytest
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
 from engine.llm.servers import bounds, server
-from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
-from tests.engine.llm.scripted_server import ScriptedServer, begin_events, calls, event, fails, says
+from tests.engine.llm.scripted_server import (
+    DONE,
+    ScriptedServer,
+    begin,
+    begin_events,
+    calls,
+    content,
+    event,
+    fails,
+    hangs_up,
+    says,
+    send,
+    sends,
+)
 
 
 def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(
@@ -166,23 +178,18 @@ def test_a_server_without_tools_is_asked_once_more_without_them(scripted, answer
 # -------------------------------------------------------------------- faults
 
 
-def nested(handler):
-    begin_events(handler)
-    handler.wfile.write(b"data: " + b"[" * 500_000 + b"\n\n")
-
-
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
         (fails(403), "refused access"),
-        (scripts.garbage, "not a chat answer"),
-        (nested, "not a chat answer"),
-        (scripts.wrong_shape, "not a chat answer"),
-        (scripts.web_page, "not a chat answer"),
-        (scripts.no_choices, "broke off its answer"),
-        (scripts.nothing, "no language-model server|broke off"),
-        (scripts.breaks_off, "broke off"),
-        (scripts.breaks_a_chunk, "broke off"),
+        (sends(b"data: {{{ not json\n\n"), "not a chat answer"),
+        (sends(b"data: " + b"[" * 500_000 + b"\n\n"), "not a chat answer"),
+        (sends({"hello": ["world"]}, b"data: [1, 2]\n\n", DONE), "not a chat answer"),
+        (sends(b"<html>Welcome</html>", kind="text/html"), "not a chat answer"),
+        (sends({"choices": []}, DONE), "broke off its answer"),
+        (hangs_up, "no language-model server|broke off"),
+        (sends(content("William")), "broke off"),
+        (sends(content("William"), Content_Length="100000"), "broke off"),
         (says(), "gave no answer"),
     ],
 )
@@ -272,9 +279,9 @@ ENDLESS = [
     (begins_a_line, MEBIBYTE),
     (begin_events, b"data: {}\n" * 20_000),  # an event that never ends
     (begin_events, b": nothing\n\n" * 20_000),
-    (lambda handler: scripts.begin(handler, 500), MEBIBYTE),
-    (lambda handler: scripts.begin(handler, 200), b'{"x": 1}\n' * 20_000),
-    (lambda handler: scripts.begin(handler, 307, Location="/v2"), MEBIBYTE),
+    (lambda handler: begin(handler, 500), MEBIBYTE),
+    (lambda handler: begin(handler, 200), b'{"x": 1}\n' * 20_000),
+    (lambda handler: begin(handler, 307, Location="/v2"), MEBIBYTE),
 ]
 
 
@@ -299,7 +306,7 @@ SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads
 
 def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, situation):
     sent = []
-    scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
+    scripted.listing = floods(lambda handler: begin(handler, 200), MEBIBYTE, sent)
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         ask(connect(scripted.address, model=""), asked, situation)
     assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
@@ -316,19 +323,16 @@ def unpacked(monkeypatch):
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
 def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, unpacked, status, kind):
-    def bomb(handler):
-        scripts.begin(handler, status, kind, Content_Encoding="gzip")
-        handler.wfile.write(gzip.compress(b"data: " + MEBIBYTE * 10))
-
+    packed = gzip.compress(b"data: " + MEBIBYTE * 10)
     with pytest.raises(LanguageModelError, match="compressed it unasked"):
-        answer_to(bomb)
+        answer_to(sends(packed, status=status, kind=kind, Content_Encoding="gzip"))
     assert scripted.headers[0]["accept-encoding"] == "identity"
     assert unpacked == []
 
 
 def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked, situation):
     endless = json.dumps({"object": "list", "data": [{"id": "m" * 1_000_000}]})
-    scripted.listing = lambda handler: scripts.send(handler, 200, endless)
+    scripted.listing = lambda handler: send(handler, 200, endless)
     scripted.script = [says("Yes.")]
     model = connect(scripted.address, model="")
     assert text(ask(model, asked, situation)) == "Yes."
@@ -349,9 +353,8 @@ def elsewhere():
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_the_conversation_is_not_carried_to_another_address(elsewhere, answer_to, status):
     place = f"{elsewhere.address}/chat/completions"
-    redirect = lambda handler: scripts.begin(handler, status, Location=place)  # noqa: E731
     with pytest.raises(LanguageModelError, match="wants the conversation sent to") as caught:
-        answer_to(redirect, says("William."))
+        answer_to(sends(status=status, Location=place), says("William."))
     assert place in caught.value.message
     assert "Nothing was sent there" in caught.value.hint
     assert text(answer_to()) == "William."
@@ -364,7 +367,7 @@ def test_the_list_of_models_is_not_had_from_another_address(
     asked_elsewhere = []
     elsewhere.listing = asked_elsewhere.append
     place = f"{elsewhere.address}/models"
-    scripted.listing = lambda handler: scripts.begin(handler, 307, Location=place)
+    scripted.listing = sends(status=307, Location=place)
     with pytest.raises(LanguageModelError, match="wants the conversation sent to"):
         ask(connect(scripted.address, model=""), asked, situation)
     assert asked_elsewhere == []
