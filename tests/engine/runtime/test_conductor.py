@@ -31,6 +31,7 @@ from tests.fakes import (
     FakeRecognition,
     FakeVoiceModel,
     HandLoudspeaker,
+    HandMicrophone,
 )
 from tests.faults.whole import Whole, running
 
@@ -529,3 +530,26 @@ def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed
         assert api.SettingChanged("audio.muted", True) in host.events
         host.post(api.PressTalk())
         host.wait(lambda: "The microphone is muted." in [e.message for e in host.of(api.Failed)])
+
+
+class FrozenParts(FakeParts):
+    """Every microphone that is opened fails soon, until `works` is set."""
+
+    works = False
+
+    def _microphone(self, name):
+        self.microphones[""] = HandMicrophone("frozen")
+        self.microphones[""].gone = not self.works
+        return self.microphones[""]
+
+
+def test_a_microphone_that_stays_frozen_is_given_up_until_the_person_talks() -> None:
+    parts = FrozenParts()
+    with hosting(parts) as host:
+        host.wait(lambda: len(host.failed(api.Part.MICROPHONE)) == 2)
+        host.ask("anything")
+        assert len(host.failed(api.Part.MICROPHONE)) == 2
+        parts.works = True
+        host.post(api.PressTalk())
+        host.post(api.ReleaseTalk())
+        assert host.ended(2).said == "hello there"

@@ -78,26 +78,22 @@ def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room: St
     assert room.kept() == [["convert ten miles"]]
 
 
-def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(room: Study) -> None:
-    room.ask(HistorySettings("ask"))
+@pytest.mark.parametrize(
+    ("first", "then", "kept"),
+    [("ask", "ask", [["one"], ["two"]]), ("ask", "never", []), ("never", "never", [])],
+)
+def test_until_the_person_says_so_nothing_is_written_and_nothing_lost_that_is_wanted(
+    room: Study, first: str, then: str, kept: list[list[str]]
+) -> None:
+    room.ask(HistorySettings(first))
     room.say(1, "one")
-    room.ask(api.NewConversation())
+    room.ask(HistorySettings(then), api.NewConversation())
     room.say(2, "two")
     assert room.listed().conversations == ()
     assert room.path is not None
     assert not room.path.exists()
     room.ask(HistorySettings("forever"))
-    assert room.kept() == [["one"], ["two"]]
-
-
-@pytest.mark.parametrize("keep", ["ask", "never"])
-def test_who_does_not_want_it_finds_no_file(room: Study, keep: str) -> None:
-    room.ask(HistorySettings(keep))
-    room.say(1, "one")
-    room.ask(HistorySettings("never"), api.NewConversation())
-    room.say(2, "two")
-    room.ask(HistorySettings("forever"))
-    assert room.kept() == []
+    assert room.kept() == kept
 
 
 def test_turns_of_one_conversation_are_kept_together_and_a_private_one_nowhere(
