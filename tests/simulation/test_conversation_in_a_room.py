@@ -61,7 +61,7 @@ def test_sentences_interrupt_and_nods_and_noises_do_not(asks: int, of_others: in
         nods = [spoken("yeah", "awb"), *islice(people.nods(), of_others - 1)]
         nodded = [reply.trial(sound) for sound in (*nods, *people.noises()[::10][:of_others])]
         assert nodded[0].duck_s is not None  # for a moment only
-        assert reply.gain == 1.0
+        assert reply.engine.gains[-1] == 1.0
     assert [trial for trial in asked if trial.stop_s is None] == []
     assert [trial for trial in nodded if trial.stop_s is not None] == []
     assert np.median([trial.duck_s for trial in asked if trial.duck_s is not None]) < 0.3

@@ -30,7 +30,6 @@ from tests.fakes import (
     FakeParts,
     FakeRecognition,
     FakeVoiceModel,
-    HandLoudspeaker,
     HandMicrophone,
 )
 from tests.faults.whole import Whole, running
@@ -252,21 +251,6 @@ def test_a_part_that_breaks_ends_its_turn_and_the_next_turn_works(part: api.Part
             assert host.ended(turn).ending is ending
             parts.voice.fail_at = None
         assert host.of(api.Failed)[-1].part is part
-
-
-def test_a_loudspeaker_that_comes_back_goes_on_speaking(monkeypatch) -> None:
-    monkeypatch.setattr("engine.runtime.workers.voice.speech_worker.RETRY_S", 0.0)
-    parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
-    with hosting(parts) as host:
-        host.hear_two_words()
-        host.wait(lambda: len(host.of(api.WordHeard)) == 2)
-        parts.loudspeakers.pop("").gone = True
-        host.wait(lambda: any(e.part is api.Part.LOUDSPEAKER for e in host.of(api.Failed)))
-        parts.loudspeakers[""] = HandLoudspeaker("again")
-        assert host.ended(1).ending is api.Ending.COMPLETE
-        assert len(host.of(api.WordHeard)) >= 8
-        assert host.of(api.Ready)[-1].name == "again"
-        assert not host.of(api.Ready)[-1].instead
 
 
 def test_a_timer_and_a_text_are_spoken_though_nobody_asked() -> None:
