@@ -222,8 +222,9 @@ def test_a_server_that_stalls_before_or_between_words_is_given_up(
     with monkeypatch.context() as impatient:
         impatient.setattr(server, "STALL_S" if begins else "FIRST_TOKEN_S", 0.2)
         with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
-            answer_to(stalls, says("William."))
-    assert text(answer_to()) == "William."
+            answer_to(*[stalls] * 2)
+    # On a busy machine the first question may come late, or never.
+    assert text(answer_to(*[says("William.")] * 2)) == "William."
 
 
 def test_closing_the_reply_hangs_up_even_while_nothing_comes(scripted, reply_of, answer_to):
