@@ -4,13 +4,14 @@ from types import SimpleNamespace
 
 from engine.llm.base import Message, Role
 from engine.messages.events import Event
+from engine.runtime.host.offline_synthesis import Clock
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.voice.orders import Order
 from engine.settings import LanguageModelSettings
-from tests.fakes import FakeLanguageModel, FakeParts
+from tests.fakes import RATE, FakeLanguageModel, FakeParts, HandLoudspeaker
 
 
 class HandWorker:
@@ -59,6 +60,30 @@ class Mind:
 
     def told_of(self, kind: type) -> list:
         return [each for each in self.told if isinstance(each, kind)]
+
+
+class HandClock:
+    """Moves by waiting, while a loudspeaker plays, and by what speaking a word costs."""
+
+    def __init__(
+        self, loudspeaker: HandLoudspeaker | None = None, *, word_cost_s: float = 0.0
+    ) -> None:
+        self.seconds = 0.0
+        self.leads: list[int] = []  # samples that were written and not played, at each wait
+        self._loudspeaker = loudspeaker or HandLoudspeaker()
+        self._word_cost_s = word_cost_s
+
+    def speak(self, text: str) -> None:
+        self.seconds += self._word_cost_s
+
+    def wait(self, seconds: float) -> None:
+        self.leads.append(self._loudspeaker.samples_written - self._loudspeaker.samples_played)
+        self.seconds += seconds
+        self._loudspeaker.play(round(seconds * RATE))
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(lambda: self.seconds, self.wait)
 
 
 def asked(text: str) -> tuple[Message, ...]:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from engine.llm.local import llama, trial
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.conftest import write_gguf
 from tests.engine.llm.replies import text
+from tests.fresh_python import prints
 
 TWO_THOUSAND_MILLION = str(2**31 - 1)
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
@@ -197,5 +197,4 @@ def test_the_child_is_bounded_in_memory_and_time_and_leaves_no_core():
         "except MemoryError:\n"
         "    print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("refused\n", "")
+    assert prints(program) == "refused"

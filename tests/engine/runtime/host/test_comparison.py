@@ -14,12 +14,12 @@ from engine.export.comparison import COLUMNS, comparison_table, write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories
 from engine.runtime.host.comparison import TITLES, compare
-from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import Settings, SpeechSettings
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable
 from engine.tts.base import Progress, TtsModel
 from engine.tts.delays import timing, trace
+from tests.engine.runtime.by_hand import HandClock
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts, LostTts
 
@@ -58,39 +58,26 @@ def test_every_system_has_a_row_and_who_is_absent_or_finds_no_end_says_so(tmp_pa
 
 
 def test_a_system_is_measured_as_on_the_page_that_compares_them() -> None:
-    (row,) = compare(
-        TEXT,
-        Settings(),
-        Recital(word_delay_ms=300.0, only=("espeak",)),
-        factories=factories(espeak=FakeTts()),
-    )
-    model = FakeTts()
+    recital, model = Recital(word_delay_ms=300.0, only=("espeak",)), FakeTts()
+    (row,) = compare(TEXT, Settings(), recital, factories=factories(espeak=FakeTts()))
     found = trace(model, model.voices()[0], TEXT)
-    assert row.first_sound_ms == pytest.approx(
-        1000 * timing(found, 0.3).first_audible_s, abs=20
-    )  # whose processor time is another
+    first_sound_ms = 1000 * timing(found, 0.3).first_audible_s
+    assert row.first_sound_ms == pytest.approx(first_sound_ms, abs=20)  # of processor time
     assert (row.words_before, row.voice, row.note) == (2, "Tone", "")
     assert row.rate == pytest.approx(4.0, rel=0.05)
     assert row.seconds == pytest.approx(1.75)
-    assert row.share is not None
-    assert 0 < row.share < 1
-    assert row.dry_ms is not None
-    assert row.dry_ms > 0  # the fake waits for the next word, which comes late
+    assert 0 < (row.share or 0.0) < 1
+    assert (row.dry_ms or 0.0) > 0  # the fake waits for the next word, which comes late
 
 
 def test_aloud_words_come_one_by_one_and_all_of_it_is_played() -> None:
-    loudspeaker, seconds = HandLoudspeaker(), [0.0]
+    loudspeaker = HandLoudspeaker()
+    hand = HandClock(loudspeaker)
     said: list[float] = []
-
-    def wait(duration: float) -> None:
-        seconds[0] += duration
-        loudspeaker.play(round(duration * RATE))
-
-    model = FakeTts(on_word=lambda text: said.append(seconds[0]))
+    model = FakeTts(on_word=lambda text: said.append(hand.seconds))
     parts = replace(factories(espeak=model), loudspeaker=lambda name: loudspeaker)
     recital = Recital(word_delay_ms=2000.0, aloud=True, only=("espeak",))
-    clock = Clock(lambda: seconds[0], wait)
-    (row,) = compare(TEXT, Settings(), recital, factories=parts, clock=clock)
+    (row,) = compare(TEXT, Settings(), recital, factories=parts, clock=hand.clock)
     words = len(TEXT.split())
     # It says a word when it has the next one, and the last when it knows that none follows.
     due = [2.0 * min(number, words - 1) for number in range(1, words + 1)]

@@ -14,10 +14,11 @@ from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host import say_command
-from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import play, say_with, write_wav
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
+from tests.engine.runtime.by_hand import HandClock
 from tests.fakes import FORMANT, RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
 
@@ -95,23 +96,15 @@ def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(
     *, stands_still: bool
 ) -> None:
     loudspeaker = HandLoudspeaker()
-    leads: list[int] = []
-    seconds = [0.0]
-
-    def wait(duration: float) -> None:
-        leads.append(loudspeaker.samples_written - loudspeaker.samples_played)
-        seconds[0] += duration
-        if not stands_still:
-            loudspeaker.play(round(duration * RATE))
-
-    clock = Clock(lambda: seconds[0], wait)
+    hand = HandClock(None if stands_still else loudspeaker)
+    clock = hand.clock
     synthesis = OfflineSynthesis(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
     told = pytest.raises(DeviceError, match="stands still") if stands_still else nullcontext()
     with told:
         play(synthesis, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
     assert loudspeaker.samples_played == (0 if stands_still else 3 * RATE)
     assert loudspeaker.underruns == 0
-    assert max(leads) < (0.24 + 0.09) * RATE
+    assert max(hand.leads) < (0.24 + 0.09) * RATE
 
 
 def test_aloud_a_voice_gets_the_lead_it_wants(monkeypatch: pytest.MonkeyPatch) -> None:
