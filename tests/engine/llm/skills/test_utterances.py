@@ -70,7 +70,3 @@ def change(by: float | None, to: float | None) -> str:
 def test_an_utterance_gets_its_answer(skills, said, expected):
     reply = skills.reply([Message(Role.USER, said)], lambda: SITUATION)
     assert in_words(list(reply)) == expected
-
-
-def test_the_table_has_at_least_120_utterances_and_no_doubles():
-    assert len(dict(rows())) == len(rows()) >= 120
