@@ -64,14 +64,16 @@ def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_ta
         ("<|im_start|>assistant\nYes.<|im_end|>", ["Yes."]),
         ("<|start_header_id|>assistant<|end_header_id|>\n\nYes.", ["Yes."]),
         ("[INST] Next? [/INST] Yes.", ["Yes."]),
-        ("<think>About <think>.</think>It is.", [ThoughtDelta("About ."), "It is."]),
         (f"So.\n{NAMED}\nIt is noon.", ["So.\n", Tagged(NAMED), "\nIt is noon."]),
-        ("<tool_call>" + "x" * 2 * MAX_BODY_CHARS, [Tagged("x" * MAX_BODY_CHARS)]),
     ],
-    ids=range(12),
 )
 def test_marks_that_never_end_or_lie_within_others(reply, parts):
-    assert split([reply])[: len(parts)] == parts
+    assert split([reply]) == parts
+
+
+def test_an_endless_call_is_cut_and_an_answer_after_a_thought_that_only_names_the_tag_not_lost():
+    assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == Tagged("x" * MAX_BODY_CHARS)
+    assert split(["<think>They ask about <think>.</think>It marks."])[-1] == "It marks."
 
 
 @settings(max_examples=400)
