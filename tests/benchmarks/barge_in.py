@@ -23,7 +23,7 @@ from tests.simulation import people
 from tests.simulation.people import Sound
 from tests.simulation.room import BLOCK, RATE, Acoustics, Room
 from tests.simulation.stepped import recogniser
-from tests.simulation.trials import Trial, bench
+from tests.simulation.trials import DUCKED, SILENT, Trial, bench
 
 MARGIN_S = 0.3  # of silence on both sides of what is said alone
 LEVELS_DB = (-12.0, -6.0, 0.0, 6.0)
@@ -104,9 +104,9 @@ def measure(
             reply.run(60 * minutes / share)
             row.minutes += minutes / share
             row.overheard.extend(f"{room}, {told}" for told in reply.interruptions())
-            row.self_ducks += reply.ducks()
-            row.self_pauses += reply.pauses()
-            row.listener.append(reply.busy()["listener"])
+            row.self_ducks += len(reply.below(DUCKED))
+            row.self_pauses += len(reply.below(SILENT))
+            row.listener.append(reply.engine.busy()["listener"])
             for sounds, trials_of in (
                 (list(people.interruptions()), row.asked),
                 (list(people.nods()), row.nodded),

@@ -9,7 +9,15 @@ import pytest
 
 from engine import api
 from engine.settings import LanguageModelSettings
-from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event, fails, says
+from tests.engine.llm.scripted_server import (
+    DONE,
+    ScriptedServer,
+    begin_events,
+    event,
+    fails,
+    says,
+    sends,
+)
 from tests.faults.whole import Whole, whole
 
 WHO, AND, WHEN = "Who wrote Hamlet?", "And Macbeth?", "And when?"  # no skill understands these
@@ -34,25 +42,20 @@ def breaks_off(handler) -> None:
     handler.connection.shutdown(socket.SHUT_RDWR)
 
 
-def nonsense(handler) -> None:
-    begin_events(handler)
-    handler.wfile.write(b"data: {{{ this is not\xff\xfe json\n\n")
-
-
 def not_http(handler) -> None:
     handler.wfile.write(b"220 smtp.example ready\r\n\x00\x01\x02\r\n\r\n")
-
-
-def empty(handler) -> None:
-    begin_events(handler)
-    handler.wfile.write(b"data: [DONE]\n\n")
 
 
 def of_model(engine: Whole) -> list[api.Failed]:
     return engine.failed(api.Part.LANGUAGE_MODEL)
 
 
-@pytest.mark.parametrize("fault", [nonsense, not_http, breaks_off, empty, fails(500), fails(401)])
+NONSENSE = sends(b"data: {{{ this is not\xff\xfe json\n\n")
+
+
+@pytest.mark.parametrize(
+    "fault", [NONSENSE, not_http, breaks_off, sends(DONE), fails(500), fails(401)], ids=range(6)
+)
 def test_a_fault_of_the_server_is_told_and_the_next_turn_is_answered(
     server: ScriptedServer, fault: Callable
 ) -> None:

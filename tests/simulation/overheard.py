@@ -5,6 +5,7 @@ played is looked for in what the synthesiser made, and the words are those that 
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import soxr
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from engine.audio.base import Pcm
-from engine.tts.base import AudioFrame, Onset, Step, TtsInfo, TtsModel, TtsSession, Voice
+from engine.tts.base import AudioFrame, Onset, Step, TtsModel, TtsSession, Voice
 from tests.simulation.room import RATE
 
 FADE_S = 0.02  # a block and a ramp until a reply is silent: who can say whether that was a word
@@ -44,24 +45,14 @@ class TappedModel:
         self._model = model
         self.said: list[Said] = []
 
-    @property
-    def info(self) -> TtsInfo:
-        return self._model.info
-
-    def voices(self) -> tuple[Voice, ...]:
-        return self._model.voices()
-
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        return self._model.encode_voice(pcm, sample_rate)
-
-    def warm(self, voice: Voice) -> None:
-        self._model.warm(voice)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
 
     def open(self, voice: Voice, *, seed: int) -> TtsSession:
         session = self._model.open(voice, seed=seed)
         said = Said(self._model.info.sample_rate)
         self.said.append(said)
-        step = session.step
+        step, rewind = session.step, session.rewind
 
         def tapped() -> Step:
             made = step()
@@ -69,8 +60,6 @@ class TappedModel:
                 said.pcm.append(made.pcm)
                 said.onsets += made.onsets
             return made
-
-        rewind = session.rewind
 
         def rewound(sample: int) -> int | None:
             end = rewind(sample)
@@ -81,9 +70,6 @@ class TappedModel:
         session.step = tapped  # type: ignore[method-assign]
         session.rewind = rewound  # type: ignore[method-assign]
         return session
-
-    def close(self) -> None:
-        self._model.close()
 
 
 @dataclass(frozen=True)

@@ -24,20 +24,13 @@ def lag(heard: Pcm, played: Pcm) -> int:
     return int(np.argmax(np.abs(likely[: size // 2])))
 
 
-@pytest.mark.parametrize("delay_ms", [20, 80, 300])
-def test_what_is_played_is_heard_after_the_delay(delay_ms: float) -> None:
+@pytest.mark.parametrize(("delay_ms", "echo_db"), [(20, -12.0), (80, 0.0), (300, 6.0)])
+def test_the_echo_has_the_delay_and_the_level_asked_for(delay_ms: float, echo_db: float) -> None:
     played = noise(2.0)
-    heard = heard_in(Room(Acoustics(delay_ms=delay_ms, noise_db=QUIET)), played)
+    acoustics = Acoustics(delay_ms=delay_ms, echo_db=echo_db, noise_db=QUIET, drive=0)
+    heard = heard_in(Room(acoustics, voice_db=active_db(played)), played)
     assert lag(heard, played) == pytest.approx(delay_ms * RATE / 1000, abs=BLOCK)
-
-
-@pytest.mark.parametrize("echo_db", [-12.0, 0.0, 6.0])
-def test_the_echo_has_the_level_asked_for(echo_db: float) -> None:
-    played = noise(2.0)
-    room = Room(
-        Acoustics(delay_ms=20, echo_db=echo_db, noise_db=QUIET, drive=0), voice_db=active_db(played)
-    )
-    assert active_db(heard_in(room, played)[RATE:]) == pytest.approx(NEAR_DB + echo_db, abs=2)
+    assert active_db(heard[RATE:]) == pytest.approx(NEAR_DB + echo_db, abs=2)
 
 
 def test_the_microphones_clock_drifts() -> None:

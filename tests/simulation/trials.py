@@ -57,49 +57,39 @@ class Trial:
 class Bench:
     """A reply that never ends, and who speaks into it."""
 
-    def __init__(self, engine: SteppedEngine, seed: int = 3) -> None:
-        self._engine = engine
-        self._rng = np.random.default_rng(seed)
+    def __init__(self, engine: SteppedEngine) -> None:
+        self.engine = engine
+        self._rng = np.random.default_rng(3)
+
+    @property
+    def phases(self) -> list[tuple[float, Phase]]:
+        """Since when it was in each."""
+        return [(at, e.phase) for at, e in self.engine.events if isinstance(e, PhaseChanged)]
+
+    @property
+    def phase(self) -> Phase:
+        return self.phases[-1][1] if self.phases else Phase.IDLE
 
     def speak_on(self) -> None:
         """Have the reply begin again when it is over."""
-        engine = self._engine
-        phases = [event.phase for _, event in engine.events if isinstance(event, PhaseChanged)]
-        if not phases or phases[-1] is Phase.IDLE:
-            engine.post(SendText("go on"))
+        if self.phase is Phase.IDLE:
+            self.engine.post(SendText("go on"))
 
     def run(self, seconds: float) -> None:
         for _ in range(round(seconds)):
             self.speak_on()
-            self._engine.run(1.0)
+            self.engine.run(1.0)
 
     def interruptions(self) -> list[str]:
         """The replies stopped by a voice so far: when, and what was then heard of it."""
-        told = [(at, event.text) for at, event in self._engine.events if isinstance(event, Heard)]
+        told = [(at, event.text) for at, event in self.engine.events if isinstance(event, Heard)]
         return [
             f"{at:.1f} s: {next((text for later, text in told if later >= at), None)!r}"
             for at in self._stops(0.0)
         ]
 
-    def ducks(self) -> int:
-        """How often a reply was made quiet so far."""
-        return len(self._below(DUCKED, 0.0))
-
-    def pauses(self) -> int:
-        """How often a reply was made inaudible so far."""
-        return len(self._below(SILENT, 0.0))
-
-    @property
-    def gain(self) -> float:
-        """Of the loudspeaker, now."""
-        return self._engine.gains[-1]
-
-    def busy(self) -> dict[str, float]:
-        """Share of one core by thread."""
-        return self._engine.busy()
-
     def trial(self, sound: Sound) -> Trial:
-        engine = self._engine
+        engine = self.engine
         self._wait_speaking()
         engine.run(float(self._rng.uniform(1.0, 2.0)))
         self._wait_speaking()
@@ -126,10 +116,9 @@ class Bench:
 
     def _remembered(self) -> bool | None:
         """Of the reply that just ended."""
-        phases = [(at, e.phase) for at, e in self._engine.events if isinstance(e, PhaseChanged)]
-        began = next(at for at, phase in reversed(phases) if phase is Phase.SPEAKING)
-        ended = next(e for _, e in reversed(self._engine.events) if isinstance(e, TurnEnded))
-        heard = self._engine.heard_words(began - 0.1)
+        began = next(at for at, phase in reversed(self.phases) if phase is Phase.SPEAKING)
+        ended = next(e for _, e in reversed(self.engine.events) if isinstance(e, TurnEnded))
+        heard = self.engine.heard_words(began - 0.1)
         kept = len(ended.heard.split())
         return any(place.surely <= kept <= place.perhaps for place in heard) if heard else None
 
@@ -138,24 +127,22 @@ class Bench:
         return any(
             isinstance(event, Heard)
             or (isinstance(event, TurnEnded) and event.ending is Ending.NOTHING_HEARD)
-            for at, event in self._engine.events
+            for at, event in self.engine.events
             if at > since
         )
 
     def _wait_speaking(self) -> None:
         for _ in range(20):
             self.speak_on()
-            phases = [e.phase for _, e in self._engine.events if isinstance(e, PhaseChanged)]
-            quiet = self._engine.gains[-1] < 0.5
-            if phases and phases[-1] is Phase.SPEAKING and not quiet:
+            if self.phase is Phase.SPEAKING and self.engine.gains[-1] >= 0.5:
                 return
-            self._engine.run(1.0)
+            self.engine.run(1.0)
         raise AssertionError("the reply did not begin")
 
     def _stops(self, since: float) -> list[float]:
         return [
             at
-            for at, event in self._engine.events
+            for at, event in self.engine.events
             if isinstance(event, TurnEnded)
             and event.ending is Ending.INTERRUPTED_BY_SPEECH
             and at > since
@@ -164,14 +151,14 @@ class Bench:
     def _quiet_s(self, gain: float, onset: float) -> float | None:
         """How long after the onset the reply was below `gain`; as in Trial."""
         first = round(onset / STEP_S)
-        if max(self._engine.gains[first - 1 : first + round(HELD_S / STEP_S)]) < gain:
+        if max(self.engine.gains[first - 1 : first + round(HELD_S / STEP_S)]) < gain:
             return 0.0
-        falls = self._below(gain, onset)
+        falls = self.below(gain, onset)
         return falls[0] - onset + RAMP_S if falls else None
 
-    def _below(self, gain: float, since: float) -> list[float]:
-        """When the loudspeaker's gain fell below `gain`."""
-        below = np.asarray(self._engine.gains) < gain
+    def below(self, gain: float, since: float = 0.0) -> list[float]:
+        """When the loudspeaker's gain fell below `gain`: DUCKED, or SILENT."""
+        below = np.asarray(self.engine.gains) < gain
         starts = np.flatnonzero(below[1:] & ~below[:-1]) + 2
         return [float(start) * STEP_S for start in starts if start * STEP_S > since]
 

@@ -5,6 +5,7 @@ import pytest
 
 from engine.audio.loudness import brought_to, loudness
 from engine.audio.pcm import Pcm
+from tests.engine.audio.tone import sine
 
 # What pyloudnorm 0.2.0 says of swelling(rate, seconds), in LUFS.
 PYLOUDNORM = {
@@ -25,18 +26,13 @@ def swelling(rate: int, seconds: float) -> Pcm:
     return (noise + hum).astype(np.float32)
 
 
-def sine(hz: float, level: float, rate: int = 48_000, seconds: float = 2.0) -> Pcm:
-    wave = np.sin(2 * np.pi * hz * np.arange(round(rate * seconds)) / rate)
-    return (level * wave).astype(np.float32)
-
-
 @pytest.mark.parametrize(("rate", "seconds"), PYLOUDNORM)
 def test_it_measures_what_pyloudnorm_measures(rate: int, seconds: float) -> None:
     found = loudness(swelling(rate, seconds), rate)
     assert found == pytest.approx(PYLOUDNORM[rate, seconds], abs=1e-3)
 
 
-@pytest.mark.parametrize("pcm", [np.zeros(24_000, np.float32), sine(997, 0.5, 24_000, 0.39)])
+@pytest.mark.parametrize("pcm", [np.zeros(24_000, np.float32), sine(24_000, 0.39)])
 def test_what_is_silent_or_too_short_to_measure_is_left_alone(pcm: Pcm) -> None:
     assert loudness(pcm, 24_000) == float("-inf")
     assert brought_to(pcm, 24_000, -23.0) is pcm
@@ -44,7 +40,7 @@ def test_what_is_silent_or_too_short_to_measure_is_left_alone(pcm: Pcm) -> None:
 
 @pytest.mark.parametrize("level", [0.001, 0.03, 0.9])
 def test_a_recording_is_brought_to_a_loudness(level: float) -> None:
-    brought = brought_to(sine(440, level, 24_000), 24_000, -23.0)
+    brought = brought_to(2 * level * sine(24_000, 2.0), 24_000, -23.0)
     assert brought.dtype == np.float32
     assert loudness(brought, 24_000) == pytest.approx(-23.0, abs=1e-3)
 

@@ -16,6 +16,7 @@ from engine.llm.base import Message, Role, Situation
 from engine.llm.servers import server
 from engine.llm.skills import Skills
 from engine.settings import LanguageModelSettings
+from tests.engine.llm.scripted_server import ScriptedServer
 
 WIDTH = 256  # random embeddings this wide are nearly orthogonal
 LAYERS, HEADS, FEED_FORWARD = 1, 4, 32
@@ -163,3 +164,29 @@ def connect(skills):
     yield make
     for model in connected:
         model.close()
+
+
+@pytest.fixture
+def scripted():
+    scripted = ScriptedServer()
+    yield scripted
+    scripted.stop()
+
+
+@pytest.fixture
+def reply_of(scripted, connect, asked, situation):
+    """reply_of(answer...): the reply of a model whose server gives these answers; without any, it
+    goes on with its script."""
+    model = connect(scripted.address)
+
+    def begin(*script):
+        scripted.script = [*script] or scripted.script
+        return model.reply(asked, situation)
+
+    return begin
+
+
+@pytest.fixture
+def answer_to(reply_of):
+    """As reply_of(), to its end."""
+    return lambda *script: list(reply_of(*script))

@@ -72,74 +72,48 @@ def begin(handler, status: int, kind: str = "application/json", **headers: str) 
     handler.end_headers()
 
 
-def event(handler, delta: dict, finish: str | None = None) -> None:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    handler.wfile.write(f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n".encode())
-    handler.wfile.flush()
+def chunk(delta: object = None, reason: object = None, **more: object) -> dict:
+    choice = {"index": 0, "delta": {} if delta is None else delta, "finish_reason": reason}
+    return {"id": "1", "object": "chat.completion.chunk", "choices": [choice], **more}
+
+
+def content(words: object, reason: object = None) -> dict:
+    return chunk({"content": words}, reason)
+
+
+def event(handler, delta: dict) -> None:
+    handler.wfile.write(b"data: %s\n\n" % json.dumps(chunk(delta)).encode())
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def sends(*parts: bytes | dict, status: int = 200, kind: str = "text/event-stream", **headers: str):
+    """An answer of these events, or bytes as they are."""
+
+    def answer(handler):
+        begin(handler, status, kind, **headers)
+        for part in parts:
+            raw = part if isinstance(part, bytes) else b"data: %s\n\n" % json.dumps(part).encode()
+            handler.wfile.write(raw)
+
+    return answer
 
 
 def says(*pieces: str):
     """A whole, well-formed answer."""
-
-    def answer(handler):
-        begin_events(handler)
-        for piece in pieces:
-            event(handler, {"content": piece})
-        event(handler, {}, "stop")
-        handler.wfile.write(b"data: [DONE]\n\n")
-
-    return answer
+    return sends(*map(content, pieces), chunk(reason="stop"), DONE)
 
 
 def calls(*fragments: dict):
     """An answer that calls tools, in fragments."""
-
-    def answer(handler):
-        begin_events(handler)
-        for fragment in fragments:
-            event(handler, {"tool_calls": [fragment]})
-        event(handler, {}, "tool_calls")
-        handler.wfile.write(b"data: [DONE]\n\n")
-
-    return answer
+    events = (chunk({"tool_calls": [fragment]}) for fragment in fragments)
+    return sends(*events, chunk(reason="tool_calls"), DONE)
 
 
 def fails(status: int, message: str = "no"):
     return lambda handler: send(handler, status, json.dumps({"error": {"message": message}}))
 
 
-def garbage(handler):
-    begin_events(handler)
-    handler.wfile.write(b"data: {{{ not json\n\n")
-
-
-def wrong_shape(handler):
-    begin_events(handler)
-    handler.wfile.write(b'data: {"hello": ["world"]}\n\ndata: [1, 2]\n\ndata: [DONE]\n\n')
-
-
-def web_page(handler):
-    send(handler, 200, "<html>Welcome</html>", "text/html")
-
-
-def no_choices(handler):
-    begin_events(handler)
-    handler.wfile.write(b'data: {"choices": []}\n\ndata: [DONE]\n\n')
-
-
-def nothing(handler):
+def hangs_up(handler):
     handler.connection.shutdown(socket.SHUT_RDWR)
-
-
-def breaks_off(handler):
-    begin_events(handler)
-    event(handler, {"content": "William"})
-
-
-def breaks_a_chunk(handler):
-    handler.send_response(200)
-    handler.send_header("Content-Type", "text/event-stream")
-    handler.send_header("Content-Length", "100000")
-    handler.end_headers()
-    event(handler, {"content": "William"})

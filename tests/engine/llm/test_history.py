@@ -32,33 +32,26 @@ def turns(count):
     return [*said, {"role": "user", "content": "last"}]
 
 
-def test_half_a_character_does_not_keep_the_history_from_being_sent():
-    history = [Message(Role.USER, "a\ud83c"), Message(Role.ASSISTANT, "\ud83c\udf89")]
-    told = chat_messages(history, "\udf89")
-    assert [each["content"] for each in told] == ["\ufffd", "a\ufffd", "\U0001f389"]
-
-
 @pytest.mark.parametrize(
     ("second", "told"),
     [
         (Message(Role.ASSISTANT, "Good mor", interrupted=True), f"Good mor{INTERRUPTED}"),
         (Message(Role.ASSISTANT, "", interrupted=True), UNHEARD),
         (Message(Role.USER, "Are you there?"), "Hello.\nAre you there?"),  # they become one
+        (Message(Role.ASSISTANT, "\ud83c\udf89 a\ud83c"), "\U0001f389 a\ufffd"),  # half a character
     ],
 )
 def test_an_answer_is_told_as_it_was_heard_after_the_system_prompt(second, told):
-    first, *_, last = chat_messages([Message(Role.USER, "Hello."), second], "Be kind.")
-    assert first == {"role": "system", "content": "Be kind."}
+    first, *_, last = chat_messages([Message(Role.USER, "Hello."), second], "Be kind.\udf89")
+    assert first == {"role": "system", "content": "Be kind.\ufffd"}
     assert last["content"] == told
 
 
 @given(MESSAGES)
 def test_user_and_assistant_always_alternate(history):
-    roles = [message["role"] for message in chat_messages(history, "Be kind.")]
-    assert roles[0] == "system"
-    assert roles[1:] == ["user", "assistant"] * ((len(roles) - 1) // 2) + ["user"] * (
-        (len(roles) - 1) % 2
-    )
+    first, *roles = [message["role"] for message in chat_messages(history, "Be kind.")]
+    assert first == "system"
+    assert roles == [("user", "assistant")[number % 2] for number in range(len(roles))]
 
 
 @given(st.integers(0, 40), st.integers(2, 90))

@@ -30,7 +30,6 @@ from tests.fakes import (
     FakeParts,
     FakeRecognition,
     FakeVoiceModel,
-    HandLoudspeaker,
     HandMicrophone,
 )
 from tests.faults.whole import Whole, running
@@ -72,12 +71,6 @@ class Host(Whole):
         self.happen(vad.SpeechStarted(0, time.monotonic()))
         self.happen(vad.SpeechEnded(0, time.monotonic()))
 
-    def listen(self) -> HandMicrophone:
-        """The talk key is held down from now on."""
-        self.post(api.PressTalk())
-        self.wait(lambda: any(e.phase is api.Phase.LISTENING for e in self.of(api.PhaseChanged)))
-        return self.parts.microphones[""]
-
     def ended(self, turn: int, *, playing: int = 800) -> api.TurnEnded:
         self.wait(lambda: any(e.turn == turn for e in self.of(api.TurnEnded)), playing=playing)
         return super().ended(turn)
@@ -118,93 +111,70 @@ def test_a_reply_in_another_script_is_complete_and_a_notice_says_why_it_is_silen
         assert host.parts.model.histories[-1][1].text == reply
 
 
-def test_an_interrupted_reply_keeps_the_words_that_were_heard() -> None:
-    with hosting() as host:
-        host.hear_two_words()
-        host.post(api.StopReply())
-        ended = host.ended(1, playing=0)
-        assert ended.ending is api.Ending.INTERRUPTED_BY_STOP
-        assert ended.heard == "Good day"
-        host.ask("again")
-        history = host.parts.model.histories[-1]
-        assert [(m.role, m.text, m.interrupted) for m in history] == [
-            (Role.USER, "hi", False),
-            (Role.ASSISTANT, "Good day", True),
-            (Role.USER, "again", False),
-        ]
-
-
-def test_a_word_on_its_way_through_the_device_when_the_reply_is_cut_was_not_heard() -> None:
+@pytest.mark.parametrize(("latency_s", "heard"), [(0.0, "Good day"), (3600.0, "")])
+def test_an_interrupted_reply_keeps_the_words_that_were_heard(latency_s: float, heard: str) -> None:
+    """A word on its way through the device when the reply is cut was not."""
     parts = FakeParts()
     loudspeaker = parts.loudspeakers[""]
-    loudspeaker.latency_s = 3600.0
+    loudspeaker.latency_s = latency_s
     with hosting(parts) as host:
         host.hear_two_words()
         host.post(api.StopReply())
         ended = host.ended(1, playing=0)
-        assert (ended.heard, ended.metrics.heard_ms, host.of(api.WordHeard)) == ("", None, [])
+        assert (ended.ending, ended.heard) == (api.Ending.INTERRUPTED_BY_STOP, heard)
+        if not heard:
+            assert (ended.metrics.heard_ms, host.of(api.WordHeard)) == (None, [])
         loudspeaker.latency_s = 0.0
         host.ask("again")
-        said = [(m.role, m.text) for m in parts.model.histories[-1]]
-        assert said == [(Role.USER, "hi"), (Role.ASSISTANT, ""), (Role.USER, "again")]
+        assert [(m.role, m.text, m.interrupted) for m in parts.model.histories[-1]] == [
+            (Role.USER, "hi", False),
+            (Role.ASSISTANT, heard, True),
+            (Role.USER, "again", False),
+        ]
 
 
-def test_thinking_that_was_spoken_stops_when_that_comes_out_and_is_not_kept() -> None:
-    gate = threading.Event()
-    model = FakeLanguageModel("They ask of a river. ", gate, Retraction(), "The Thames.")
-    with hosting(FakeParts(model=model)) as host:
-        host.post(api.SendText("hi"))
-        host.wait(lambda: bool(host.of(api.WordHeard)), playing=100)
-        gate.set()
-        host.wait(lambda: bool(host.of(api.ReplyRetracted)), playing=0)
-        ended = host.ended(1)
-        assert ended.ending is api.Ending.COMPLETE
-        assert (ended.reply, ended.heard, ended.spoken) == ("The Thames.",) * 3
-        after = host.events[host.events.index(api.ReplyRetracted(1)) :]
-        heard = [each for each in after if isinstance(each, api.WordHeard)]
-        assert heard == [api.WordHeard(1, 0, 3), api.WordHeard(1, 4, 11)]
-        host.ask("again")
-        assert [m.text for m in model.histories[-1]] == ["hi", "The Thames.", "again"]
-
-
-def test_of_a_reply_cut_after_it_was_found_to_be_thought_nothing_was_heard() -> None:
+@pytest.mark.parametrize(("cut", "kept"), [(False, "The Thames."), (True, "")])
+def test_thinking_that_was_spoken_stops_when_that_comes_out_and_is_not_kept(
+    *, cut: bool, kept: str
+) -> None:
     gates = threading.Event(), threading.Event()
-    model = FakeLanguageModel("They ask of a river. ", gates[0], Retraction(), gates[1], "Yes.")
+    model = FakeLanguageModel("A river. ", gates[0], Retraction(), gates[1], "The Thames.")
     with hosting(FakeParts(model=model)) as host:
         host.post(api.SendText("hi"))
         host.wait(lambda: bool(host.of(api.WordHeard)), playing=100)
         gates[0].set()
         host.wait(lambda: bool(host.of(api.ReplyRetracted)))
-        host.post(api.StopReply())
-        ended = host.ended(1)
+        if cut:
+            host.post(api.StopReply())
+            host.ended(1)
         gates[1].set()
-        assert (ended.reply, ended.heard, ended.spoken) == ("", "", "")
-
-
-def test_a_wish_for_a_pace_is_neither_shown_nor_spoken_nor_remembered() -> None:
-    parts = FakeParts(
-        model=FakeLanguageModel("Take <pa", "ce slow>these", "</", "pace> pills today.")
-    )
-    with hosting(parts) as host:
-        ended = host.ask("hi")
-        assert ended.reply == ended.heard == ended.spoken == "Take these pills today."
-        assert "pace" not in "".join(delta.text for delta in host.of(api.ReplyDelta))
-        assert parts.voice.sessions[-1].paces[:2] == [1.0, PACES["slow"]]
+        ended = host.ended(1)
+        assert (ended.reply, ended.heard, ended.spoken) == (kept,) * 3
+        after = host.events[host.events.index(api.ReplyRetracted(1)) :]
+        heard = [(each.start, each.end) for each in after if isinstance(each, api.WordHeard)]
+        assert heard == ([] if cut else [(0, 3), (4, 11)])
         host.ask("again")
-        assert "pace" not in repr(parts.model.histories[-1])
+        assert [m.text for m in model.histories[-1]] == ["hi", kept, "again"]
 
 
-def test_pacing_is_offered_to_the_language_model_and_can_be_switched_off() -> None:
-    parts = FakeParts(model=FakeLanguageModel("Dial 555-1234 <pace fast>please</pace> now."))
+def test_a_wish_for_a_pace_is_obeyed_but_neither_shown_nor_spoken_nor_remembered() -> None:
+    parts = FakeParts(
+        model=FakeLanguageModel("Take <pa", "ce slow>these", "</", "pace> pills, or 555-1234.")
+    )
+    said = "Take these pills, or 555-1234."
     with hosting(parts) as host:
         host.post(api.ChangeSetting("speech.rate", 4.0))
-        host.ask("hi")
+        ended = host.ask("hi")
+        assert ended.reply == ended.heard == said
+        assert "pace" not in ended.spoken + "".join(delta.text for delta in host.of(api.ReplyDelta))
         assert {event.target for event in host.of(api.RateMeasured)} >= {4.0, 3.0}  # by word
         host.post(api.ChangeSetting("speech.pacing", False))
-        assert host.ask("again").reply == "Dial 555-1234 please now."
+        assert host.ask("again").reply == said
+        assert "pace" not in repr(parts.model.histories[-1])
         assert parts.model.instructions == [[OFFER], []]
         first, second = (session.paces for session in parts.voice.sessions)
-        assert min(first) < 0.8
+        assert first[:2] == [1.0, PACES["slow"]]
+        assert min(first[3:]) < 0.8  # figures
         assert set(second) == {1.0}
 
 
@@ -236,30 +206,23 @@ def cut_with_the_talk_key(host: Host, said: str) -> api.TurnEnded:
 COUNTING = "one two three four five six seven eight nine ten"
 
 
-def test_slower_said_with_the_talk_key_goes_on_slower_with_the_reply_it_cut() -> None:
+@pytest.mark.parametrize(
+    ("said", "silent"),
+    [("slower please", False), ("Wait a moment.", True), ("Go on, please.", False)],
+)
+def test_who_halts_or_slows_down_a_reply_may_hear_the_rest(said: str, *, silent: bool) -> None:
     with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
-        rest = cut_with_the_talk_key(host, "slower please")
+        rest = cut_with_the_talk_key(host, said)
+        assert (rest.said, rest.ending) == (said, api.Ending.COMPLETE)
+        if silent:
+            assert rest.reply == ""
+            rest = host.ask("Go on.")
         cut = host.of(api.TurnEnded)[0]
-        assert (rest.said, rest.ending) == ("slower please", api.Ending.COMPLETE)
         # The word it was cut on is said again.
         assert cut.heard + rest.reply[rest.reply.index(" ") :] == COUNTING
         assert cut.heard.split()[-1] == rest.reply.split()[0]
-        assert host.of(api.SettingChanged) == [
-            api.SettingChanged("speech.rate", pytest.approx(4.0 - STEP))
-        ]
-        assert len(host.parts.model.histories) == 1
-
-
-@pytest.mark.parametrize("waits", [True, False])
-def test_who_only_halts_a_reply_gets_silence_and_may_hear_the_rest(*, waits: bool) -> None:
-    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
-        rest = cut_with_the_talk_key(host, "Wait a moment." if waits else "Go on, please.")
-        if waits:
-            assert (rest.said, rest.reply) == ("Wait a moment.", "")
-            assert rest.ending is api.Ending.COMPLETE
-            rest = host.ask("Go on.")
-        cut = host.of(api.TurnEnded)[0]
-        assert cut.heard + rest.reply[rest.reply.index(" ") :] == COUNTING
+        changed = api.SettingChanged("speech.rate", pytest.approx(4.0 - STEP))
+        assert host.of(api.SettingChanged) == ([changed] if "slower" in said else [])
         assert len(host.parts.model.histories) == 1
 
 
@@ -290,22 +253,7 @@ def test_a_part_that_breaks_ends_its_turn_and_the_next_turn_works(part: api.Part
         assert host.of(api.Failed)[-1].part is part
 
 
-def test_a_loudspeaker_that_comes_back_goes_on_speaking(monkeypatch) -> None:
-    monkeypatch.setattr("engine.runtime.workers.voice.speech_worker.RETRY_S", 0.0)
-    parts = FakeParts(model=FakeLanguageModel("one two three four five six seven eight"))
-    with hosting(parts) as host:
-        host.hear_two_words()
-        host.wait(lambda: len(host.of(api.WordHeard)) == 2)
-        parts.loudspeakers.pop("").gone = True
-        host.wait(lambda: any(e.part is api.Part.LOUDSPEAKER for e in host.of(api.Failed)))
-        parts.loudspeakers[""] = HandLoudspeaker("again")
-        assert host.ended(1).ending is api.Ending.COMPLETE
-        assert len(host.of(api.WordHeard)) >= 8
-        assert host.of(api.Ready)[-1].name == "again"
-        assert not host.of(api.Ready)[-1].instead
-
-
-def test_a_timer_speaks_when_its_time_has_come() -> None:
+def test_a_timer_and_a_text_are_spoken_though_nobody_asked() -> None:
     parts = FakeParts(
         model=FakeLanguageModel(StartTimer(0.05, "tea", "Your tea is ready."), "Set.")
     )
@@ -313,15 +261,17 @@ def test_a_timer_speaks_when_its_time_has_come() -> None:
         host.ask("timer")
         assert host.ended(2).reply == "Your tea is ready."
         assert host.of(api.TimerRang) == [api.TimerRang("Your tea is ready.")]
-
-
-def test_a_text_is_spoken_though_nobody_asked() -> None:
-    with hosting() as host:
         host.post(api.Speak("  The washing is done.  "))
-        assert host.ended(1).heard == "The washing is done."
+        assert host.ended(3).heard == "The washing is done."
         host.post(api.Speak("a" * 20_001))
         host.wait(lambda: bool(host.of(api.Failed)))
         assert "20000 is the most" in host.of(api.Failed)[0].message
+
+
+def export(host: Host, *paths: Path) -> None:
+    for path in paths:
+        host.post(api.Export(path))
+    host.wait(lambda: len(host.of(api.Notice)) == len(paths))
 
 
 def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Path) -> None:
@@ -330,9 +280,7 @@ def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path: Pat
         host.hear_two_words()
         host.post(api.StopReply(by_escape=True))
         host.ended(2, playing=0)
-        host.post(api.Export(tmp_path / "talk.json"))
-        host.post(api.Export(tmp_path / "talk.srt"))
-        host.wait(lambda: len(host.of(api.Notice)) == 2)
+        export(host, tmp_path / "talk.json", tmp_path / "talk.srt")
     first, second = json.loads((tmp_path / "talk.json").read_text())["turns"]
     assert [word["text"] for word in first["words"]] == ["Good", "day", "to", "you."]
     assert [word["text"] for word in second["words"]] == ["Good", "day"]
@@ -352,9 +300,7 @@ def test_without_a_loudspeaker_a_reply_is_there_to_be_read_and_over_at_once(tmp_
         assert (ended.ending, ended.heard) == (api.Ending.COMPLETE, ended.reply)
         assert parts.voice.sessions == []  # nothing was mimed
         assert host.of(api.WordHeard) == []
-        host.post(api.Export(tmp_path / "talk.txt"))
-        host.post(api.Export(tmp_path / "talk.srt"))
-        host.wait(lambda: len(host.of(api.Notice)) == 2)
+        export(host, tmp_path / "talk.txt", tmp_path / "talk.srt")
     text = (tmp_path / "talk.txt").read_text()
     assert "Rubato: word word" in text
     assert "not heard" not in text
@@ -363,11 +309,10 @@ def test_without_a_loudspeaker_a_reply_is_there_to_be_read_and_over_at_once(tmp_
 
 def test_an_export_that_is_not_possible_is_told(tmp_path: Path) -> None:
     with hosting() as host:
-        for path in (tmp_path / "talk.pdf", tmp_path / "talk.txt", tmp_path / "talk.wav"):
-            host.post(api.Export(path))
+        for name in ("talk.pdf", "talk.txt", "talk.wav"):
+            host.post(api.Export(tmp_path / name))
         host.wait(lambda: len(host.of(api.Failed)) == 3)
-        messages = {event.message for event in host.of(api.Failed)}
-        assert messages == {
+        assert {event.message for event in host.of(api.Failed)} == {
             "A conversation cannot be written as '.pdf'.",
             "There is no conversation yet.",
             "There is no recording of this conversation.",
@@ -418,28 +363,21 @@ def test_a_fault_in_saving_does_not_keep_the_engine_running(
     assert threading.active_count() == before
 
 
-def test_stopping_mid_reply_ends_the_turn_and_every_thread() -> None:
+@pytest.mark.parametrize("released", [True, False])
+def test_stopping_mid_reply_ends_the_turn_and_every_thread(*, released: bool) -> None:
+    """Also where a part cannot be released."""
     before = threading.active_count()
-    host = Host(FakeParts(), Settings(audio=AudioSettings(hands_free=False)))
-    host.engine.start()
-    host.post(api.SendText("hi"))
-    host.wait(lambda: bool(host.of(api.ReplyDelta)))
-    host.engine.stop()
+    with hosting() as host:
+        host.post(api.SendText("hi"))
+        host.wait(lambda: bool(host.of(api.ReplyDelta)))
+        host.parts.loudspeakers[""].gone = not released
     assert isinstance(host.events[-1], api.Stopped)
-    assert host.of(api.TurnEnded)[0].ending is api.Ending.INTERRUPTED_BY_STOP
     assert threading.active_count() == before
     assert host.parts.loudspeakers[""].closed
     assert host.parts.microphones[""].closed
     assert host.parts.watch_closed
-
-
-def test_a_part_that_cannot_be_released_does_not_keep_the_engine_running() -> None:
-    before = threading.active_count()
-    with hosting() as host:
-        host.ask()
-        host.parts.loudspeakers[""].gone = True
-    assert isinstance(host.events[-1], api.Stopped)
-    assert threading.active_count() == before
+    if released:
+        assert host.of(api.TurnEnded)[0].ending is api.Ending.INTERRUPTED_BY_STOP
 
 
 def test_a_reply_given_up_is_not_computed_further() -> None:
@@ -531,20 +469,15 @@ def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_o
         assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", None)
 
 
-def begin_to_answer(host: Host) -> None:
-    """A spoken question, and the first sound of its answer."""
-    host.say_something()
-    host.wait(lambda: host.parts.loudspeakers[""].samples_written > WORD_SAMPLES)
-    host.parts.loudspeakers[""].play(WORD_SAMPLES)
-    host.wait(lambda: any(e.phase is api.Phase.SPEAKING for e in host.of(api.PhaseChanged)))
-
-
 def test_a_person_cut_off_who_just_goes_on_is_answered_to_all_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rules, "REACTION_S", 60.0)  # however slow this machine is
     with hosting(None, FREE) as host:
-        begin_to_answer(host)
+        host.say_something()
+        host.wait(lambda: host.parts.loudspeakers[""].samples_written > WORD_SAMPLES)
+        host.parts.loudspeakers[""].play(WORD_SAMPLES)
+        host.wait(lambda: any(e.phase is api.Phase.SPEAKING for e in host.of(api.PhaseChanged)))
         host.happen(vad.SpeechStarted(20_000, time.monotonic()))
         first = host.ended(1)
         assert (first.ending, first.said, first.heard) == (api.Ending.SUPERSEDED, "", "")
@@ -571,7 +504,9 @@ def test_what_a_short_interruption_said_is_shown_once_and_as_spoken() -> None:
 
 def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed() -> None:
     with hosting() as host:
-        microphone = host.listen()
+        host.post(api.PressTalk())
+        host.wait(lambda: any(e.phase is api.Phase.LISTENING for e in host.of(api.PhaseChanged)))
+        microphone = host.parts.microphones[""]
         microphone.hear(np.ones(16_000, np.float32))
         host.post(api.ChangeSetting("audio.muted", True))
         assert host.ended(1).ending is api.Ending.NOTHING_HEARD
@@ -579,3 +514,26 @@ def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed
         assert api.SettingChanged("audio.muted", True) in host.events
         host.post(api.PressTalk())
         host.wait(lambda: "The microphone is muted." in [e.message for e in host.of(api.Failed)])
+
+
+class FrozenParts(FakeParts):
+    """Every microphone that is opened fails soon, until `works` is set."""
+
+    works = False
+
+    def _microphone(self, name):
+        self.microphones[""] = HandMicrophone("frozen")
+        self.microphones[""].gone = not self.works
+        return self.microphones[""]
+
+
+def test_a_microphone_that_stays_frozen_is_given_up_until_the_person_talks() -> None:
+    parts = FrozenParts()
+    with hosting(parts) as host:
+        host.wait(lambda: len(host.failed(api.Part.MICROPHONE)) == 2)
+        host.ask("anything")
+        assert len(host.failed(api.Part.MICROPHONE)) == 2
+        parts.works = True
+        host.post(api.PressTalk())
+        host.post(api.ReleaseTalk())
+        assert host.ended(2).said == "hello there"

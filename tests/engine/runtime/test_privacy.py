@@ -87,29 +87,17 @@ def test_a_file_read_aloud_does_not_go_to_another_computer(
     assert KEPT_BACK in told
 
 
-def test_why_a_file_was_not_read_names_no_folder_to_another_computer(
+def test_why_a_file_was_not_read_names_no_folder_to_another_computer_and_what_follows_goes_there(
     scripted: ScriptedServer, tmp_path: Path
 ) -> None:
     with talking_to("http://models.example/v1", tmp_path) as host:
         assert str(tmp_path) in host.ask("read the file letter").heard
         host.ask("who wrote Hamlet")
-    assert str(tmp_path) not in json.dumps(scripted.requests)
-
-
-def test_what_follows_a_file_goes_to_another_computer_again(
-    scripted: ScriptedServer, tmp_path: Path
-) -> None:
-    with talking_to("http://models.example/v1", tmp_path) as host:
-        read_out(host)
-        host.ask("who wrote Hamlet")
         host.ask("and who wrote Faust")
-    assert [message["content"] for message in scripted.requests[-1]["messages"][1:]] == [
-        "read the file diary",
-        KEPT_BACK,
-        "who wrote Hamlet",
-        "William.",
-        "and who wrote Faust",
-    ]
+    assert str(tmp_path) not in json.dumps(scripted.requests)
+    told = [message["content"] for message in scripted.requests[-1]["messages"][1:]]
+    assert told[0::2] == ["read the file letter", "who wrote Hamlet", "and who wrote Faust"]
+    assert told[1::2] == [KEPT_BACK, "William."]
 
 
 def test_a_server_on_this_computer_knows_what_was_read(

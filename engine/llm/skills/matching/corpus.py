@@ -1,9 +1,9 @@
 """Example sentences for the recogniser's language model, expanded from the skills' own templates.
 
-Expanding them takes 5 s of CPU time, so they are kept in sentences.txt, and a test fails when
-that file is older than the templates: `python -m engine.llm.skills.matching.corpus` writes it
-again. Invariant: the same sentences in the same order every time; only lower-case words,
-apostrophes and spaces, numbers in words.
+Expanding them takes 5 s of CPU time, so they are kept in sentences.txt, and tests fail when that
+file is older than the templates: `python -m engine.llm.skills.matching.corpus` writes it again.
+Invariant: the same sentences in the same order every time; only lower-case words, apostrophes and
+spaces, numbers in words.
 """
 
 import re
@@ -39,16 +39,27 @@ def sentences() -> tuple[str, ...]:
 
 def expand() -> tuple[str, ...]:
     """What sentences() should return, expanded from the templates."""
-    skills = repertoire()
-    lists = _spoken_lists()
-    by_template = []
-    for expression in skills.templates(skills.intents).expressions():
-        pool = list(islice(sample_expression(expression, lists), _MAX_EXPANSIONS))
-        by_template.append(pool[:: -(-len(pool) // MAX_PER_TEMPLATE) or 1])  # spread evenly
-    # A template begins with its commonest words.
-    certain = chain(_conversions(), _counting(), (each[0] for each in by_template))
-    first = tuple(dict.fromkeys(filter(None, map(_spoken, certain))))
+    by_template = [
+        pool[:: -(-len(pool) // MAX_PER_TEMPLATE) or 1]  # spread evenly
+        for pool in _pools(_MAX_EXPANSIONS)
+    ]
+    first = beginning()
     return first + tuple(islice(_varied(by_template, first), MAX_SENTENCES - len(first)))
+
+
+def beginning() -> tuple[str, ...]:
+    """What expand() begins with, at once: sentences with every unit and number, and one of each
+    template, which begins with its commonest words.
+    """
+    certain = chain(_conversions(), _counting(), (pool[0] for pool in _pools(1)))
+    return tuple(dict.fromkeys(filter(None, map(_spoken, certain))))
+
+
+def _pools(most: int) -> Iterator[list[str]]:
+    """At most so many expansions of every template."""
+    skills, lists = repertoire(), _spoken_lists()
+    for expression in skills.templates(skills.intents).expressions():
+        yield list(islice(sample_expression(expression, lists), most))
 
 
 def _varied(by_template: Sequence[Sequence[str]], before: Iterable[str]) -> Iterator[str]:

@@ -13,25 +13,18 @@ from engine.audio.clips.wave_file import WaveFile
 PCM = np.full(800, 0.5, np.float32)
 
 
-@pytest.fixture
-def lenient_umask() -> "object":
-    before = os.umask(0o000)
-    yield
-    os.umask(before)
-
-
-def mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
-@pytest.mark.usefixtures("lenient_umask")
 def test_only_its_owner_may_read_it_while_it_grows_and_after(tmp_path: Path) -> None:
-    file = WaveFile(tmp_path / "talk.wav", 8_000)
-    file.append(PCM)
-    assert mode(file.partial) == 0o600
-    file.close()
-    assert mode(tmp_path / "talk.wav") == 0o600
+    before = os.umask(0o000)
+    try:
+        file = WaveFile(tmp_path / "talk.wav", 8_000)
+        file.append(PCM)
+        modes = [stat.S_IMODE(file.partial.stat().st_mode)]
+        file.close()
+    finally:
+        os.umask(before)
+    modes.append(stat.S_IMODE((tmp_path / "talk.wav").stat().st_mode))
+    assert modes == [0o600] * 2
 
 
 def test_no_two_have_one_temporary_name_and_each_is_a_whole_file_at_any_time(

@@ -52,52 +52,31 @@ class Room:
         self.found = found
 
 
-def test_nothing_is_looked_at_while_nothing_changes() -> None:
+def test_a_change_of_the_list_is_told_once_and_only_when_the_look_is_done() -> None:
     room = Room()
     watch = room.watch()
     assert [watch.poll() for _ in range(5)] == [None] * 5
-    assert room.looks == []
-
-
-def test_a_change_is_told_once_and_only_when_the_look_is_done() -> None:
-    room = Room()
-    watch = room.watch()
-    room.change(NEW)
-    assert watch.poll() is None
-    room.looks[0].ready = True
-    assert watch.poll() == NEW
-    assert watch.poll() is None
-
-
-def test_a_change_that_leaves_the_list_alone_is_not_told() -> None:
-    room = Room()
-    watch = room.watch()
+    assert room.looks == []  # nothing has changed
     for expected in (NEW, None):
         room.change(NEW)
-        watch.poll()
+        assert watch.poll() is None
         room.looks[-1].ready = True
         assert watch.poll() == expected
+        assert watch.poll() is None
 
 
-def test_a_change_during_a_look_starts_another() -> None:
+def test_a_change_during_a_look_starts_another_and_closing_ends_it() -> None:
     room = Room()
     watch = room.watch()
-    room.change(OLD)
-    watch.poll()
-    room.change(NEW)
-    watch.poll()
-    assert room.looks[0].cancelled
-    room.looks[1].ready = True
-    assert watch.poll() == NEW
-
-
-def test_closing_ends_a_look() -> None:
-    room = Room()
-    watch = room.watch()
-    room.change(NEW)
-    watch.poll()
+    for found in (OLD, NEW, OLD):
+        room.change(found)
+        watch.poll()
+        if found is NEW:
+            room.looks[1].ready = True
+            assert watch.poll() == NEW
+    assert [look.cancelled for look in room.looks] == [True, False, False]
     watch.close()
-    assert room.looks[0].cancelled
+    assert room.looks[2].cancelled
 
 
 @pytest.mark.slow

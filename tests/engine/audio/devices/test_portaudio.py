@@ -1,7 +1,5 @@
 """The real device path, on a sound card that exists only for the test."""
 
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from engine.audio.base import Loudspeaker, Microphone, Pcm
 from engine.audio.devices import portaudio, stream
 from engine.errors import DeviceError
 from tests.engine.audio.tone import sine
+from tests.fresh_python import prints
 from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio, virtual_audio
 
 RATE = 48_000
@@ -104,12 +103,10 @@ class TestOnACard:
         assert np.abs(heard[-2000:-600]).max() == pytest.approx(0.15, abs=0.01)
         assert np.abs(np.diff(heard)).max() <= LOUDEST_STEP
 
-    def test_an_unknown_name_says_what_there_is(self, shared_card: VirtualAudio) -> None:
+    def test_devices_are_known_by_name(self, shared_card: VirtualAudio) -> None:
         with pytest.raises(DeviceError, match="'Theremin' is not connected") as caught:
             portaudio.open_microphone("Theremin")
         assert MICROPHONE in caught.value.hint
-
-    def test_devices_are_known_by_name(self, shared_card: VirtualAudio) -> None:
         found = portaudio.devices()
         assert {SPEAKER, HEADSET} <= set(found.loudspeakers)
         assert MICROPHONE in found.microphones
@@ -149,22 +146,20 @@ class TestOnABrokenCard:
         """A device that has just been opened may stand still for longer (test_stream.py)."""
         monkeypatch.setattr(stream, "_SETTLED_S", 0.0)
 
-    def test_a_crashed_sound_server_is_told_with_advice(self, card: VirtualAudio) -> None:
-        microphone = portaudio.open_microphone()
+    def test_a_crashed_sound_server_is_told_with_advice_and_nothing_lost_comes_back(
+        self, card: VirtualAudio
+    ) -> None:
+        default, named = portaudio.open_microphone(), portaudio.open_microphone(MICROPHONE)
         card.crash()
-        assert _seconds_until_lost(microphone.read) < NOTICED_S
-        microphone.close()
+        assert _seconds_until_lost(default.read) < NOTICED_S
+        default.close()
+        portaudio.refresh()
+        with pytest.raises(DeviceError, match="has gone"):
+            _hear(named, 0.2)
+        named.close()
         with pytest.raises(DeviceError, match="No microphone was found") as caught:
             portaudio.open_microphone()
         assert "pactl info" in caught.value.hint
-
-    def test_a_lost_device_does_not_come_back_with_a_refresh(self, card: VirtualAudio) -> None:
-        microphone = portaudio.open_microphone(MICROPHONE)
-        card.crash()
-        portaudio.refresh()
-        with pytest.raises(DeviceError, match="has gone"):
-            _hear(microphone, 0.2)
-        microphone.close()
 
 
 @pytest.mark.device
@@ -183,7 +178,8 @@ def test_a_device_plugged_in_later_can_be_opened(tmp_path: Path) -> None:
     portaudio.refresh()
 
 
-def test_a_missing_sound_library_is_told_with_its_package(tmp_path: Path) -> None:
+def test_a_missing_sound_library_is_told_with_its_package_once_it_is_needed(tmp_path: Path) -> None:
+    """Not when the audio part is imported: many who do that open no device."""
     # What sounddevice does at import on a machine without libportaudio.
     (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')\n")
     program = (
@@ -193,16 +189,7 @@ def test_a_missing_sound_library_is_told_with_its_package(tmp_path: Path) -> Non
         "try: portaudio.open_microphone()\n"
         "except DeviceError as error: print(error)\n"
     )
-    said = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
+    before = "import sys, engine.audio.devices.portaudio\nassert 'sounddevice' not in sys.modules\n"
+    said = prints(before + program)
     assert "PortAudio is not installed" in said
     assert "libportaudio2" in said
-
-
-def test_importing_the_audio_part_opens_nothing() -> None:
-    program = "import sys, engine.audio.devices.portaudio; print('sounddevice' in sys.modules)"
-    said = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
-    assert said.strip() == "False"

@@ -44,20 +44,16 @@ def silent(more: bool = False) -> Played:
     return Played(NOTHING, SAMPLE_RATE, more)
 
 
-def test_without_a_canceller_the_microphone_passes_at_once() -> None:
+def test_without_a_canceller_or_a_reply_the_microphone_passes_at_once() -> None:
     near = NearEnd(Passthrough(), SAMPLE_RATE)
-    heard = noise(777)
+    heard = noise(5 * TICK)
     np.testing.assert_array_equal(near.push(heard, Played(heard, SAMPLE_RATE, True)), heard)
     assert not near.settled
-
-
-def test_while_nothing_is_played_the_canceller_rests() -> None:
     watcher = Watcher()
     near = NearEnd(watcher, SAMPLE_RATE)
-    heard = noise(5 * TICK)
     out = [near.push(heard[i : i + TICK], silent()) for i in range(0, len(heard), TICK)]
     np.testing.assert_array_equal(np.concatenate(out), heard)
-    assert not watcher.heard
+    assert not watcher.heard  # it rests
 
 
 def echoed(near: NearEnd, played: Pcm, *, delay: int, tick: int = TICK) -> list[Pcm]:
@@ -88,9 +84,13 @@ def test_double_talk_is_told_once_the_delay_is_known_and_while_something_sounds(
     assert not near.double_talk
     echoed(near, noise(4 * SAMPLE_RATE), delay=480)
     assert near.double_talk
+    assert near.sounding
     for _ in range(int(TAIL_S * 50) + 2):
         near.push(noise(TICK), silent())
     assert not near.double_talk
+    assert not near.sounding
+    heard = noise(TICK)  # passes again
+    np.testing.assert_array_equal(near.push(heard, silent())[-TICK // 2 :], heard[-TICK // 2 :])
 
 
 def test_every_sample_comes_out_however_often_one_looks() -> None:
@@ -99,19 +99,6 @@ def test_every_sample_comes_out_however_often_one_looks() -> None:
         out = echoed(near, noise(SAMPLE_RATE), delay=480, tick=tick)
         given = tick * len(out)
         assert given - FRAME <= sum(map(len, out)) <= given
-
-
-def test_after_the_reply_and_its_tail_the_microphone_passes_again() -> None:
-    watcher = Watcher()
-    near = NearEnd(watcher, SAMPLE_RATE)
-    echoed(near, noise(SAMPLE_RATE), delay=480)
-    near.push(noise(TICK), silent())
-    assert near.sounding
-    for _ in range(int(TAIL_S * 50) + 1):
-        near.push(noise(TICK), silent())
-    assert not near.sounding
-    heard = noise(TICK)
-    np.testing.assert_array_equal(near.push(heard, silent())[-TICK // 2 :], heard[-TICK // 2 :])
 
 
 def test_what_was_heard_never_waits_long_for_what_was_played() -> None:
@@ -139,13 +126,13 @@ def apart(heard: Pcm, given: Pcm) -> int:
 def test_a_delay_that_creeps_is_followed_without_a_new_beginning() -> None:
     watcher = Watcher()
     near = NearEnd(watcher, SAMPLE_RATE)
-    played, heard = creeping(100, ppm=100)
+    played, heard = creeping(60, ppm=100)
     for start in range(0, len(heard) - TICK, TICK):
         block = slice(start, start + TICK)
         near.push(heard[block], Played(played[block], SAMPLE_RATE, more=True))
     assert watcher.resets == 1
     last = (np.concatenate(part[-100:]) for part in (watcher.heard, watcher.played))
-    assert abs(apart(*last) - EARLY_S * SAMPLE_RATE) <= 2  # it crept by 160
+    assert abs(apart(*last) - EARLY_S * SAMPLE_RATE) <= 2  # it crept by 96
 
 
 def test_where_clocks_count_apart_nothing_is_lost_to_the_canceller_nor_given_twice() -> None:
@@ -179,15 +166,9 @@ def fed(heard: Pcm, played: Pcm) -> int | None:
     return estimator.delay
 
 
-def test_a_delay_is_found_under_noise_as_loud_as_the_echo() -> None:
+def test_a_delay_is_found_under_noise_as_loud_as_the_echo_and_none_in_what_is_no_echo() -> None:
     played = noise(3 * SAMPLE_RATE)
     heard = np.concatenate([np.zeros(2000, np.float32), played])[: len(played)]
     assert fed(heard + noise(len(heard), seed=2), played) == 2000
-
-
-def test_of_sounds_that_have_nothing_in_common_no_delay_is_claimed() -> None:
     assert fed(noise(10 * SAMPLE_RATE, seed=3), noise(10 * SAMPLE_RATE, seed=4)) is None
-
-
-def test_of_silence_no_delay_is_claimed() -> None:
-    assert fed(noise(3 * SAMPLE_RATE), np.zeros(3 * SAMPLE_RATE, np.float32)) is None
+    assert fed(played, np.zeros(3 * SAMPLE_RATE, np.float32)) is None

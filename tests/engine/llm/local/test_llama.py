@@ -59,21 +59,11 @@ def test_one_token_is_computed_for_each_piece(load, asked, situation):
     while len(counts) < 6:
         if text([next(reply)]):
             counts.append(model._llama.n_tokens)
-    reply.close()
-    assert counts == list(range(counts[0], counts[0] + 6))
-    assert model.info.name == "llama"
-    assert model.info.detail == "tiny"
-
-
-def test_closing_the_reply_computes_no_further_token_and_the_next_is_whole(load, asked, situation):
-    model = load(ENDS)
-    reply = model.reply(asked, situation)
-    while not text([next(reply)]):
-        pass
     evaluated = count_evaluated(model)
     reply.close()
     assert evaluated == []
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    assert counts == list(range(counts[0], counts[0] + 6))
+    assert (model.info.name, model.info.detail) == ("llama", "tiny")
 
 
 def test_temperature_and_system_prompt_change_without_loading(load, asked, situation):
@@ -90,23 +80,24 @@ def test_temperature_and_system_prompt_change_without_loading(load, asked, situa
     assert "Be brief." in model._next_prompt((), "x")
 
 
-def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, situation):
-    model = load(context_tokens=512)
-    question = [Message(Role.USER, "x" * 100)]
-    reply = model.reply(question, situation)
+def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, asked, situation):
+    model = load(ENDS)
+    reply = model.reply([Message(Role.USER, "x" * 100)], situation)
     assert next(reply) == TextDelta("")
     reply.close()
     assert 0 < model._llama.n_tokens <= llama.CPU_SLICE_TOKENS
+    assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
-def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked):
+@pytest.mark.parametrize(("heard", "cut"), [("William Shakespeare.", False), ("William", True)])
+def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked, heard, cut):
     model = load(ENDS)
-    first = text(model.reply(asked, situation))
-    said = [*asked, Message(Role.ASSISTANT, first)]
+    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    said = [*asked, Message(Role.ASSISTANT, heard, interrupted=cut)]
     list(model.warm(said))
     assert list(model.warm(said)) == []  # it is ready
     evaluated = count_evaluated(model)
-    assert text(model.reply([*said, Message(Role.USER, "Why?")], situation)) == first
+    assert text(model.reply([*said, Message(Role.USER, "Why?")], situation)).startswith("William")
     assert sum(evaluated) < 40  # not the system prompt and the first question again
 
 
@@ -139,16 +130,6 @@ def test_getting_ready_can_be_given_up_and_loses_nothing(load, situation, asked)
     assert done + sum(evaluated) == model._llama.n_tokens
 
 
-def test_a_reply_that_was_cut_is_read_as_it_was_heard(load, situation, asked):
-    model = load(ENDS)
-    list(model.reply(asked, situation))
-    history = [*asked, Message(Role.ASSISTANT, "William", interrupted=True)]
-    list(model.warm(history))
-    evaluated = count_evaluated(model)
-    text(model.reply([*history, Message(Role.USER, "Who?")], situation))
-    assert sum(evaluated) < 30
-
-
 def test_an_endless_model_stops_at_the_end_of_its_context(load, asked, situation):
     said = text(load(context_tokens=256).reply(asked, situation))
     assert said.startswith("one two three four one")
@@ -167,13 +148,6 @@ def test_old_turns_are_dropped_when_the_context_is_full_but_no_message_is_cut(lo
     assert text(model.reply(history, situation)) == "William Shakespeare."
 
 
-def test_a_template_without_a_system_role_gets_the_prompt_in_the_first_question(
-    load, asked, situation
-):
-    model = load(ENDS, NO_SYSTEM)
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
-
-
 def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
     load, asked, situation
 ):
@@ -183,10 +157,17 @@ def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
             list(said)
 
 
-def test_a_thought_the_template_has_begun_is_not_spoken(load, asked, situation):
-    follows = {"<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
-    template = "{% for m in messages %}{{ m.content }}{% endfor %}<think>"
-    assert text(load(follows, template).reply(asked, situation)) == "Yes."
+THINKS = {"<think>": "Hm.", "Hm.": "</think>", "</think>": "Yes."}
+THINKING = "{% for m in messages %}{{ m.content }}{% endfor %}<think>"
+
+
+@pytest.mark.parametrize(
+    ("follows", "template", "said"),
+    [(THINKS, THINKING, "Yes."), (ENDS, NO_SYSTEM, "William Shakespeare.")],
+    ids=["it has begun a thought, which is not spoken", "it has no system role"],
+)
+def test_a_template_may_have_its_own_way(load, asked, situation, follows, template, said):
+    assert text(load(follows, template).reply(asked, situation)) == said
 
 
 def test_a_tool_is_called_and_its_result_answered(load, asked, situation):
@@ -209,36 +190,33 @@ def settings(model) -> LanguageModelSettings:
     return LanguageModelSettings(engine="llama", model=str(model))
 
 
+def cut_short(kept):
+    return lambda make: make().read_bytes()[: max(8, int(kept * make().stat().st_size))]
+
+
 @pytest.mark.parametrize(
-    ("name", "refusal"),
+    ("content", "refusal"),
     [
-        ("gone.gguf", r"no readable model file .*gone\.gguf"),
-        (None, "No language model file"),
-        ("", "no readable model file"),  # the folder
-        ("song.mp3", r"song\.mp3 is not a GGUF"),
+        (lambda make: None, r"no readable model file .*the\.gguf"),
+        (lambda make: b"ID3" * 100, r"the\.gguf is not a GGUF"),
+        (lambda make: make(template="").read_bytes(), "no chat template"),
+        (lambda make: make(template="{% if %}").read_bytes(), "chat template of the"),
+        *((cut_short(kept), r"the\.gguf could not be loaded") for kept in (0.001, 0.5, 0.99)),
     ],
+    ids=["none", "a song", "no template", "a wrong template", "a head", "a half", "nearly all"],
 )
-def test_what_is_no_model_is_named(skills, tmp_path, name, refusal):
-    (tmp_path / "song.mp3").write_bytes(b"ID3" * 100)
+def test_what_is_no_model_that_can_be_used_is_named(skills, tmp_path, make_gguf, content, refusal):
+    path = tmp_path / "the.gguf"
+    if written := content(make_gguf):
+        path.write_bytes(written)
     with pytest.raises(ModelError, match=refusal):
-        llama.open_file(settings("" if name is None else tmp_path / name), skills)
-
-
-@pytest.mark.parametrize(
-    ("template", "refusal"), [("", "no chat template"), ("{% if %}", "chat template of tiny")]
-)
-def test_a_model_without_a_usable_chat_template_is_refused(skills, make_gguf, template, refusal):
-    with pytest.raises(ModelError, match=refusal):
-        llama.open_file(settings(make_gguf(template=template)), skills)
-
-
-@pytest.mark.parametrize("kept", [0.001, 0.5, 0.99])
-def test_a_file_cut_short_is_named(skills, tmp_path, make_gguf, kept):
-    whole = make_gguf().read_bytes()
-    path = tmp_path / "half.gguf"
-    path.write_bytes(whole[: max(8, int(len(whole) * kept))])
-    with pytest.raises(ModelError, match=r"half\.gguf could not be loaded"):
         llama.open_file(settings(path), skills)
+
+
+@pytest.mark.parametrize(("model", "refusal"), [("", "No language"), (".", "no readable model")])
+def test_no_file_and_a_folder_are_refused(skills, model, refusal):
+    with pytest.raises(ModelError, match=refusal):
+        llama.open_file(settings(model), skills)
 
 
 def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch):

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from engine.llm.local import llama, trial
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.conftest import write_gguf
 from tests.engine.llm.replies import text
+from tests.fresh_python import prints
 
 TWO_THOUSAND_MILLION = str(2**31 - 1)
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}
@@ -73,33 +73,31 @@ def good(folder: Path, name: str = "good.gguf") -> Path:
     return folder / name
 
 
-def test_a_new_file_is_checked_tried_and_loaded_and_answers(load, tmp_path, asked, situation):
-    assert load(good(tmp_path)) == ["Checking", "Trying", "Loading"]
+def test_a_new_file_is_checked_tried_and_loaded_and_the_next_time_loaded_at_once(
+    load, tmp_path, asked, situation
+):
+    path = good(tmp_path)
+    assert load(path) == ["Checking", "Trying", "Loading"]
     assert text(load.loaded[0].reply(asked, situation)) == "William Shakespeare."
+    assert load(path) == ["Loading"]
 
 
 @pytest.mark.parametrize(
     "fault",
     ["0", *(long(fault) for fault in ("no byte tokens", "duplicate tokens", TWO_THOUSAND_MILLION))],
 )
-def test_a_file_that_makes_llama_cpp_crash_is_told_and_not_loaded(load, tmp_path, data, fault):
-    path = tmp_path / "bad.gguf"
-    write_gguf(path, fault=fault)
-    for _ in range(2 if fault == "0" else 1):  # nothing of it is taken for a pass
-        watcher = Watcher()
-        with pytest.raises(ModelError, match=r"bad\.gguf was not loaded.* crash \(") as caught:
-            load(path, watcher)
-        assert caught.value.hint
-        assert list(watcher.told) == ["Checking", "Trying"]
-    assert not (data / trial.RECORD).exists()
-
-
-def test_what_lies_in_the_current_folder_passes_nothing(load, tmp_path, monkeypatch):
-    write_gguf(tmp_path / "bad.gguf", fault="0")
-    (tmp_path / "psutil.py").write_text("raise SystemExit(0)")
+def test_a_file_that_makes_llama_cpp_crash_is_told_and_not_loaded(
+    load, tmp_path, data, monkeypatch, fault
+):
+    write_gguf(tmp_path / "bad.gguf", fault=fault)
+    (tmp_path / "psutil.py").write_text("raise SystemExit(0)")  # what lies about passes nothing
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match="crash"):
-        load(Path("bad.gguf"))
+    watcher = Watcher()
+    with pytest.raises(ModelError, match=r"bad\.gguf was not loaded.* crash \(") as caught:
+        load(Path("bad.gguf"), watcher)
+    assert caught.value.hint
+    assert list(watcher.told) == ["Checking", "Trying"]
+    assert not (data / trial.RECORD).exists()
 
 
 def test_an_ordinary_fault_is_told_as_it_is_without_loading_here(load, tmp_path):
@@ -110,12 +108,6 @@ def test_an_ordinary_fault_is_told_as_it_is_without_loading_here(load, tmp_path)
         load(path, watcher)
     assert "cut short" in caught.value.hint
     assert list(watcher.told) == ["Checking", "Trying"]
-
-
-def test_a_file_that_passed_is_loaded_at_once_the_next_time(load, tmp_path):
-    path = good(tmp_path)
-    load(path)
-    assert load(path) == ["Loading"]
 
 
 @pytest.fixture
@@ -172,26 +164,20 @@ def test_the_record_does_not_grow_for_ever(tries, tmp_path, data, monkeypatch):
     assert kept == ["2.gguf", "3.gguf", "4.gguf"]
 
 
-@pytest.fixture
-def others():
-    """Processes of other tests, such as their sound server."""
-    return psutil.Process().children()
-
-
-def test_a_trial_without_end_is_ended(load, tmp_path, monkeypatch, others):
-    monkeypatch.setattr(trial, "BASE_S", 0.0)
-    with pytest.raises(ModelError, match="no answer on trial within 0 seconds"):
-        load(good(tmp_path))
-    assert psutil.Process().children() == others
-
-
 @pytest.mark.parametrize("doing", [long("Checking"), "Trying", long("Loading")])
-def test_loading_can_be_cancelled_and_begun_again(load, tmp_path, doing, others):
+def test_loading_can_be_cancelled_and_a_trial_without_end_is_ended(
+    load, tmp_path, monkeypatch, doing
+):
+    others = psutil.Process().children()  # of other tests, such as their sound server
     path = good(tmp_path)
     with pytest.raises(Cancelled):
         load(path, Watcher(until=doing))
     assert psutil.Process().children() == others
-    assert load(path)[-1] == "Loading"
+    if doing != "Loading":
+        monkeypatch.setattr(trial, "BASE_S", 0.0)
+        with pytest.raises(ModelError, match="no answer on trial within 0 seconds"):
+            load(path)
+        assert psutil.Process().children() == others
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no such limits")
@@ -211,12 +197,4 @@ def test_the_child_is_bounded_in_memory_and_time_and_leaves_no_core():
         "except MemoryError:\n"
         "    print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("refused\n", "")
-
-
-def test_the_child_tells_an_error_and_nothing_that_a_library_prints(tmp_path):
-    order = {"limit_s": 60, "engine": "llama", "model": str(tmp_path / "none.gguf")}
-    done = subprocess.run(trial.COMMAND, input=json.dumps(order), capture_output=True, text=True)
-    assert done.returncode == trial.FAILED
-    assert json.loads(done.stdout).keys() == {"message", "hint"}
+    assert prints(program) == "refused"

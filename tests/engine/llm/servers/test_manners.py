@@ -9,56 +9,24 @@ from engine.llm.base import Retraction, StillLoading, TextDelta, ThoughtDelta
 from engine.llm.servers import server
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
-from tests.engine.llm.scripted_server import ScriptedServer, begin, begin_events, calls, event, says
+from tests.engine.llm.scripted_server import (
+    DONE,
+    begin_events,
+    calls,
+    chunk,
+    content,
+    event,
+    says,
+    sends,
+)
 
 ANSWER = "The Thames."
 THOUGHT = "The user asks."
 
 
-@pytest.fixture
-def scripted():
-    scripted = ScriptedServer()
-    yield scripted
-    scripted.stop()
-
-
-@pytest.fixture
-def answer_to(scripted, connect, asked, situation):
-    """answer_to(script...): what the server's answers make of the question."""
-    model = connect(scripted.address)
-
-    def answer(*script):
-        scripted.script = [*script]
-        return list(model.reply(asked, situation))
-
-    return answer
-
-
-def sends(*parts: bytes | dict, kind: str = "text/event-stream"):
-    """An answer of these events, or bytes as they are."""
-
-    def answer(handler):
-        begin(handler, 200, kind)
-        for part in parts:
-            raw = part if isinstance(part, bytes) else b"data: %s\n\n" % json.dumps(part).encode()
-            handler.wfile.write(raw)
-
-    return answer
-
-
-def chunk(delta: object = None, reason: object = None, **more: object) -> dict:
-    choice = {"index": 0, "delta": {} if delta is None else delta, "finish_reason": reason}
-    return {"id": "x", "choices": [choice], **more}
-
-
-def content(words: object, reason: object = None) -> dict:
-    return chunk({"content": words}, reason)
-
-
 TEXT = content(ANSWER)
 HALVES = content("The "), content("Thames.")
 STOP = chunk({}, "stop")
-DONE = b"data: [DONE]\n\n"
 USAGE = {"usage": {"total_tokens": 3}}
 WITHOUT_DELTA = {"choices": [{"index": 0, "finish_reason": "stop"}]}
 OTHER_CHOICE = {"choices": [{"index": 1, "delta": {"content": "Other."}}]}
@@ -154,8 +122,7 @@ def test_half_a_character_in_a_call_does_not_keep_the_next_request_from_being_se
         {"reasoning": THOUGHT, "reasoning_details": [{"text": THOUGHT}]},
         {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]}]},
         {"content": [{"type": "reasoning", "text": THOUGHT}, {"type": "text", "text": ""}]},
-        {"content": f"<thought>{THOUGHT}</thought>"},
-        {"content": f"analysis{THOUGHT}assistantfinal"},
+        {"content": f"<thought>{THOUGHT}</thought>"},  # of all the marks in test_tags.py
     ],
     ids=str,
 )
@@ -180,17 +147,9 @@ def test_a_thought_that_the_prompt_began_is_taken_back_once(answer_to):
 ASKS_FOR_TIME = '{"name": "tell_time", "arguments": {}}'
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        f"[TOOL_CALLS][{ASKS_FOR_TIME}]",
-        "<tool_call>\n<function=tell_time>\n</function>\n</tool_call>",
-        "<function=tell_time>{}</function>",
-        ASKS_FOR_TIME,
-        "<|channel|>commentary to=functions.tell_time <|constrain|>json<|message|>{}<|call|>",
-    ],
-)
-def test_a_call_written_as_text_is_carried_out(scripted, answer_to, call):
+def test_a_call_written_as_text_is_carried_out(scripted, answer_to):
+    """All the ways to write one are in test_tags.py and test_tagged_calls.py."""
+    call = "<tool_call>\n<function=tell_time>\n</function>\n</tool_call>"
     assert text(answer_to(says(*call), says("Noon."))) == "Noon."
     assert scripted.requests[1]["messages"][-1]["content"].startswith("It's 3:45 PM.")
 
@@ -260,13 +219,11 @@ def quick(monkeypatch):
     monkeypatch.setattr(server, "LONGEST_RETRY_S", 0.02)
 
 
-def busy(handler):
-    begin(handler, 503, "text/html", Retry_After="1")
-    handler.wfile.write(b"<html>later</html>")
+BUSY = sends(b"<html>later</html>", status=503, kind="text/html", Retry_After="1")
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("answer", [LOADS, busy])
+@pytest.mark.parametrize("answer", [LOADS, BUSY])
 def test_a_server_that_loads_its_model_is_asked_again(scripted, answer_to, answer):
     deltas = answer_to(answer, answer, says(ANSWER))
     assert text(deltas) == ANSWER
@@ -281,14 +238,12 @@ def test_a_server_that_loads_for_too_long_is_given_up(answer_to, monkeypatch):
         answer_to(LOADS)
 
 
-def test_nobody_has_to_wait_while_a_server_loads(scripted, connect, asked, situation):
-    scripted.script = [LOADS, says(ANSWER)]
-    model = connect(scripted.address)
-    reply = model.reply(asked, situation)
+def test_nobody_has_to_wait_while_a_server_loads(reply_of, answer_to):
+    reply = reply_of(LOADS, says(ANSWER))
     while next(reply) != StillLoading():
         pass
     reply.close()
-    assert text(ask(model, asked, situation)) == ANSWER
+    assert text(answer_to()) == ANSWER
 
 
 @pytest.mark.usefixtures("quick")
@@ -299,14 +254,13 @@ def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, sit
     assert text(ask(connect(scripted.address, model=""), asked, situation)) == ANSWER
 
 
-def test_a_stream_is_begun_before_the_next_word_has_come(scripted, connect, asked, situation):
+def test_a_stream_is_begun_before_the_next_word_has_come(scripted, reply_of):
     def waits(handler):
         begin_events(handler)
         event(handler, {"content": "The river"})
         scripted.released.wait(20)
 
-    scripted.script = [waits]
-    reply = connect(scripted.address).reply(asked, situation)
+    reply = reply_of(waits)
     said = ""
     while not said:
         said = text([next(reply)])

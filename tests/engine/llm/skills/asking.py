@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from random import randint
+from typing import Any
 
 import pytest
 
-from engine.llm.base import Message, Role, Situation
+from engine.llm.base import ChooseVoice, Message, Role, Situation
 from engine.llm.skills.matching.intent import Answer, Occasion
 from engine.llm.skills.matching.matcher import matcher
 
@@ -17,21 +19,30 @@ HERE = Situation(rate=None, volume=0.5, voice="", voices=())
 ELSEWHERE = Answer("A language model said this.")  # where no skill is sure
 
 
-def asked(
+def understood(
     *said: str,
     here: Situation = HERE,
     now: datetime = NOW,
     draw: Callable[[int, int], int] = randint,
-) -> Answer:
-    """The answer to the last of these sentences."""
+) -> tuple[str, Answer]:
+    """The intent of the last of these sentences, empty where no skill is sure, and the answer."""
     history: list[Message] = []
-    answer = ELSEWHERE
+    intent, answer = "", ELSEWHERE
     for sentence in said:
         history = [*history, Message(Role.USER, sentence)]
-        occasion = Occasion(lambda: now, lambda: here, Path("/nowhere"), history, draw)
-        answer = matcher().answer(sentence, occasion, certain_only=True) or ELSEWHERE
+        occasion = Occasion(lambda: now, lambda here=here: here, Path("/nowhere"), history, draw)
+        found = matcher().understand(sentence, occasion, certain_only=True)
+        intent, answer = (found.intent.name, found.answer) if found else ("", ELSEWHERE)
         history = [*history, Message(Role.ASSISTANT, answer.text)]
-    return answer
+        for action in answer.actions:
+            if isinstance(action, ChooseVoice):
+                here = replace(here, voice=action.name, voice_before=here.voice)
+    return intent, answer
+
+
+def asked(*said: str, **circumstances: Any) -> Answer:
+    """The answer to the last of these sentences."""
+    return understood(*said, **circumstances)[1]
 
 
 def in_zone(patch: pytest.MonkeyPatch, name: str) -> Iterator[None]:

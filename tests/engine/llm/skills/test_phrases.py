@@ -6,18 +6,15 @@ of a certain trade or age would talk.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from engine.llm.base import ChooseVoice, Message, Role, Situation, Timer
-from engine.llm.skills.matching.intent import Answer, Occasion
-from engine.llm.skills.matching.matcher import matcher
+from engine.llm.base import Situation, Timer
 from engine.llm.skills.matching.repertoire import repertoire
-from tests.engine.llm.skills.asking import in_zone
+from tests.engine.llm.skills.asking import in_zone, understood
 
 TABLES = sorted(Path(__file__).with_name("phrases").glob("*.txt"))
 SITUATION = Situation(
@@ -28,7 +25,6 @@ SITUATION = Situation(
     timers=(Timer("pasta", 250.0, number=1, seconds=480), Timer("", 10.0, number=2, seconds=60)),
 )
 PRECISION = 0.99  # of the sentences that a skill takes, that are its own
-ELSEWHERE = "That is for a language model."  # what one is taken to answer to what skills leave
 
 
 @dataclass(frozen=True)
@@ -77,26 +73,8 @@ def skill_of() -> dict[str, str]:
 @cache
 def heard(said: tuple[str, ...]) -> tuple[str, str]:
     """(the skill that takes the last sentence, '-' for none; its answer and actions)."""
-    history: list[Message] = []
-    understood = None
-    here = SITUATION
-    for sentence in said:
-        history.append(Message(Role.USER, sentence))
-        occasion = Occasion(
-            now=lambda: datetime(2026, 1, 5, 15, 45),
-            situation=lambda here=here: here,
-            documents=Path("/nowhere"),
-            history=history,
-            draw=lambda low, _high: low,
-        )
-        understood = matcher().understand(sentence, occasion, certain_only=True)
-        answer = understood.answer if understood else Answer(ELSEWHERE)
-        history = [*history, Message(Role.ASSISTANT, answer.text)]
-        for action in answer.actions:
-            if isinstance(action, ChooseVoice):
-                here = replace(here, voice=action.name, voice_before=here.voice)
-    skill = skill_of()[understood.intent.name] if understood else "-"
-    return skill, f"{answer.text} {answer.actions}"
+    intent, answer = understood(*said, here=SITUATION, draw=lambda low, _high: low)
+    return skill_of().get(intent, "-"), f"{answer.text} {answer.actions}"
 
 
 def is_right(row: Row) -> bool:

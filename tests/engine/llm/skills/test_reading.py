@@ -15,14 +15,20 @@ def documents(tmp_path):
 
 
 @pytest.fixture
-def ask(documents):
+def pieces(documents):
+    """pieces(said): the answer as it is given out."""
     skills = Skills(now=lambda: datetime(2026, 1, 5), documents=documents)
 
-    def say(text: str) -> str:
-        deltas = skills.reply([Message(Role.USER, text)], pytest.fail)
-        return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+    def answer(said: str) -> list[str]:
+        deltas = skills.reply([Message(Role.USER, said)], pytest.fail)
+        return [delta.text for delta in deltas if isinstance(delta, TextDelta)]
 
-    return say
+    return answer
+
+
+@pytest.fixture
+def ask(pieces):
+    return lambda said: "".join(pieces(said))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +72,6 @@ def test_nothing_outside_the_documents_is_read(ask, documents, tmp_path, said):
 def test_a_link_inside_the_documents_is_read(ask, documents):
     (documents / "notes of monday.txt").write_text("Buy milk.", encoding="utf-8")
     (documents / "today.txt").symlink_to(documents / "notes of monday.txt")
-
     assert ask("read the file today") == "Buy milk."
 
 
@@ -94,12 +99,8 @@ def test_a_file_that_cannot_be_read_aloud_is_explained(ask, documents, name, con
     assert words in ask(f"read the file {name.format(documents=documents)}")
 
 
-def test_a_long_text_is_read_to_its_end_in_pieces(documents):
-    skills = Skills(now=lambda: datetime(2026, 1, 5), documents=documents)
+def test_a_long_text_is_read_to_its_end_in_pieces(pieces):
     text = "One more sentence here. " * 500
-
-    reply = skills.reply([Message(Role.USER, f"read this text: {text}")], pytest.fail)
-    pieces = [delta.text for delta in reply if isinstance(delta, TextDelta)]
-
-    assert "".join(pieces) == text.strip()
-    assert len(pieces) > 10
+    read = pieces(f"read this text: {text}")
+    assert "".join(read) == text.strip()
+    assert len(read) > 10

@@ -1,12 +1,9 @@
 import time
 from dataclasses import replace
-from datetime import datetime
-from pathlib import Path
 
 import pytest
 
 from engine.llm.base import Message, Role, Situation, TextDelta, Unanswered
-from engine.llm.skills import Skills
 from engine.llm.skills.abilities import EXAMPLES
 from engine.text.interaction import GOES_ON
 
@@ -14,17 +11,13 @@ QUIET = Situation(rate=None, volume=0.5, voice="", voices=())
 FASTEST, LOUDEST = replace(QUIET, rate=7.0), replace(QUIET, volume=1.0)
 
 
-@pytest.fixture(scope="module")
-def skills():
-    return Skills(now=lambda: datetime(2026, 1, 5, 15, 45), documents=Path("/nowhere"))
+def deltas(skills, said, situation=QUIET, before=(), confidence=1.0):
+    asked = Message(Role.USER, said, confidence=confidence)
+    return list(skills.reply([*before, asked], lambda: situation))
 
 
-def deltas(skills, said, situation=QUIET, before=()):
-    return list(skills.reply([*before, Message(Role.USER, said)], lambda: situation))
-
-
-def text(skills, said, situation=QUIET, before=()):
-    answer = deltas(skills, said, situation, before)
+def text(skills, said, **others):
+    answer = deltas(skills, said, **others)
     return "".join(delta.text for delta in answer if isinstance(delta, TextDelta))
 
 
@@ -42,21 +35,14 @@ def test_where_nothing_can_be_done_there_is_an_answer_alone(skills, said, situat
     assert deltas(skills, said, situation) == [TextDelta(answer)]
 
 
-@pytest.mark.parametrize("said", ["cancel the timer", "use the voice anna"])
-def test_without_timers_and_voices_there_is_nothing_to_cancel_and_to_choose(skills, said):
-    assert all(isinstance(delta, TextDelta | Unanswered) for delta in deltas(skills, said))
+def test_without_timers_and_voices_there_is_nothing_to_cancel_and_to_choose(skills):
+    for said in ("cancel the timer", "use the voice anna"):
+        assert all(isinstance(delta, TextDelta | Unanswered) for delta in deltas(skills, said))
 
 
 def test_the_situation_is_only_asked_for_when_needed(skills):
     reply = skills.reply([Message(Role.USER, "what time is it")], pytest.fail)
-
     assert list(reply) == [TextDelta("It's 3:45 PM.")]
-
-
-def test_the_last_answer_is_said_again(skills):
-    before = [Message(Role.USER, "spell a"), Message(Role.ASSISTANT, "A.")]
-
-    assert text(skills, "what did you say", before=before) == "A."
 
 
 def test_the_examples_of_what_can_be_asked_rotate_and_are_understood(skills):
@@ -124,5 +110,4 @@ def test_long_words_come_back_whole_wherever_a_space_falls(skills, at):
     ],
 )
 def test_what_was_heard_badly_and_not_understood_is_asked_again(skills, said, confidence, answer):
-    reply = skills.reply([Message(Role.USER, said, confidence=confidence)], lambda: QUIET)
-    assert "".join(delta.text for delta in reply if isinstance(delta, TextDelta)).startswith(answer)
+    assert text(skills, said, confidence=confidence).startswith(answer)

@@ -1,6 +1,5 @@
 """The table of utterances: what is said or typed, and what comes back."""
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -19,11 +18,9 @@ from engine.llm.base import (
     Timer,
     Unanswered,
 )
-from engine.llm.skills import Skills
 from engine.messages.timers import CancelTimers
 
 TABLE = Path(__file__).with_name("utterances.txt")
-MONDAY = datetime(2026, 1, 5, 15, 45)
 SITUATION = Situation(
     rate=None,
     volume=0.5,
@@ -69,20 +66,7 @@ def change(by: float | None, to: float | None) -> str:
     return f"={to:g}" if by is None else f"{by:+g}"
 
 
-@pytest.fixture(scope="module")
-def skills():
-    return Skills(now=lambda: MONDAY, documents=Path("/nowhere"))
-
-
 @pytest.mark.parametrize(("said", "expected"), rows())
 def test_an_utterance_gets_its_answer(skills, said, expected):
     reply = skills.reply([Message(Role.USER, said)], lambda: SITUATION)
-
     assert in_words(list(reply)) == expected
-
-
-def test_the_table_has_at_least_120_utterances_and_no_doubles():
-    said = [row[0] for row in rows()]
-
-    assert len(said) >= 120
-    assert len(set(said)) == len(said)

@@ -1,5 +1,7 @@
 """Replies with tools, against a model that is a script."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from engine.errors import LanguageModelError
@@ -7,6 +9,7 @@ from engine.llm.base import ChangeRate, Message, Role, StopSpeaking, TextDelta, 
 from engine.llm.tools import rounds
 from engine.llm.tools.toolbox import ToolCall
 from tests.engine.llm.replies import text
+from tests.stepped_clock import SteppedClock
 
 TIME = ToolCall("1", "tell_time", "{}")
 
@@ -45,16 +48,11 @@ def test_what_is_said_is_put_together(reply, rounds, said):
     assert text(reply(ScriptedModel(*rounds))) == said
 
 
-def test_the_model_sees_what_the_tool_said(reply):
-    model = ScriptedModel([TIME], ["Late."])
-    list(reply(model))
+def test_the_model_sees_what_the_tool_said_and_told_to_be_silent_is_not_asked_again(reply):
+    model = ScriptedModel([TIME], [ToolCall("1", "stop_speaking", "{}")])
+    assert list(reply(model)) == [StopSpeaking()]
     assert model.sent[1][-1]["content"].startswith("It's 3:45 PM.")
     assert model.sent[1][: len(model.sent[0])] == model.sent[0]
-
-
-def test_a_model_told_to_be_silent_is_not_asked_again(reply):
-    model = ScriptedModel([ToolCall("1", "stop_speaking", "{}")])
-    assert list(reply(model)) == [StopSpeaking()]
 
 
 def test_waiting_and_thoughts_pass_through_and_alone_are_a_fault(reply):
@@ -72,55 +70,42 @@ def test_a_certain_skill_answers_before_the_model(reply):
     assert model.sent == []
 
 
-class Clock:
-    """Stands in for the module `time`."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def monotonic(self):
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(rounds, "time", clock)
-    return clock
+def takes(monkeypatch):
+    """takes(seconds, piece): a model that gives this again and again, and takes so long each time
+    by `takes.clock`.
+    """
+    clock = SteppedClock()
+    monkeypatch.setattr(rounds, "time", SimpleNamespace(monotonic=clock))
+
+    def make(seconds, piece):
+        def model(_messages):
+            while clock() < 10_000:
+                clock.advance(seconds)
+                yield piece
+
+        return model
+
+    make.clock = clock
+    return make
 
 
 @pytest.mark.parametrize("piece", ["", ThoughtDelta("Hm."), TIME])
-def test_a_model_that_finds_no_words_is_given_up(reply, clock, piece):
-    def model(_messages):
-        while clock.now < 10_000:
-            clock.now += 1
-            yield piece
-
+def test_a_model_that_finds_no_words_is_given_up(reply, takes, piece):
     with pytest.raises(LanguageModelError, match="no words for 120 seconds"):
-        list(reply(model))
-    assert clock.now == rounds.WITHOUT_TEXT_S + 1
+        list(reply(takes(1, piece)))
+    assert takes.clock() == rounds.WITHOUT_TEXT_S + 1
 
 
-def test_a_model_that_never_ends_is_given_up_after_what_it_said(reply, clock):
-    def model(_messages):
-        while clock.now < 10_000:
-            clock.now += 1
-            yield "word "
-
-    deltas = reply(model)
-    said = [next(deltas) for _ in range(int(rounds.WHOLE_S))]
-    assert len(text(said).split()) == rounds.WHOLE_S
+@pytest.mark.parametrize("seconds", [1, rounds.WITHOUT_TEXT_S - 1])
+def test_a_model_has_its_time_for_every_word_and_is_given_up_if_it_never_ends(
+    reply, takes, seconds
+):
+    deltas = reply(takes(seconds, "word "))
+    said = [next(deltas) for _ in range(int(rounds.WHOLE_S // seconds))]
+    assert text(said) == "word " * len(said)
     with pytest.raises(LanguageModelError, match="still answering after 600 seconds"):
         next(deltas)
-
-
-def test_a_slow_model_has_its_time_for_every_word(reply, clock):
-    def model(_messages):
-        for _ in range(5):
-            clock.now += rounds.WITHOUT_TEXT_S - 1
-            yield "word "
-
-    assert text(reply(model)) == "word " * 5
 
 
 def test_closing_the_reply_closes_the_model(reply):

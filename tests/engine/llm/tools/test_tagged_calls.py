@@ -2,24 +2,6 @@ import pytest
 
 from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import Tagged
-from engine.llm.tools.toolbox import ToolCall
-
-
-@pytest.mark.parametrize(
-    ("body", "call"),
-    [
-        ('{"name": "spell", "arguments": {"word": "a"}}', ("spell", '{"word": "a"}')),
-        ('{"name": "tell_time"}', ("tell_time", "{}")),
-        ('{"name": "spell", "arguments": "{}"}', ("spell", "{}")),
-        ("not json", ("", "not json")),
-        ("[]", ("", "[]")),
-        ("{}", ("", "{}")),
-        ("[" * 100_000, ("", "[" * 100_000)),
-    ],
-)
-def test_a_tagged_call_is_read(body, call):
-    assert list(tool_calls([Tagged(body)])) == [ToolCall("call", *call)]
-
 
 TIME = ("tell_time", "{}")
 SPELL = ("spell", '{"word": "Tea"}')
@@ -28,6 +10,10 @@ SPELL = ("spell", '{"word": "Tea"}')
 @pytest.mark.parametrize(
     ("body", "calls"),
     [
+        ('{"name": "spell", "arguments": {"word": "Tea"}}', [SPELL]),
+        ('{"name": "tell_time"}', [TIME]),
+        ('{"name": "spell", "arguments": "{}"}', [("spell", "{}")]),
+        *((body, [("", body)]) for body in ("not json", "[]", "{}", "[" * 100_000)),
         ('{"name": "tell_time", "parameters": {}}', [TIME]),
         (
             '{"type": "function", "function": {"name": "spell", "arguments": {"word": "Tea"}}}',
@@ -58,7 +44,9 @@ SPELL = ("spell", '{"word": "Tea"}')
             [SPELL],
         ),
     ],
+    ids=range(24),
 )
 def test_every_way_to_write_calls_is_read(body, calls):
-    read = [(call.name, call.arguments) for call in tool_calls([Tagged(body)])]
-    assert read == calls
+    read = list(tool_calls([Tagged(body)]))
+    assert [(call.name, call.arguments) for call in read] == calls
+    assert read[0].id == "call"

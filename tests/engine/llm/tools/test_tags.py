@@ -16,6 +16,9 @@ MARKS = (
     "`", "```", "```json", "\n", "a", " b", "<", "</", "th", ">", "|", "[", "{", '"', "Yes.",
 )  # fmt: skip
 PIECES = st.lists(st.sampled_from(MARKS), max_size=12)
+ANSWER = "The Thames."
+THOUGHT = "The user asks."
+NAMED = '{"name": "tell_time", "arguments": {}}'
 
 
 def split(pieces, inside=None, *, assumed=False):
@@ -61,19 +64,16 @@ def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_ta
         ("<|im_start|>assistant\nYes.<|im_end|>", ["Yes."]),
         ("<|start_header_id|>assistant<|end_header_id|>\n\nYes.", ["Yes."]),
         ("[INST] Next? [/INST] Yes.", ["Yes."]),
+        (f"So.\n{NAMED}\nIt is noon.", ["So.\n", Tagged(NAMED), "\nIt is noon."]),
     ],
 )
 def test_marks_that_never_end_or_lie_within_others(reply, parts):
     assert split([reply]) == parts
 
 
-def test_an_answer_after_a_thought_that_only_names_the_tag_is_not_lost():
-    split_up = split(["<think>They ask about <think>.</think>It marks thoughts."])
-    assert split_up[-1] == "It marks thoughts."
-
-
-def test_an_endless_call_is_cut():
+def test_an_endless_call_is_cut_and_an_answer_after_a_thought_that_only_names_the_tag_not_lost():
     assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == Tagged("x" * MAX_BODY_CHARS)
+    assert split(["<think>They ask about <think>.</think>It marks."])[-1] == "It marks."
 
 
 @settings(max_examples=400)
@@ -84,9 +84,6 @@ def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
 
 
 # ------------------------------------------------------------------------ thoughts
-
-ANSWER = "The Thames."
-THOUGHT = "The user asks."
 
 
 @pytest.mark.parametrize(
@@ -151,6 +148,17 @@ def test_a_thought_that_was_assumed_and_never_ends_was_text():
         "analysis of the river",
         "An f<T>() in C++, a <div>, List<String>.",
         "Write <s>old</s> new.",
+        '{"name": "Anna", "age": 3}',
+        '{"name": "Anna"}',
+        '{"answer": {"name": "tell_time"}}',
+        '[1, 2, {"name": "Anna"}]',
+        '```json\n{"name": "Anna"}\n```',
+        f"It looks like this: {NAMED}",
+        f"So:\n```json\n{NAMED}\n```",
+        '{"name": "tell_time", and so on}',
+        '{"type": "object"',
+        "{a, b} is a set",
+        "{}",
     ],
 )
 def test_what_people_write_about_is_text(text):
@@ -212,8 +220,6 @@ def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
 
 # --------------------------------------------------------------------------- calls
 
-NAMED = '{"name": "tell_time", "arguments": {}}'
-
 
 @pytest.mark.parametrize(
     ("reply", "body"),
@@ -234,28 +240,3 @@ NAMED = '{"name": "tell_time", "arguments": {}}'
 )
 def test_a_call_is_taken_out_however_it_is_written(reply, body):
     assert split([reply]) == split(list(reply)) == [Tagged(body or reply)]
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"name": "Anna", "age": 3}',
-        '{"name": "Anna"}',
-        '{"answer": {"name": "tell_time"}}',
-        '[1, 2, {"name": "Anna"}]',
-        '```json\n{"name": "Anna"}\n```',
-        f"It looks like this: {NAMED}",
-        f"So:\n```json\n{NAMED}\n```",
-        '{"name": "tell_time", and so on}',
-        '{"type": "object"',
-        "{a, b} is a set",
-        "{}",
-    ],
-)
-def test_other_json_is_text(reply):
-    assert split([reply]) == split(list(reply)) == [reply]
-
-
-def test_text_before_and_after_a_call_is_text():
-    reply = f"Let me look.\n{NAMED}\nIt is noon."
-    assert split(list(reply)) == ["Let me look.\n", Tagged(NAMED), "\nIt is noon."]

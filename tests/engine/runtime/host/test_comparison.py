@@ -14,12 +14,12 @@ from engine.export.comparison import COLUMNS, comparison_table, write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories
 from engine.runtime.host.comparison import TITLES, compare
-from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import Settings, SpeechSettings
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable
 from engine.tts.base import Progress, TtsModel, Voice
 from engine.tts.delays import timing, trace
+from tests.engine.runtime.by_hand import HandClock
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts, LostTts
 
@@ -36,16 +36,6 @@ def factories(**models: TtsModel) -> Factories:
         return models[settings.engine]
 
     return replace(FakeParts().factories(), synthesiser=synthesiser)
-
-
-def test_every_system_has_a_row_and_who_is_absent_says_why_and_how_to_get_it() -> None:
-    espeak = FakeTts()
-    rows = compare(TEXT, Settings(), Recital(), factories=factories(espeak=espeak))
-    assert [row.name for row in rows] == list(TITLES)
-    assert {system.name for system in SYSTEMS} < set(TITLES)
-    assert [row.state for row in rows] == [DONE if r.name == "espeak" else ABSENT for r in rows]
-    assert rows[0].note == "starter is not here. Make it."
-    assert espeak.closed
 
 
 class BrokenTts(FakeTts):
@@ -65,55 +55,46 @@ def test_a_fault_of_a_library_is_a_note_and_the_others_speak(
     assert "comparison failed system=kokoro" in caplog.text
 
 
-def test_a_system_is_measured_as_on_the_page_that_compares_them() -> None:
-    (row,) = compare(
-        TEXT,
-        Settings(),
-        Recital(word_delay_ms=300.0, only=("espeak",)),
-        factories=factories(espeak=FakeTts()),
-    )
-    model = FakeTts()
-    found = trace(model, model.voices()[0], TEXT)
-    assert row.first_sound_ms == pytest.approx(
-        1000 * timing(found, 0.3).first_audible_s, abs=20
-    )  # whose processor time is another
-    assert (row.words_before, row.voice, row.note) == (2, "Tone", "")
-    assert row.rate == pytest.approx(4.0, rel=0.05)
-    assert row.seconds == pytest.approx(1.75)
-    assert row.share is not None
-    assert 0 < row.share < 1
-    assert row.dry_ms is not None
-    assert row.dry_ms > 0  # the fake waits for the next word, which comes late
-
-
-def test_one_that_finds_no_end_is_cut_off_and_says_so() -> None:
-    models = factories(espeak=LostTts(), kokoro=FakeTts())
-    lost, well = compare(TEXT, Settings(), Recital(only=("espeak", "kokoro")), factories=models)
-    assert "found no end" in lost.note
-    assert (lost.state, well.state, well.note) == (DONE, DONE, "")
-
-
-def test_each_goes_into_a_file_of_its_name(tmp_path: Path) -> None:
-    recital = Recital(folder=tmp_path, only=("espeak",))
-    (row,) = compare(TEXT, Settings(), recital, factories=factories(espeak=FakeTts()))
+def test_every_system_has_a_row_and_who_is_absent_or_finds_no_end_says_so(tmp_path: Path) -> None:
+    models = {"espeak": FakeTts(), "kokoro": LostTts()}
+    recital = Recital(folder=tmp_path)
+    rows = compare(TEXT, Settings(), recital, factories=factories(**models))
+    assert [row.name for row in rows] == list(TITLES)
+    assert {system.name for system in SYSTEMS} < set(TITLES)
+    assert [row.state for row in rows] == [DONE if r.name in models else ABSENT for r in rows]
+    assert rows[0].note == "starter is not here. Make it."
+    notes = {row.name: row.note for row in rows}
+    assert "found no end" in notes["kokoro"]
+    assert notes["espeak"] == ""
+    assert models["espeak"].closed
+    # Each is in a file of its name.
+    (row,) = (row for row in rows if row.name == "espeak")
     pcm, sample_rate = soundfile.read(tmp_path / "espeak.wav")
     assert (sample_rate, len(pcm) / sample_rate) == (SAMPLE_RATE, pytest.approx(row.seconds))
     assert np.abs(pcm).max() > 0.2
 
 
+def test_a_system_is_measured_as_on_the_page_that_compares_them() -> None:
+    recital, model = Recital(word_delay_ms=300.0, only=("espeak",)), FakeTts()
+    (row,) = compare(TEXT, Settings(), recital, factories=factories(espeak=FakeTts()))
+    found = trace(model, model.voices()[0], TEXT)
+    first_sound_ms = 1000 * timing(found, 0.3).first_audible_s
+    assert row.first_sound_ms == pytest.approx(first_sound_ms, abs=20)  # of processor time
+    assert (row.words_before, row.voice, row.note) == (2, "Tone", "")
+    assert row.rate == pytest.approx(4.0, rel=0.05)
+    assert row.seconds == pytest.approx(1.75)
+    assert 0 < (row.share or 0.0) < 1
+    assert (row.dry_ms or 0.0) > 0  # the fake waits for the next word, which comes late
+
+
 def test_aloud_words_come_one_by_one_and_all_of_it_is_played() -> None:
-    loudspeaker, seconds = HandLoudspeaker(), [0.0]
+    loudspeaker = HandLoudspeaker()
+    hand = HandClock(loudspeaker)
     said: list[float] = []
-
-    def wait(duration: float) -> None:
-        seconds[0] += duration
-        loudspeaker.play(round(duration * RATE))
-
-    model = FakeTts(on_word=lambda text: said.append(seconds[0]))
+    model = FakeTts(on_word=lambda text: said.append(hand.seconds))
     parts = replace(factories(espeak=model), loudspeaker=lambda name: loudspeaker)
     recital = Recital(word_delay_ms=2000.0, aloud=True, only=("espeak",))
-    clock = Clock(lambda: seconds[0], wait)
-    (row,) = compare(TEXT, Settings(), recital, factories=parts, clock=clock)
+    (row,) = compare(TEXT, Settings(), recital, factories=parts, clock=hand.clock)
     words = len(TEXT.split())
     # It says a word when it has the next one, and the last when it knows that none follows.
     due = [2.0 * min(number, words - 1) for number in range(1, words + 1)]

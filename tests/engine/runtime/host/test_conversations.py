@@ -1,11 +1,8 @@
 """Conversations that are kept, opened again and heard again, by a whole engine."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import pytest
 
 from engine import api
 from engine.history.store import NAME, Store
@@ -21,7 +18,7 @@ KEEPING = Settings(audio=AudioSettings(hands_free=False), history=HistorySetting
 
 @dataclass
 class KeepingParts(FakeParts):
-    """One with a file for conversations."""
+    """With a file for conversations."""
 
     history: Path | None = None
 
@@ -29,48 +26,19 @@ class KeepingParts(FakeParts):
         return replace(super().factories(), history=self.history)
 
 
-@contextmanager
-def keeping(folder: Path, settings: Settings = KEEPING) -> Iterator[Host]:
-    parts = KeepingParts(model=FakeLanguageModel("Good ", "day ", "to ", "you."))
-    parts.history = folder / NAME
-    with hosting(parts, settings) as host:
-        yield host
-
-
-def opened(host: Host, number: int) -> api.ConversationOpened:
-    before = len(host.of(api.ConversationOpened))
-    host.post(api.OpenConversation(number))
-    host.wait(lambda: len(host.of(api.ConversationOpened)) > before)
-    return host.of(api.ConversationOpened)[-1]
-
-
-def heard_again(host: Host, turn: int, start: int) -> list[api.WordReplayed]:
-    host.post(api.Replay(turn, start))
-    before = len(host.of(api.ReplayEnded))
-    host.wait(lambda: len(host.of(api.ReplayEnded)) > before, playing=800)
-    return host.of(api.WordReplayed)
-
-
-def test_a_conversation_outlasts_the_program_with_words_voice_and_rate(tmp_path: Path) -> None:
-    with keeping(tmp_path) as host:
-        host.post(api.ChangeSetting("speech.rate", 3.5))
-        host.ask("hi")
-    with Store(tmp_path / NAME) as store:
-        (turn,) = store.read(1).turns
-    assert (turn.said, turn.reply, turn.heard) == ("hi", "Good day to you.", "Good day to you.")
-    assert [word.text for word in turn.words] == ["Good", "day", "to", "you."]
-    assert (turn.ending, turn.rate, turn.typed) == (Ending.COMPLETE, 3.5, True)
-    assert turn.voice
+def keeping(folder: Path) -> AbstractContextManager[Host]:
+    model = FakeLanguageModel("Good ", "day ", "to ", "you.")
+    return hosting(KeepingParts(model=model, history=folder / NAME), KEEPING)
 
 
 def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) -> None:
     with Store(tmp_path / NAME) as store:
         talk(store, "does it rain?")  # its reply was cut after two words, and is private
     with keeping(tmp_path) as host:
-        event = opened(host, 1)
-        assert [(each.turn, each.said, each.heard) for each in event.turns] == [
-            (-2, "does it rain?", "It rains")
-        ]
+        host.post(api.OpenConversation(1))
+        host.wait(lambda: bool(host.of(api.ConversationOpened)))
+        (turn,) = host.of(api.ConversationOpened)[0].turns
+        assert (turn.turn, turn.said, turn.heard) == (-2, "does it rain?", "It rains")
         host.ask("and now?")
         history = host.parts.model.histories[-1]
         assert [(each.text, each.interrupted, each.private) for each in history] == [
@@ -85,23 +53,33 @@ def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) ->
         assert [turn.said for turn in store.read(1).turns] == ["does it rain?", "and now?"]
 
 
-def test_a_reply_is_heard_again_from_a_word_on_and_makes_no_turn(tmp_path: Path) -> None:
+def test_a_conversation_outlasts_the_program_and_a_reply_heard_again_makes_no_turn(
+    tmp_path: Path,
+) -> None:
     with keeping(tmp_path) as host:
+        host.post(api.ChangeSetting("speech.rate", 3.5))
         reply = host.ask("hi").reply
-        words = heard_again(host, 1, reply.index("day"))
-        assert [(each.turn, reply[each.start : each.end]) for each in words] == [
-            (1, "day"),
-            (1, "to"),
-            (1, "you."),
-        ]
+        for turn, start in ((1, 99), (7, 0), (1, -3)):  # where nothing stands
+            host.post(api.Replay(turn, start))
+        host.wait(lambda: len(host.of(api.Failed)) == 3)
+        assert {each.code for each in host.of(api.Failed)} == {"invalid-input"}
+        host.post(api.Replay(1, reply.index("day")))
+        host.wait(lambda: host.of(api.ReplayEnded) != [], playing=800)
+        heard = [(each.turn, reply[each.start : each.end]) for each in host.of(api.WordReplayed)]
+        assert heard == [(1, "day"), (1, "to"), (1, "you.")]
         assert len(host.of(api.TurnEnded)) == 1
         assert "".join(each.text for each in host.of(api.ReplyDelta)) == reply
         host.post(api.SendText("again"))
-        host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
+        host.ended(3)  # a replay takes a number
         asked = [each.text for each in host.parts.model.histories[-1]]
         assert asked == ["hi", reply, "again"]
     with Store(tmp_path / NAME) as store:
-        assert [turn.said for turn in store.read(1).turns] == ["hi", "again"]
+        turn, second = store.read(1).turns
+    assert (turn.said, turn.reply, turn.heard) == ("hi", "Good day to you.", "Good day to you.")
+    assert [word.text for word in turn.words] == ["Good", "day", "to", "you."]
+    assert (turn.ending, turn.rate, turn.typed) == (Ending.COMPLETE, 3.5, True)
+    assert turn.voice
+    assert second.said == "again"
 
 
 def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_path: Path) -> None:
@@ -114,27 +92,14 @@ def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_pa
         host.post(api.StopReply(by_escape=True))
         host.wait(lambda: len(host.of(api.ReplayEnded)) == 2)
         assert len(host.of(api.TurnEnded)) == 1
-
-
-def test_a_reply_that_is_spoken_is_not_cut_for_an_old_one(tmp_path: Path) -> None:
-    with keeping(tmp_path) as host:
-        host.ask("hi")
-        host.post(api.SendText("once more"))
-        host.wait(lambda: any(each.turn == 2 for each in host.of(api.WordHeard)), playing=100)
+        replayed = len(host.of(api.WordReplayed))
+        host.post(api.SendText("once more"))  # a reply that is spoken is not cut for an old one
+        host.wait(lambda: any(each.turn == 4 for each in host.of(api.WordHeard)), playing=100)
         host.post(api.Replay(1, 0))
         host.wait(lambda: any("Esc" in each.text for each in host.of(api.Notice)))
         host.wait(lambda: len(host.of(api.TurnEnded)) == 2, playing=800)
         assert host.of(api.TurnEnded)[-1].ending is Ending.COMPLETE
-        assert host.of(api.WordReplayed) == []
-
-
-@pytest.mark.parametrize(("turn", "start"), [(1, 99), (7, 0), (1, -3)])
-def test_where_nothing_stands_nothing_is_heard(tmp_path: Path, turn: int, start: int) -> None:
-    with keeping(tmp_path) as host:
-        host.ask("hi")
-        host.post(api.Replay(turn, start))
-        host.wait(lambda: host.of(api.Failed) != [])
-        assert host.of(api.Failed)[0].code == "invalid-input"
+        assert len(host.of(api.WordReplayed)) == replayed
 
 
 def test_of_a_private_conversation_nothing_is_kept(tmp_path: Path) -> None:

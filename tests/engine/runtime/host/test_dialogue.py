@@ -28,15 +28,10 @@ def question(tmp_path: Path) -> Path:
     return path
 
 
-def talk(
-    microphone: Path | None,
-    parts: Factories | None = None,
-    settings: Settings | None = None,
-    **others: Any,
-) -> Any:
+def talk(microphone: Path | None, parts: Factories | None = None, **others: Any) -> Any:
     """converse() as far as it goes, on these parts or the real ones."""
-    how = {"loudspeaker": None, "show": lambda event: None, **others}
-    return converse(settings or Settings(), microphone=microphone, factories=parts, **how)
+    how = {"settings": Settings(), "loudspeaker": None, "show": lambda event: None, **others}
+    return converse(microphone=microphone, factories=parts, **how)
 
 
 def broken(settings: RecogniserSettings, phrases: Sequence[str]) -> Recogniser:
@@ -87,15 +82,14 @@ def test_a_microphone_that_stands_in_is_told_and_lets_it_begin() -> None:
     assert shown[-2:] == [fault, Ready(Part.MICROPHONE, "default")]
 
 
-def ended(turn: int, said: str, ending: Ending) -> TurnEnded:
-    return TurnEnded(turn, ending, said, "", "", "", TurnMetrics())
-
-
 def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said() -> None:
     parts = dialogue._Talk(None, None, lambda _: None)
-    parts.receive(ended(1, "", Ending.SUPERSEDED))
-    parts.receive(ended(2, "what time is it in tokyo", Ending.COMPLETE))
-    parts.receive(ended(3, "never mind", Ending.SUPERSEDED))  # another question took its place
+    for turn, said, ending in (
+        (1, "", Ending.SUPERSEDED),
+        (2, "what time is it in tokyo", Ending.COMPLETE),
+        (3, "never mind", Ending.SUPERSEDED),  # another question took its place
+    ):
+        parts.receive(TurnEnded(turn, ending, said, "", "", "", TurnMetrics()))
     assert [each.heard for each in parts.exchanges] == ["what time is it in tokyo", "never mind"]
 
 

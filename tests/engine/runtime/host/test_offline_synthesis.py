@@ -4,73 +4,42 @@ import numpy as np
 import pytest
 
 from engine.errors import InvalidInput
-from engine.runtime.host.offline_synthesis import MOST_CHARACTERS, Clock, OfflineSynthesis, Script
+from engine.runtime.host.offline_synthesis import MOST_CHARACTERS, OfflineSynthesis, Script
 from engine.runtime.host.rate_plan import constant, parse
 from engine.runtime.host.say_command import collect
 from engine.text.speakable import LEFT_OUT
 from engine.tts.base import Voice
+from tests.engine.runtime.by_hand import HandClock
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
 
 TONE = Voice("Tone", "fake")
 
 
-class Hand:
-    """A clock that moves by waiting, and by what speaking a word costs."""
-
-    def __init__(self, word_cost_s: float = 0.0) -> None:
-        self.seconds = 100.0
-        self.word_cost_s = word_cost_s
-        self.waits: list[float] = []
-
-    def spend(self, text: str) -> None:
-        self.seconds += self.word_cost_s
-
-    def wait(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        self.seconds += seconds
-
-    @property
-    def clock(self) -> Clock:
-        return Clock(lambda: self.seconds, self.wait)
-
-
 def synthesis(
-    text: str, hand: Hand, *, plan: str | None = None, delay_s: float = 0.0
+    text: str, hand: HandClock, *, plan: str | None = None, delay_s: float = 0.0
 ) -> OfflineSynthesis:
     plans = constant(None) if plan is None else parse(plan)
     script = Script(text, TONE, plans, seed=1, word_delay_s=delay_s)
-    return OfflineSynthesis(FakeTts(hand.spend), script, hand.clock)
+    return OfflineSynthesis(FakeTts(hand.speak), script, hand.clock)
 
 
-def test_every_word_is_reported_where_it_is() -> None:
-    one = synthesis("Go on now.", Hand())
+def test_every_word_is_reported_where_it_is_and_how_long_it_took() -> None:
+    hand = HandClock(word_cost_s=0.05)
+    one = synthesis("Go on now.", hand, delay_s=1.0)
     pcm = collect(one)
     report = one.report()
     assert [word.text for word in report.words] == ["Go", "on", "now."]
     assert [word.start_s for word in report.words] == [0.0, 0.25, 0.5]
     assert [word.end_s for word in report.words] == [0.25, 0.5, 0.75]
     assert report.audio_s == len(pcm) / SAMPLE_RATE == 0.75
-
-
-def test_the_first_packet_counts_from_the_first_word_and_rtf_only_computing() -> None:
-    hand = Hand(word_cost_s=0.05)
-    one = synthesis("Go on now.", hand, delay_s=1.0)
-    collect(one)
-    report = one.report()
     assert report.first_packet_ms == pytest.approx(1050)  # the fake waits for a second word
-    assert report.rtf == pytest.approx(3 * 0.05 / 0.75, abs=1e-4)
-    assert hand.waits
-
-
-def test_word_delays_change_no_sample() -> None:
-    text = "Many people walk along the river today."
-    assert np.array_equal(
-        collect(synthesis(text, Hand())), collect(synthesis(text, Hand(), delay_s=0.4))
-    )
+    assert report.rtf == pytest.approx(3 * 0.05 / 0.75, abs=1e-4)  # of computing alone
+    assert hand.leads
+    np.testing.assert_array_equal(pcm, collect(synthesis("Go on now.", HandClock())))
 
 
 def test_the_rate_plan_counts_produced_seconds() -> None:
-    one = synthesis("go " * 30, Hand(), plan="0:2,3:6")
+    one = synthesis("go " * 30, HandClock(), plan="0:2,3:6")
     collect(one)
     report = one.report()
     spans = [round(word.end_s - word.start_s, 2) for word in report.words]
@@ -81,51 +50,38 @@ def test_the_rate_plan_counts_produced_seconds() -> None:
     assert report.rate[-1].measured == pytest.approx(6.0, abs=0.4)
 
 
-def lasting(text: str, *, pacing: bool) -> dict[str, float]:
-    """How long every word takes, in seconds, and the lowest target under its own name."""
-    script = Script(text, TONE, constant(4.0), seed=1, pacing=pacing)
-    one = OfflineSynthesis(FakeTts(), script, Hand().clock)
+@pytest.mark.parametrize(("pacing", "lowest"), [(True, 3.0), (False, 4.0)])
+def test_figures_are_recited_slower_where_pacing_is_on(*, pacing: bool, lowest: float) -> None:
+    script = Script("Now dial 555-1234 and go on.", TONE, constant(4.0), seed=1, pacing=pacing)
+    one = OfflineSynthesis(FakeTts(), script, HandClock().clock)
     collect(one)
     report = one.report()
     spans = {word.text: word.end_s - word.start_s for word in report.words}
-    return spans | {"lowest target": min(point.target or 0.0 for point in report.rate)}
+    assert spans["four"] == pytest.approx(1 / lowest, abs=0.01)
+    assert spans["Now"] == pytest.approx(1 / 4.0)
+    assert min(point.target or 0.0 for point in report.rate) == pytest.approx(lowest)
 
 
-def test_figures_are_recited_slower_where_pacing_is_on() -> None:
-    text = "Now dial 555-1234 and go on."
-    paced, plain = lasting(text, pacing=True), lasting(text, pacing=False)
-    assert paced["four"] == pytest.approx(plain["four"] / 0.75, abs=0.01)
-    assert paced["Now"] == plain["Now"]
-    assert paced["lowest target"] == pytest.approx(3.0)
-    assert plain["lowest target"] == 4.0
-
-
-def test_a_text_that_no_voice_can_say_is_refused_with_the_reason() -> None:
+def test_a_text_or_a_part_that_no_voice_can_say_is_told(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(InvalidInput) as refused:
-        synthesis("Привет, как дела?", Hand())
+        synthesis("Привет, как дела?", HandClock())
     assert refused.value.hint == LEFT_OUT
-
-
-def test_what_of_a_text_no_voice_can_say_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    collect(synthesis("The word 你好 means hello.", Hand()))
+    collect(synthesis("The word 你好 means hello.", HandClock()))
     assert caplog.messages == [LEFT_OUT]
 
 
 def test_how_much_was_spoken_is_shown_to_the_end() -> None:
     shares: list[float] = []
     script = Script("<slow>Go on</slow> and on and on, please.", TONE)
-    collect(OfflineSynthesis(FakeTts(), script, Hand().clock, shares.append))
+    collect(OfflineSynthesis(FakeTts(), script, HandClock().clock, shares.append))
     assert shares == sorted(shares)
     assert shares[0] < 0.2
     assert 0.7 < shares[-1] <= 1.0
 
 
-def test_a_long_text_is_begun_long_before_all_of_it_was_read() -> None:
-    one = synthesis("go " * 5000, Hand())
+def test_a_long_text_is_begun_long_before_all_of_it_was_read_and_one_without_end_refused() -> None:
+    one = synthesis("go " * 5000, HandClock())
     next(one.frames())
     assert len(one._words) < 100
-
-
-def test_a_text_without_end_is_refused() -> None:
     with pytest.raises(InvalidInput, match="too long"):
-        synthesis("x" * (MOST_CHARACTERS + 1), Hand())
+        synthesis("x" * (MOST_CHARACTERS + 1), HandClock())

@@ -9,24 +9,11 @@ from engine.runtime.host.rate_plan import constant, parse
 
 
 def test_a_plan_changes_at_its_times() -> None:
-    plan = parse("0:2, 3:6,8.5:own")
-    assert [plan.at(t) for t in (0.0, 2.99, 3.0, 8.4, 8.5, 100.0)] == [
-        2.0,
-        2.0,
-        6.0,
-        6.0,
-        None,
-        None,
-    ]
-
-
-def test_before_its_first_time_the_voice_has_its_own_pace() -> None:
-    assert parse("1:4").at(0.5) is None
-
-
-def test_a_constant_plan_never_changes() -> None:
-    assert constant(4.5).at(0.0) == constant(4.5).at(1e6) == 4.5
-    assert constant(None).at(0.0) is None
+    plan = parse("1:2, 3:6,8.5:own")
+    times = (0.5, 1.0, 2.99, 3.0, 8.4, 8.5, 100.0)
+    assert [plan.at(t) for t in times] == [None, 2.0, 2.0, 6.0, 6.0, None, None]
+    for rate in (4.5, None):
+        assert constant(rate).at(0.0) == constant(rate).at(1e6) == rate
 
 
 NO_PLANS = (

@@ -1,6 +1,7 @@
 """A synthesis goes into a file or through the loudspeaker, and every fault is a sentence."""
 
 import errno
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,17 +14,13 @@ from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host import say_command
-from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import play, say_with, write_wav
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.tts.base import Progress, TtsModel
+from tests.engine.runtime.by_hand import HandClock
 from tests.fakes import FORMANT, RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
 
 
 def factories(model: TtsModel) -> Factories:
@@ -34,23 +31,19 @@ def speech(**changes: Any) -> Settings:
     return Settings(speech=SpeechSettings(engine="fake", **changes))
 
 
-def test_a_text_becomes_a_wav_and_a_report(tmp_path: Path) -> None:
+def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else_is_asked(
+    tmp_path: Path,
+) -> None:
     model, out = FakeTts(), tmp_path / "out.wav"
-    report = say_with("Go on now.", speech(), Manner(out=out), factories(model))
+    report = say_with("Go on now.", speech(rate=2.0), Manner(out=out), factories(model))
     pcm, sample_rate = soundfile.read(out)
     assert sample_rate == SAMPLE_RATE
-    assert len(pcm) / sample_rate == report.audio_s == 0.75
+    assert len(pcm) / sample_rate == report.audio_s == 1.5
+    assert {point.target for point in report.rate} == {2.0}
     assert np.abs(pcm).max() > 0.2
     assert model.closed
     assert list(tmp_path.iterdir()) == [out]
-
-
-def test_the_settings_hold_where_nothing_is_asked(tmp_path: Path) -> None:
-    out = tmp_path / "out.wav"
-    report = say_with("Go on now.", speech(rate=2.0), Manner(out=out), factories(FakeTts()))
-    assert report.audio_s == 1.5
-    assert {point.target for point in report.rate} == {2.0}
-    manner = Manner(rate_plan="0:own", out=out)  # outranks them
+    manner = Manner(rate_plan="0:own", out=out)
     assert say_with("Go on now.", speech(rate=2.0), manner, factories(FakeTts())).audio_s == 0.75
 
 
@@ -98,34 +91,20 @@ def test_samples_beyond_full_scale_are_clipped(tmp_path: Path) -> None:
     assert pcm == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
 
 
-def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear() -> None:
+@pytest.mark.parametrize("stands_still", [False, True])
+def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(
+    *, stands_still: bool
+) -> None:
     loudspeaker = HandLoudspeaker()
-    leads: list[int] = []
-    seconds = [0.0]
-
-    def wait(duration: float) -> None:
-        leads.append(loudspeaker.samples_written - loudspeaker.samples_played)
-        seconds[0] += duration
-        loudspeaker.play(round(duration * RATE))
-
-    clock = Clock(lambda: seconds[0], wait)
+    hand = HandClock(None if stands_still else loudspeaker)
+    clock = hand.clock
     synthesis = OfflineSynthesis(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
-    play(synthesis, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
-    assert loudspeaker.samples_played == 3 * RATE
+    told = pytest.raises(DeviceError, match="stands still") if stands_still else nullcontext()
+    with told:
+        play(synthesis, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+    assert loudspeaker.samples_played == (0 if stands_still else 3 * RATE)
     assert loudspeaker.underruns == 0
-    assert max(leads) < (0.24 + 0.09) * RATE
-
-
-def test_a_loudspeaker_that_stands_still_is_a_fault() -> None:
-    seconds = [0.0]
-
-    def wait(duration: float) -> None:
-        seconds[0] += duration
-
-    clock = Clock(lambda: seconds[0], wait)
-    synthesis = OfflineSynthesis(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
-    with pytest.raises(DeviceError, match="stands still"):
-        play(synthesis, HandLoudspeaker(), sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
+    assert max(hand.leads) < (0.24 + 0.09) * RATE
 
 
 def test_aloud_a_voice_gets_the_lead_it_wants(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,14 +42,9 @@ DOES_NOT = {
 }
 
 
-@pytest.mark.parametrize("what", INTERRUPTS)
-def test_the_reply_is_ended_by(what: str) -> None:
-    assert wants_floor(INTERRUPTS[what])
-
-
-@pytest.mark.parametrize("what", DOES_NOT)
-def test_the_reply_is_not_ended_by(what: str) -> None:
-    assert not wants_floor(DOES_NOT[what])
+@pytest.mark.parametrize("what", [*INTERRUPTS, *DOES_NOT])
+def test_the_reply_is_ended_or_not_by(what: str) -> None:
+    assert wants_floor((INTERRUPTS | DOES_NOT)[what]) == (what in INTERRUPTS)
 
 
 @pytest.mark.parametrize("text", ["stop", "Wait a moment!", "No, no.", "hold on"])

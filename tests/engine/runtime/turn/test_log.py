@@ -28,14 +28,6 @@ def turn_heard(count: int) -> TurnLog:
     return ledger
 
 
-def test_a_complete_reply_is_kept_as_it_was_written() -> None:
-    ledger = turn_heard(5)
-    ended = ledger.end(1, Ending.COMPLETE)
-    assert ended.heard == ended.reply == REPLY
-    assert ended.spoken == "It is six o'clock now."
-    assert ledger.history[-1] == Message(Role.ASSISTANT, REPLY)
-
-
 def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written() -> None:
     ledger = turn_heard(0)
     ledger.record(1).delivery = Delivery(read=True)
@@ -52,34 +44,27 @@ def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_hist
     assert [message.role for message in ledger.history] == [Role.USER]
 
 
-@pytest.mark.parametrize("ending", [Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY])
-def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
-    ending: Ending,
-) -> None:
-    ledger = turn_heard(2)
-    ledger.end(1, ending)
-    assert ledger.left_unsaid(2) == "is **six** o'clock now."
-    ledger.drop(2)  # a cough
-    assert ledger.left_unsaid(3) == "is **six** o'clock now."
-    ledger.record(3)
-    assert ledger.left_unsaid(4) == ""  # of which it was not the cause
-
-
 @pytest.mark.parametrize(
     ("count", "ending", "unsaid"),
     [
+        (2, Ending.INTERRUPTED_BY_TALK_KEY, "is **six** o'clock now."),
+        (2, Ending.INTERRUPTED_BY_SPEECH, "is **six** o'clock now."),
         (0, Ending.INTERRUPTED_BY_SPEECH, REPLY),
         (5, Ending.INTERRUPTED_BY_SPEECH, ""),
         (2, Ending.INTERRUPTED_BY_ESCAPE, ""),
         (5, Ending.COMPLETE, ""),
     ],
 )
-def test_unheard_is_unsaid_and_nothing_is_of_a_reply_that_was_heard_or_stopped(
+def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
     count: int, ending: Ending, unsaid: str
 ) -> None:
     ledger = turn_heard(count)
     ledger.end(1, ending)
     assert ledger.left_unsaid(2) == unsaid
+    ledger.drop(2)  # a cough
+    assert ledger.left_unsaid(3) == unsaid
+    ledger.record(3)
+    assert ledger.left_unsaid(4) == ""  # of which it was not the cause
 
 
 def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() -> None:
@@ -104,22 +89,19 @@ def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it() -> N
     assert (metrics.transcript_ms, metrics.heard_ms, metrics.speech_ms) == (None, 500.0, 500.0)
 
 
-def test_an_interrupted_turn_is_exported_with_its_cause_and_the_words_heard() -> None:
+@pytest.mark.parametrize("ending", [None, Ending.INTERRUPTED_BY_TEXT])
+def test_a_turn_that_goes_on_or_was_interrupted_is_exported_with_the_words_heard(
+    ending: Ending | None,
+) -> None:
     ledger = turn_heard(3)
-    ledger.end(1, Ending.INTERRUPTED_BY_TEXT)
+    if ending:
+        ledger.end(1, ending)
     (turn,) = ledger.conversation().turns
-    assert turn.ending is Ending.INTERRUPTED_BY_TEXT
+    assert turn.ending is ending
     assert turn.heard == "It is **six"
     assert turn.unheard == "** o'clock now."
     assert [word.text for word in turn.words] == ["It", "is", "six"]
     assert [word.start_s for word in turn.words] == pytest.approx([2.0, 2.1, 2.2])
-
-
-def test_a_turn_that_goes_on_is_exported_as_far_as_it_was_heard() -> None:
-    (turn,) = turn_heard(2).conversation().turns
-    assert turn.ending is None
-    assert turn.heard == "It is"
-    assert len(turn.words) == 2
 
 
 def test_time_begins_with_what_was_recorded_if_that_was_earlier() -> None:

@@ -68,16 +68,6 @@ def test_a_full_ring_is_topped_up_until_everything_was_written() -> None:
     assert samples.tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
 
 
-def test_what_an_earlier_utterance_left_in_the_ring_is_not_heard_as_this_one() -> None:
-    loudspeaker = HandLoudspeaker()
-    loudspeaker.write(np.zeros(700, np.float32))
-    playback = playing(loudspeaker)
-    loudspeaker.play(700)
-    assert playback.delivery().words == ()
-    loudspeaker.play(1)
-    assert playback.delivery().words == WORDS[:1]
-
-
 def test_a_loudspeaker_lost_after_the_last_write_is_noticed() -> None:
     loudspeaker = HandLoudspeaker()
     playback = playing(loudspeaker)
@@ -88,7 +78,10 @@ def test_a_loudspeaker_lost_after_the_last_write_is_noticed() -> None:
 
 def test_each_word_is_told_once_with_how_long_ago_it_began() -> None:
     loudspeaker = HandLoudspeaker()
+    loudspeaker.write(np.zeros(700, np.float32))  # left by an earlier utterance
     playback = playing(loudspeaker)
+    loudspeaker.play(700)
+    assert playback.delivery().words == ()
     loudspeaker.play(1_160)
     assert [(begun.word, begun.ago_s) for begun in playback.begun_words()] == [
         (WORDS[0], 1_160 / RATE),
@@ -101,7 +94,9 @@ def test_each_word_is_told_once_with_how_long_ago_it_began() -> None:
 
 def test_a_word_is_heard_when_it_is_in_the_air_and_not_when_it_leaves_the_ring() -> None:
     air = Air(latency_s=0.25)
-    air.go_on(25)
+    air.go_on(10)
+    assert air.playback.lead_ms == 1_400 * 1000 / RATE  # without what the device holds
+    air.go_on(15)
     assert air.loudspeaker.samples_played == 3_000
     assert not air.playback.audible
     assert air.playback.begun_words() == ()
@@ -110,6 +105,12 @@ def test_a_word_is_heard_when_it_is_in_the_air_and_not_when_it_leaves_the_ring()
         (WORDS[0], pytest.approx(0.01, abs=1e-3))
     ]
     assert air.playback.audible
+    air.go_on(19 + 24 - 26)  # the ring is empty after 19 blocks
+    assert not air.playback.over
+    assert air.playback.delivery().words == WORDS
+    air.go_on(2)
+    assert air.playback.over
+    assert air.playback.delivery().speech_ms == 3_000 * 1000 / RATE
 
 
 def test_what_is_on_its_way_through_the_device_when_a_reply_is_cut_was_not_heard() -> None:
@@ -121,35 +122,16 @@ def test_what_is_on_its_way_through_the_device_when_a_reply_is_cut_was_not_heard
     assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
 
 
-def test_the_end_is_heard_after_the_ring_has_run_empty_and_only_then_is_it_over() -> None:
-    air = Air(latency_s=0.25)
-    air.go_on(19 + 24)  # the ring is empty after 19 blocks
-    assert not air.playback.over
-    assert air.playback.delivery().words == WORDS
-    air.go_on(2)
-    assert air.playback.over
-    assert air.playback.delivery().speech_ms == 3_000 * 1000 / RATE
-
-
 def test_a_gap_in_the_ring_is_a_gap_in_the_air() -> None:
     air = Air(latency_s=0.1)
-    air.go_on(5)
-    played, air.loudspeaker.play = air.loudspeaker.play, lambda samples: None  # type: ignore[method-assign]
-    air.go_on(10)
-    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
-    air.go_on(5)
-    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
-    air.loudspeaker.play = played  # type: ignore[method-assign]
-    air.go_on(10)
-    assert air.playback.delivery().speech_ms == pytest.approx(50, abs=0.1)
-    air.go_on(2)
-    assert air.playback.delivery().speech_ms == pytest.approx(70, abs=0.1)
-
-
-def test_the_lead_does_not_count_what_the_device_holds() -> None:
-    air = Air(latency_s=0.25)
-    air.go_on(10)
-    assert air.playback.lead_ms == 1_400 * 1000 / RATE
+    play = air.loudspeaker.play
+    for blocks, plays, heard_ms in (
+        *((5, play, 0), (10, lambda samples: None, 50), (5, lambda samples: None, 50)),
+        *((10, play, 50), (2, play, 70)),
+    ):
+        air.loudspeaker.play = plays  # type: ignore[method-assign]
+        air.go_on(blocks)
+        assert air.playback.delivery().speech_ms == pytest.approx(heard_ms, abs=0.1)
 
 
 def test_after_a_pause_nothing_is_said_twice_that_came_out_of_the_device_meanwhile() -> None:
@@ -245,7 +227,7 @@ def test_what_is_made_again_too_late_is_heard_from_where_it_belongs(
     assert len(playback.delivery().words) == len(frames)
 
 
-def test_of_what_is_made_again_nothing_old_is_heard() -> None:
+def test_of_what_is_to_be_made_again_nothing_old_is_heard() -> None:
     loudspeaker = HandLoudspeaker()
     playback = playing(loudspeaker)
     loudspeaker.play(10)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.asr.base import Transcript
@@ -210,6 +210,12 @@ RULES = {
     "a candidate whose words cannot be had is none": Rule(
         (*OVER_LOUDSPEAKER, broke(2, Part.RECOGNISER)), [DROPPED, Resume(1)], CANCELLING
     ),
+    "a stop while somebody is listened to drops the utterance": Rule(
+        (SpeechStarted(0), StopReply()), [DropUtterance(1), EndTurn(1, Ending.NOTHING_HEARD)]
+    ),
+    "who goes on twice is joined twice": Rule(
+        (*SPOKEN, *SPOKEN, SpeechStarted(0)), [JoinUtterance(2, 3), EndTurn(2, Ending.SUPERSEDED)]
+    ),
 }
 
 
@@ -225,9 +231,9 @@ def test_of_what_happens_comes(rule: str) -> None:
 @pytest.mark.parametrize(
     ("history", "ending"),
     [
-        ((SendText("hi"), audible(1), StopReply()), Ending.INTERRUPTED_BY_STOP),
+        ((*TYPED, StopReply()), Ending.INTERRUPTED_BY_STOP),
         ((SendText("hi"), StopReply(by_escape=True)), Ending.INTERRUPTED_BY_ESCAPE),
-        ((SendText("hi"), audible(1), ReplyEnded(1, Ending.FAILED)), Ending.FAILED),
+        ((*TYPED, ReplyEnded(1, Ending.FAILED)), Ending.FAILED),
         ((SendText("hi"), broke(1)), Ending.FAILED),
         ((PressTalk(), broke(1, Part.MICROPHONE)), Ending.DEVICE_LOST),
         ((PressTalk(), ReleaseTalk(), broke(1, Part.MICROPHONE)), Ending.DEVICE_LOST),
@@ -243,20 +249,10 @@ def test_a_turn_ends_by_its_cause_and_nobody_has_the_floor(
     assert outcome.floor.phase is Phase.IDLE
 
 
-def test_stop_while_listening_drops_the_utterance() -> None:
-    assert DropUtterance(1) in play(SpeechStarted(0), StopReply()).orders
-
-
 def test_facts_of_an_older_turn_change_nothing() -> None:
     floor = play(SendText("one"), SendText("two")).floor
     for stale in (understood(1, "x"), audible(1), COMPLETE, broke(1)):
         assert advance(floor, stale) == Outcome(floor)
-
-
-def test_who_goes_on_twice_is_joined_twice() -> None:
-    outcome = play(*[SpeechStarted(0), ENDED] * 3)
-    joined = [order for order in outcome.orders if isinstance(order, JoinUtterance)]
-    assert joined == [JoinUtterance(1, 2), JoinUtterance(2, 3)]
 
 
 def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
@@ -297,22 +293,22 @@ facts = st.lists(
 floors = st.builds(Floor, hands_free=st.booleans(), headset=st.booleans(), cancelling=st.booleans())
 
 
+@settings(max_examples=200)
 @given(facts, floors)
 def test_every_turn_that_begins_ends_exactly_once(history: list[Deciding], floor: Floor) -> None:
+    """And a reply that is paused goes on or ends, a candidate has the floor or is forgotten."""
     # Timers that wait speak one after the other, so every one needs a stop of its own.
-    stops = [StopReply()] * (len(history) + 1)
-    outcome = play(*history, *stops, floor=floor)
-    ended = [order.turn for order in outcome.orders if isinstance(order, EndTurn)]
+    outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)
+
+    def turns_of(*kinds: type) -> list[int]:
+        return [order.turn for order in outcome.orders if isinstance(order, kinds)]
+
+    ended = turns_of(EndTurn)
     shown = [order for order in outcome.orders if isinstance(order, PhaseChanged)]
     begun = dict.fromkeys(order.turn for order in shown if order.phase is not Phase.IDLE)
     assert ended == list(begun)
     assert ended == sorted(ended)
     assert outcome.floor.phase is Phase.IDLE
-
-
-@given(facts, floors)
-def test_a_reply_that_is_paused_goes_on_or_ends(history: list[Deciding], floor: Floor) -> None:
-    outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)
     paused = set()
     for order in outcome.orders:
         if isinstance(order, Pause):
@@ -320,18 +316,7 @@ def test_a_reply_that_is_paused_goes_on_or_ends(history: list[Deciding], floor: 
         if isinstance(order, Resume | EndTurn):
             paused.discard(order.turn)
     assert not paused
-
-
-@given(facts, floors)
-def test_every_barge_in_candidate_gets_the_floor_or_is_forgotten(
-    history: list[Deciding], floor: Floor
-) -> None:
-    outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)
-    opening = OpenUtterance | JoinUtterance
-    ears = [order for order in outcome.orders if isinstance(order, opening)]
-    opened = {order.turn for order in ears}
     drops = [order for order in outcome.orders if isinstance(order, DropUtterance)]
     dropped = {order.turn for order in drops if order.overlapping}
-    ended = {order.turn for order in outcome.orders if isinstance(order, EndTurn)}
-    assert opened <= dropped | ended
-    assert not dropped & ended
+    assert set(turns_of(OpenUtterance, JoinUtterance)) <= dropped | set(ended)
+    assert dropped.isdisjoint(ended)

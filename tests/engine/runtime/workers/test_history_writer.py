@@ -70,18 +70,6 @@ def room(tmp_path: Path) -> Iterator[Study]:
     made.end()
 
 
-def test_turns_of_one_conversation_are_kept_together_and_the_next_begins_another(
-    room: Study,
-) -> None:
-    room.say(1, "one")
-    room.say(2, "two")
-    room.ask(api.NewConversation())
-    room.say(3, "three")
-    assert room.kept() == [["one", "two"], ["three"]]
-    assert room.listed().current == 2
-    assert room.of(api.Failed) == []
-
-
 def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room: Study) -> None:
     room.ask(KeepTurn(BEGAN, replace(turn(1, "convert"), ending=None)))
     room.ask(KeepTurn(BEGAN, replace(turn(1, ""), reply="")))  # it belonged to the next
@@ -90,35 +78,36 @@ def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room: St
     assert room.kept() == [["convert ten miles"]]
 
 
-def test_until_the_person_says_so_nothing_is_written_and_nothing_lost(room: Study) -> None:
-    room.ask(HistorySettings("ask"))
+@pytest.mark.parametrize(
+    ("first", "then", "kept"),
+    [("ask", "ask", [["one"], ["two"]]), ("ask", "never", []), ("never", "never", [])],
+)
+def test_until_the_person_says_so_nothing_is_written_and_nothing_lost_that_is_wanted(
+    room: Study, first: str, then: str, kept: list[list[str]]
+) -> None:
+    room.ask(HistorySettings(first))
     room.say(1, "one")
-    room.ask(api.NewConversation())
+    room.ask(HistorySettings(then), api.NewConversation())
     room.say(2, "two")
     assert room.listed().conversations == ()
     assert room.path is not None
     assert not room.path.exists()
     room.ask(HistorySettings("forever"))
-    assert room.kept() == [["one"], ["two"]]
+    assert room.kept() == kept
 
 
-@pytest.mark.parametrize("keep", ["ask", "never"])
-def test_who_does_not_want_it_finds_no_file(room: Study, keep: str) -> None:
-    room.ask(HistorySettings(keep))
+def test_turns_of_one_conversation_are_kept_together_and_a_private_one_nowhere(
+    room: Study,
+) -> None:
     room.say(1, "one")
-    room.ask(HistorySettings("never"), api.NewConversation())
     room.say(2, "two")
-    room.ask(HistorySettings("forever"))
-    assert room.kept() == []
-
-
-def test_a_private_conversation_is_written_nowhere(room: Study) -> None:
-    room.say(1, "one")
     room.ask(api.NewConversation(private=True))
-    room.say(2, "secret")
+    room.say(3, "secret")
     room.ask(api.NewConversation())
-    room.say(3, "three")
-    assert room.kept() == [["one"], ["three"]]
+    room.say(4, "four")
+    assert room.kept() == [["one", "two"], ["four"]]
+    assert room.listed().current == 2
+    assert room.of(api.Failed) == []
     assert room.path is not None
     assert not any(b"secret" in each.read_bytes() for each in room.path.parent.iterdir())
 
@@ -229,29 +218,27 @@ def test_a_file_another_instance_replaced_is_noticed(room: Study, tmp_path: Path
     assert room.of(api.Failed) == []
 
 
-def test_a_list_is_cut_and_says_so(
+def test_renaming_exporting_and_listing_as_many_as_there_is_room_for(
     room: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("engine.runtime.workers.history_writer.LISTED", 2)
     with Store(tmp_path / NAME) as store:
         for number in range(3):
             talk(store, f"question {number}", now=float(number))
+    room.ask(api.RenameConversation(3, "Third question"))
     listed = room.listed("question")
     titles = [each.title for each in listed.conversations]
-    assert (titles, listed.more) == (["question 2", "question 1"], True)
+    assert (titles, listed.more) == (["Third question", "question 1"], True)
+    room.ask(api.ExportConversations(tmp_path / "all.md"))
+    assert "# Third question" in (tmp_path / "all.md").read_text()
 
 
-def test_renaming_exporting_and_asking_for_what_is_not_there(room: Study, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("is_kept", "refusal"), [(True, "no conversation 9"), (False, "No conversations are kept here")]
+)
+def test_what_is_not_there_is_told(tmp_path: Path, *, is_kept: bool, refusal: str) -> None:
+    room = Study(tmp_path / NAME if is_kept else None)
     room.say(1, "one")
-    room.ask(api.RenameConversation(1, "First"), api.ExportConversations(tmp_path / "all.md"))
-    assert room.listed("first").conversations[0].title == "First"
-    assert "# First" in (tmp_path / "all.md").read_text()
     room.ask(api.OpenConversation(9))
-    assert "no conversation 9" in room.of(api.Failed)[0].message
-
-
-def test_without_a_file_it_says_so() -> None:
-    room = Study(None)
-    room.say(1, "one")
-    room.ask(api.ListConversations())
-    assert "No conversations are kept here" in room.of(api.Failed)[0].message
+    assert refusal in room.of(api.Failed)[0].message
+    room.end()

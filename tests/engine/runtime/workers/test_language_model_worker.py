@@ -1,4 +1,4 @@
-"""The mind, ticked by hand: it gets ready for the next question while nobody has the floor."""
+"""The mind, run by hand: it gets ready for the next question while nobody has the floor."""
 
 import queue
 import threading
@@ -11,104 +11,86 @@ from engine.errors import LanguageModelError
 from engine.llm.base import Message, Retraction, Role, StartTimer, StillLoading
 from engine.messages.events import Event, Failed, Loading, Notice, Ready
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted
-from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.reply import Reply
+from engine.runtime.workers import worker as worker_file
 from engine.runtime.workers.language_model_worker import GetReady, LanguageModelWorker, Rest
-from engine.runtime.workers.voice.orders import Order
 from engine.settings import LanguageModelSettings
+from tests.engine.runtime.by_hand import HandWorker, Mind, asked
 from tests.fakes import FakeLanguageModel, FakeParts
 
-HISTORY = (Message(Role.USER, "hello"), Message(Role.ASSISTANT, "Good day."))
+HISTORY = (*asked("hello"), Message(Role.ASSISTANT, "Good day."))
 
 
-class Mind:
-    """A worker whose model takes three slices to get ready."""
-
-    def __init__(self) -> None:
-        self.model = FakeLanguageModel("Yes.")
-        self.model.slices = 3
-        self.told: list[Fact | Event] = []
-        self.said: list[Order] = []
-        factories = FakeParts(model=self.model).factories()
-        self.worker = LanguageModelWorker(
-            factories, self.told.append, self.said.append, lambda: None
-        )
-        self.worker._handle(LanguageModelSettings())
-        self.worker._load_wanted()
-
-    def ready_at_leisure(self) -> "Mind":
-        """All else that is to run does."""
-        self.worker._handle(GetReady(()))
-        return self
-
-    def rest(self) -> None:
-        """Until there is nothing left to do."""
-        while self.worker._tick() is not None:
-            pass
+@pytest.fixture
+def mind(monkeypatch: pytest.MonkeyPatch) -> Mind:
+    """Its model takes three slices to get ready, one at a run; it has had none."""
+    with monkeypatch.context() as patch:
+        patch.setattr(worker_file, "Worker", HandWorker)
+        mind = Mind("Yes.")
+    mind.model.slices = 3
+    return mind
 
 
-def test_while_other_parts_are_loaded_it_leaves_them_the_processor() -> None:
-    mind = Mind()
-    mind.rest()
+def rest(mind: Mind) -> None:
+    """Until there is nothing left to do."""
+    while mind.do() is not None:
+        pass
+
+
+def test_it_gets_ready_for_what_follows_a_turn_once_other_parts_are_loaded(mind: Mind) -> None:
+    rest(mind)
     assert mind.model.warmed == []
-
-
-def test_it_gets_ready_for_what_follows_a_turn() -> None:
-    mind = Mind().ready_at_leisure()
-    mind.rest()
+    mind.do(GetReady(()))
+    rest(mind)
     assert mind.model.warmed == [(), (), ()]  # for the first question
-    mind.worker._handle(GetReady(HISTORY))
-    mind.rest()
+    mind.do(GetReady(HISTORY))
+    rest(mind)
     assert mind.model.warmed[3:] == [("hello", "Good day.")] * 3
+    prompted = LanguageModelSettings(system_prompt="Be brief.")
+    mind.do(prompted)
+    rest(mind)
+    assert mind.model.settings == prompted
+    assert len(mind.model.warmed) == 9
 
 
-def test_who_begins_to_speak_waits_for_one_slice_at_most() -> None:
-    mind = Mind().ready_at_leisure()
-    mind.worker._tick()
-    mind.worker._handle(Rest())
-    mind.rest()
+def test_who_begins_to_speak_or_asks_waits_for_one_slice_at_most(mind: Mind) -> None:
+    mind.do(GetReady(()))
+    mind.do(Rest())
+    rest(mind)
     assert len(mind.model.warmed) == 1
+    mind.do(GetReady(()))
+    mind.do(Reply(1, mind.controls, asked=asked("hello"), paced=False, aloud=True))
+    rest(mind)
+    assert len(mind.model.warmed) == 2
+    assert mind.model.histories == [asked("hello")]
 
 
-def test_a_question_is_answered_before_the_model_is_ready() -> None:
-    mind = Mind().ready_at_leisure()
-    mind.worker._tick()
-    controls = LiveControls(lead_ms=240)
-    mind.worker._handle(Reply(1, controls, asked=HISTORY[:1], paced=False, aloud=True))
-    mind.rest()
-    assert len(mind.model.warmed) == 1
-    assert mind.model.histories == [HISTORY[:1]]
-
-
-def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell() -> None:
-    mind = Mind().ready_at_leisure()
+def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell(mind: Mind) -> None:
     mind.model.broken = LanguageModelError("The template failed.")
-    mind.rest()
-    assert mind.worker._tick() is None
-    assert not [told for told in mind.told if isinstance(told, Failed)]
+    mind.do(GetReady(()))
+    rest(mind)
+    assert mind.told_of(Failed) == []
 
 
 TIMER = StartTimer(60.0, "", "Done.")
 
 
-def test_of_a_reply_prepared_in_vain_nothing_is_ever_told() -> None:
-    mind = Mind()
+def test_of_a_reply_prepared_in_vain_nothing_is_ever_told(mind: Mind) -> None:
     mind.model.deltas = ("They ask.", TIMER, Retraction(), "Ten.")
-    reply = Reply(1, LiveControls(lead_ms=240), asked=HISTORY[:1], paced=False)
-    mind.worker._handle(reply)
+    reply = Reply(1, mind.controls, asked=asked("hello"), paced=False)
+    mind.do(reply)
     reply.aloud = True
-    mind.worker._handle(reply)
-    assert [told.text for told in mind.told if isinstance(told, ReplyGrew)] == ["Ten."]
+    mind.do(reply)
+    assert [told.text for told in mind.told_of(ReplyGrew)] == ["Ten."]
     assert [word.text for order in mind.said for word in order.words] == ["Ten."]
     assert ActionAsked(1, TIMER) in mind.told
-    assert not [told for told in mind.told if isinstance(told, ReplyRetracted)]
+    assert mind.told_of(ReplyRetracted) == []
 
 
-def test_a_server_that_loads_its_model_is_told_in_a_line() -> None:
-    mind = Mind()
+def test_a_server_that_loads_its_model_is_told_in_a_line(mind: Mind) -> None:
     mind.model.deltas = (StillLoading(), "Ten.")
-    mind.worker._handle(Reply(1, LiveControls(lead_ms=240), asked=HISTORY[:1], aloud=True))
-    (notice,) = (told for told in mind.told if isinstance(told, Notice))
+    mind.do(Reply(1, mind.controls, asked=asked("hello"), aloud=True))
+    (notice,) = mind.told_of(Notice)
     assert "still loading" in notice.text
 
 
@@ -170,16 +152,6 @@ def test_loading_is_not_given_up_for_what_applies_live() -> None:
     assert model.settings == warmer
     assert len([each for each in told if isinstance(each, Loading)]) == 2  # of one load
     assert not [each for each in told if isinstance(each, Failed)]
-
-
-def test_a_changed_system_prompt_is_made_ready_for() -> None:
-    mind = Mind().ready_at_leisure()
-    mind.rest()
-    prompted = LanguageModelSettings(system_prompt="Be brief.")
-    mind.worker._handle(prompted)
-    mind.rest()
-    assert mind.model.settings == prompted
-    assert len(mind.model.warmed) == 6
 
 
 def test_loading_does_not_keep_the_thread_from_ending(endless) -> None:

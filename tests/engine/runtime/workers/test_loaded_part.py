@@ -92,43 +92,21 @@ def test_why_a_part_was_chosen_is_told_of_that_part_alone() -> None:
     assert [ready.why for ready in bench.of(Ready)] == ["It is quick.", ""]
 
 
-def test_another_model_is_loaded_before_the_one_in_use_is_released() -> None:
-    bench = Bench()
-    bench.take("one")
-    bench.take("two")
-    assert bench.open_at_load == [[], ["one"]]
-    assert [made.closed for made in bench.made] == [True, False]
-
-
-def test_live_values_that_cannot_be_are_told_and_change_nothing() -> None:
+def test_what_is_chosen_in_vain_is_told_and_leaves_what_runs() -> None:
     bench = Bench()
     bench.take("one")
     before = bench.part.now.settings
     bench.take("one", system_prompt="impossible")
-    assert [failed.message for failed in bench.of(Failed)] == ["That cannot be."]
-    assert bench.part.now.settings == before
-
-
-def test_what_is_chosen_in_vain_leaves_what_runs() -> None:
-    bench = Bench()
-    bench.take("one")
     bench.refused = {"two"}
     bench.take("two")
+    told = [failed.message for failed in bench.of(Failed)]
+    assert told == ["That cannot be.", "two does not load."]
+    assert bench.part.now.settings == before
     assert (bench.running, len(bench.made), bench.made[0].closed) == ("one", 1, False)
-    assert len(bench.of(Failed)) == 1
-
-
-def test_where_memory_is_short_the_one_in_use_is_released_first() -> None:
-    bench = Bench(size_bytes=BIG)
-    bench.take("one")
-    bench.take("two")
-    assert bench.open_at_load == [[], []]
-    assert bench.running == "two"
-    assert not bench.of(Notice)
 
 
 @pytest.mark.parametrize(("free", "beside"), [(99, []), (100, ["one"])])
-def test_memory_is_short_when_the_files_are_bigger_than_what_is_available(
+def test_the_one_in_use_is_released_first_only_where_the_files_are_bigger_than_free_memory(
     free: int, beside: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=free))
@@ -136,29 +114,31 @@ def test_memory_is_short_when_the_files_are_bigger_than_what_is_available(
     bench.take("one")
     bench.take("two")
     assert bench.open_at_load == [[], beside]
+    assert [made.closed for made in bench.made] == [True, False]
+    assert bench.running == "two"
+    assert not bench.of(Notice)
 
 
-def test_one_that_was_released_in_vain_is_loaded_again_and_it_is_said() -> None:
+AGAIN = "The language model from before was loaded again."
+
+
+@pytest.mark.parametrize(
+    ("refused", "running", "notices"),
+    [(["two"], "one", [AGAIN]), (["two", "one"], "skills", [])],
+)
+def test_one_that_was_released_in_vain_is_loaded_again_or_stood_in_for(
+    refused: list[str], running: str, notices: list[str]
+) -> None:
     bench = Bench(size_bytes=BIG)
     bench.take("one", temperature=0.2)
-    bench.refused = {"two"}
+    bench.refused = set(refused)
     bench.take("two")
-    assert (bench.running, bench.part.now.settings.temperature) == ("one", 0.2)
-    assert [failed.message for failed in bench.of(Failed)] == ["two does not load."]
+    assert bench.running == running
+    assert bench.part.now.settings.temperature == (0.2 if running == "one" else 0.7)
+    told = [failed.message for failed in bench.of(Failed)]
+    assert told == [f"{name} does not load." for name in refused]
     assert bench.of(Ready)[-1].instead  # the fault is still there
-    assert [notice.text for notice in bench.of(Notice)] == [
-        "The language model from before was loaded again."
-    ]
-
-
-def test_one_that_does_not_load_again_either_is_stood_in_for() -> None:
-    bench = Bench(size_bytes=BIG)
-    bench.take("one")
-    bench.refused = {"one", "two"}
-    bench.take("two")
-    assert bench.running == "skills"
-    assert len(bench.of(Failed)) == 2
-    assert not bench.of(Notice)
+    assert [notice.text for notice in bench.of(Notice)] == notices
 
 
 def test_giving_up_leaves_what_runs_and_the_next_choice_is_told_as_ready() -> None:

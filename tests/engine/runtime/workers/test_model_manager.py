@@ -117,7 +117,9 @@ class Gate:
         assert self.reached.wait(PATIENCE_S)
 
 
-def test_a_fetch_tells_how_far_it_is_and_is_listed(desk: Desk) -> None:
+def test_a_fetch_tells_how_far_it_is_and_what_was_fetched_can_be_verified(
+    desk: Desk, data: Path
+) -> None:
     desk.post(api.FetchModels(("qwen3-4b",)))
     assert not desk.settled("qwen3-4b").failed
     words = desk.of(api.ModelProgress)
@@ -125,14 +127,13 @@ def test_a_fetch_tells_how_far_it_is_and_is_listed(desk: Desk) -> None:
     assert (words[-1].done_bytes, words[-1].total_bytes) == (FILE_BYTES, FILE_BYTES)
     assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
     assert desk.of(ModelChosen) == []
-
-
-def test_a_recogniser_that_auto_means_once_it_is_here_is_used(desk: Desk) -> None:
-    desk.post(api.FetchModels(("whisper-base",)))
-    assert not desk.settled("whisper-base").failed
-    desk.wait(lambda: desk.of(ModelChosen))
-    assert desk.of(ModelChosen)[0].changes[0] == ("recogniser.engine", "auto")
-    assert desk.entry("whisper-base").in_use
+    desk.post(api.VerifyModel("qwen3-4b"))
+    assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
+    (file,) = (data / "models" / "qwen3-4b").glob("*.gguf")
+    file.write_bytes(bytes(FILE_BYTES))
+    desk.post(api.VerifyModel("qwen3-4b"))
+    settled = desk.settled("qwen3-4b", 3)
+    assert (settled.failed, "has changed since" in settled.text) == (True, True)
 
 
 def test_a_hub_that_lies_is_told_and_nothing_is_there(desk: Desk, hub: Hub) -> None:
@@ -177,9 +178,13 @@ def test_pausing_all_drops_what_waits_too(desk: Desk, monkeypatch: pytest.Monkey
     assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
 
 
-def test_asking_twice_fetches_once(desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_being_fetched_is_not_fetched_twice_nor_removed(
+    desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gate = Gate(monkeypatch)
     gate.fetch(desk)
+    desk.post(api.RemoveModel("qwen3-4b"))
+    assert "being fetched or removed" in desk.settled("qwen3-4b").text
     desk.post(api.FetchModels(("qwen3-4b",), use=True))
     gate.opened.set()
     desk.wait(lambda: desk.of(ModelChosen))
@@ -201,45 +206,25 @@ def test_who_hears_that_a_fetch_has_ended_may_give_the_next_order(
     assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
 
 
-def test_verifying_tells_good_from_changed(desk: Desk, data: Path) -> None:
-    desk.post(api.FetchModels(("qwen3-4b",)))
-    desk.settled("qwen3-4b")
-    desk.post(api.VerifyModel("qwen3-4b"))
-    assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
-    (file,) = (data / "models" / "qwen3-4b").glob("*.gguf")
-    file.write_bytes(bytes(FILE_BYTES))
-    desk.post(api.VerifyModel("qwen3-4b"))
-    settled = desk.settled("qwen3-4b", 3)
-    assert (settled.failed, "has changed since" in settled.text) == (True, True)
-
-
-def test_a_model_in_use_is_not_removed(desk: Desk) -> None:
-    desk.post(api.FetchModels(("whisper-base",), use=True))
-    desk.settled("whisper-base")
+def test_a_recogniser_that_auto_means_is_used_once_it_is_here_and_then_not_removed(
+    desk: Desk,
+) -> None:
+    desk.post(api.FetchModels(("whisper-base",)))
+    assert not desk.settled("whisper-base").failed
     desk.wait(lambda: desk.of(ModelChosen))
+    assert desk.of(ModelChosen)[0].changes[0] == ("recogniser.engine", "auto")
     desk.post(api.RemoveModel("whisper-base"))
     settled = desk.settled("whisper-base", 2)
     assert settled.failed
     assert settled.text.endswith(
         "is in use, so it stays. Use another recogniser first, then remove it."
     )
-    assert desk.entry("whisper-base").state is api.Presence.COMPLETE
+    assert desk.entry("whisper-base").in_use
     desk.post(api.UseModel("sphinx"))
     desk.settled("sphinx")
     desk.post(api.RemoveModel("whisper-base"))
     assert not desk.settled("whisper-base", 3).failed
     assert desk.entry("whisper-base").state is api.Presence.MISSING
-
-
-def test_a_model_is_not_removed_while_it_is_fetched(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate(monkeypatch)
-    gate.fetch(desk)
-    desk.post(api.RemoveModel("qwen3-4b"))
-    assert "being fetched or removed" in desk.settled("qwen3-4b").text
-    gate.opened.set()
-    assert not desk.settled("qwen3-4b", 2).failed
 
 
 def test_a_file_of_ones_own_is_added_and_used(desk: Desk, tmp_path: Path) -> None:

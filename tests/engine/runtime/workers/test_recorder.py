@@ -57,48 +57,26 @@ def room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Room:
     return Room(monkeypatch, tmp_path)
 
 
-def test_nothing_is_recorded_until_asked(room: Room) -> None:
+def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(
+    room: Room, tmp_path: Path
+) -> None:
     room.hear(2)
     assert room.sink is None
-    assert not room.folder.exists()
-
-
-def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(room: Room) -> None:
+    assert not room.folder.exists()  # nobody asked
+    room.ask(Record(True))
     room.ask(Record(True))
     assert room.events == [RecordingChanged(True)]
     room.hear(3)
+    room.ask(Export(tmp_path / "talk.wav"))
+    assert soundfile.info(tmp_path / "talk.wav").duration == pytest.approx(3.0, abs=0.3)
+    told = len(room.events)
+    room.ask(Record(False))
     room.ask(Record(False))
     assert room.sink is None
     (file,) = room.folder.iterdir()
-    assert room.events[1:] == [RecordingChanged(False), Notice(f"Recorded 0:03 in {file}")]
+    assert room.events[told:] == [RecordingChanged(False), Notice(f"Recorded 0:03 in {file}")]
     assert soundfile.info(file).duration == pytest.approx(3.0, abs=0.01)
     assert [each.seconds for each in room.recorder.recorded] == [pytest.approx(3.0, abs=0.01)]
-
-
-def test_asked_twice_it_records_once(room: Room) -> None:
-    room.ask(Record(True))
-    room.ask(Record(True))
-    room.ask(Record(False))
-    room.ask(Record(False))
-    assert room.of(RecordingChanged) == [RecordingChanged(True), RecordingChanged(False)]
-    assert len(list(room.folder.iterdir())) == 1
-
-
-def test_a_place_that_cannot_be_written_is_told_and_nothing_is_recorded(
-    room: Room, tmp_path: Path
-) -> None:
-    room.ask(Record(True, tmp_path / "nowhere" / "mine.wav"))
-    assert room.of(RecordingChanged) == [RecordingChanged(False)]
-    assert room.of(Failed)
-    assert room.sink is None
-
-
-def test_the_sound_can_be_saved_while_it_is_recorded(room: Room, tmp_path: Path) -> None:
-    room.ask(Record(True))
-    room.hear(3)
-    room.ask(Export(tmp_path / "talk.wav"))
-    assert soundfile.info(tmp_path / "talk.wav").duration == pytest.approx(3.0, abs=0.3)
-    room.ask(Record(False))
 
 
 def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: Room) -> None:
@@ -113,15 +91,23 @@ def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: 
     assert lengths == pytest.approx([1.0, 2.0], abs=0.01)
 
 
-@pytest.mark.parametrize("limit", ["MOST_BYTES", "LONGEST_S"])
-def test_without_room_it_does_not_begin(room: Room, monkeypatch, limit: str) -> None:
-    if limit == "MOST_BYTES":
-        monkeypatch.setattr(recorders, "MOST_BYTES", 100_000)
-    else:
-        monkeypatch.setattr(recorders, "longest_s", lambda folder, most: 1.0)
-    room.ask(Record(True))
+@pytest.mark.parametrize(
+    ("place", "limits", "fault"),
+    [
+        ("nowhere/mine.wav", {}, "could not be created"),
+        (None, {"MOST_BYTES": 100_000}, "no room"),
+        (None, {"longest_s": lambda folder, most: 1.0}, "no room"),
+    ],
+)
+def test_without_a_place_and_room_it_does_not_begin(
+    room: Room, tmp_path: Path, monkeypatch, place: str | None, limits: dict, fault: str
+) -> None:
+    for name, limit in limits.items():
+        monkeypatch.setattr(recorders, name, limit)
+    room.ask(Record(True, place and tmp_path / place))
     assert room.of(RecordingChanged) == [RecordingChanged(False)]
-    assert "no room" in room.of(Failed)[0].message  # type: ignore[attr-defined]
+    assert fault in room.of(Failed)[0].message  # type: ignore[attr-defined]
+    assert room.sink is None
 
 
 def test_it_ends_by_itself_when_the_room_is_used_up_and_keeps_the_file(

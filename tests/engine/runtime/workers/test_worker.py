@@ -10,7 +10,7 @@ from engine.messages.events import Event, Failed
 from engine.runtime.turn.facts import Fact
 from engine.runtime.workers import worker as module
 from engine.runtime.workers.worker import Actor, Worker
-from tests.engine.runtime.turn.test_replies import HandWorker
+from tests.engine.runtime.by_hand import HandWorker
 
 
 def nothing() -> None:
@@ -25,26 +25,19 @@ def made(
     return Worker("the worker", handle=handle, tick=tick, report=report)
 
 
-def test_messages_are_handled_in_order_on_a_thread_of_its_name() -> None:
-    seen: list[tuple[int, str]] = []
-    worker = made(lambda number: seen.append((number, threading.current_thread().name)))
+def test_messages_are_handled_in_order_on_a_thread_of_its_name_and_faults_reported() -> None:
+    seen: list[tuple[float, str]] = []
+    faults: list[Exception] = []
+    worker = made(
+        lambda number: seen.append((100 / number, threading.current_thread().name)),
+        report=faults.append,
+    )
     worker.start()
-    for number in range(3):
+    for number in (5, 0, 4):
         worker.post(number)
     assert worker.stop(5.0)
-    assert seen == [(0, "the worker"), (1, "the worker"), (2, "the worker")]
-
-
-def test_a_fault_is_reported_and_the_next_message_is_handled() -> None:
-    handled: list[float] = []
-    faults: list[Exception] = []
-    worker = made(lambda number: handled.append(100 / number), report=faults.append)
-    worker.start()
-    worker.post(0)
-    worker.post(5)
-    assert worker.stop(5.0)
-    assert handled == [20]
-    assert isinstance(faults[0], ZeroDivisionError)
+    assert seen == [(20, "the worker"), (25, "the worker")]
+    assert [type(fault) for fault in faults] == [ZeroDivisionError]
 
 
 def test_stop_says_when_the_thread_is_still_busy() -> None:

@@ -58,5 +58,4 @@ def test_a_figure_is_short_enough_to_be_heard(value, written):
 @given(st.floats(-1e14, 1e14))
 def test_a_figure_is_close_to_its_value(value):
     shown = float(figure(value).replace(",", ""))
-
     assert math.isclose(shown, value, rel_tol=1e-3, abs_tol=1e-12)

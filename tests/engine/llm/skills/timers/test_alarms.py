@@ -35,40 +35,36 @@ def test_the_alarms_of_a_day_or_hour_are_told(text: str, answer: str) -> None:
     assert asked(text, here=with_timers(TODAY, ALARM)).text == answer
 
 
-def test_the_alarm_of_a_day_is_cancelled() -> None:
-    told = asked("cancel my alarm for tomorrow", here=with_timers(TODAY, ALARM))
-    assert told.actions == (CancelTimers((ALARM.number,)),)
-
-
 def test_which_timer_is_answered_only_where_it_was_asked() -> None:
     assert asked("cancel the timer", "pasta") is ELSEWHERE
 
 
-def test_the_newest_alarm_gives_way_to_the_other_time() -> None:
-    here = with_timers(OTHER, ALARM)
-    moved = asked("wake me up at 7", "actually make it 7:30", here=here)
-    assert moved.text == "Alarm set for 7:30 AM tomorrow."
-    cancelled, started = moved.actions
-    assert cancelled == CancelTimers((ALARM.number,))
+@pytest.mark.parametrize(
+    ("said", "timers", "gone"),
+    [
+        (["cancel my alarm for tomorrow"], [TODAY, ALARM], ALARM),
+        (["wake me up at 7", "actually make it 7:30"], [OTHER, ALARM], ALARM),  # the newest
+        (["change my alarm to half past six in the morning"], [ALARM], ALARM),  # the only one
+        (["change my alarm to half past six"], [OTHER, ALARM], None),  # one of two
+        (["remind me to call Ben at six", "make it seven"], [REMINDER], REMINDER),
+    ],
+)
+def test_an_alarm_gives_way(said: list[str], timers: list[Timer], gone: Timer | None) -> None:
+    told = asked(*said, here=with_timers(*timers))
+    assert told.actions[:1] == ((CancelTimers((gone.number,)),) if gone else ())
+
+
+def test_what_was_just_set_is_set_for_another_time_and_keeps_what_it_is_for() -> None:
+    alarm = asked("wake me up at 7", "actually make it 7:30", here=with_timers(OTHER, ALARM))
+    assert alarm.text == "Alarm set for 7:30 AM tomorrow."
+    started = alarm.actions[1]
     assert isinstance(started, StartTimer)
     assert started.label == "7:30 AM alarm"
-
-
-def test_the_only_alarm_is_moved_on_its_own_and_one_of_two_is_not() -> None:
-    said = "change my alarm to half past six in the morning"
-    assert asked(said, here=with_timers(ALARM)).actions[0] == CancelTimers((ALARM.number,))
-    two = with_timers(OTHER, ALARM)
-    assert asked("change my alarm to half past six", here=two) is ELSEWHERE
+    reminder = asked("remind me to call Ben at six", "make it seven", here=with_timers(REMINDER))
+    assert reminder.text == "I'll remind you at 7:00 PM to call Ben."
 
 
 def test_an_alarm_is_told_at_its_own_minute_and_not_the_one_before() -> None:
     left = with_timers(replace(ALARM, remaining_s=54899.3))
     told = asked("what alarms do I have", here=left, now=NOW + timedelta(seconds=0.7))
     assert told.text == "You have an alarm at 7:00 AM tomorrow."
-
-
-def test_a_reminder_keeps_what_it_is_for() -> None:
-    here = with_timers(REMINDER)
-    moved = asked("remind me to call Ben at six", "make it seven", here=here)
-    assert moved.text == "I'll remind you at 7:00 PM to call Ben."
-    assert moved.actions[0] == CancelTimers((REMINDER.number,))

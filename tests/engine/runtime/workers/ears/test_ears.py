@@ -25,21 +25,11 @@ from engine.runtime.workers import worker
 from engine.runtime.workers.ears.ears import TOO_SOON, Ears, Order
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
-from tests.engine.runtime.turn.test_replies import HandWorker
+from tests.engine.runtime.by_hand import HandWorker
 from tests.fakes import FakeParts
 
 QUIET_S = 2.0
 BLOCK = SAMPLE_RATE // 20
-
-
-def interim_of(pause: int, completeness: Completeness) -> InterimTranscript:
-    return InterimTranscript(
-        1, pause, Transcript("set a timer for", 0.9, "fake"), completeness, 0.0
-    )
-
-
-def paused_at(room: "Listening") -> int:
-    return next(job.sample for job in room.jobs if isinstance(job, SpeechPaused))
 
 
 class Listening:
@@ -69,16 +59,42 @@ class Listening:
             self.ears.post(order)
         self.ears._worker.run()
 
-    def hear(self, pcm: Pcm) -> None:
+    def hear(self, *sounds: Pcm) -> None:
+        pcm = np.concatenate(sounds)
         for first in range(0, len(pcm), BLOCK):
             self._stage.microphones[""].hear(pcm[first : first + BLOCK])
             self.do()
+
+    def count(self, *kinds: type) -> int:
+        return sum(isinstance(told, kinds) for told in self.told)
+
+    @property
+    def fed(self) -> Pcm:
+        """What the recogniser was given."""
+        return np.concatenate([job.pcm for job in self.jobs if isinstance(job, HearAudio)])
+
+    @property
+    def closes(self) -> list[CloseUtterance]:
+        return [job for job in self.jobs if isinstance(job, CloseUtterance)]
+
+    def open_with(self, *sounds: Pcm) -> None:
+        """An utterance that begins with these after half a second."""
+        self.hear(silence(0.5), *sounds)
+        self.do(OpenUtterance(1, 8_000))
+
+    def decode_pause(self, completeness: Completeness) -> InterimTranscript:
+        """The first pause is judged."""
+        pause = next(job.sample for job in self.jobs if isinstance(job, SpeechPaused))
+        words = Transcript("set a timer for", 0.9, "fake")
+        interim = InterimTranscript(1, pause, words, completeness, 0.0)
+        self.do(interim)
+        return interim
 
 
 def test_the_level_is_told_ten_times_a_second() -> None:
     room = Listening()
     room.hear(np.zeros(2 * SAMPLE_RATE, np.float32))
-    assert sum(isinstance(event, Levels) for event in room.told) == 20
+    assert room.count(Levels) == 20
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
@@ -89,39 +105,32 @@ def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
     pcm += noise * np.random.default_rng(1).standard_normal(len(pcm)).astype(np.float32)
     room = Listening()
     room.hear(pcm)
-    started = [event for event in room.told if isinstance(event, SpeechStarted)]
-    assert len(started) == 1
-    assert abs(started[0].sample - QUIET_S * SAMPLE_RATE) < 0.3 * SAMPLE_RATE
-    assert len([event for event in room.told if isinstance(event, SpeechEnded)]) == 1
+    (started,) = [event for event in room.told if isinstance(event, SpeechStarted)]
+    assert abs(started.sample - QUIET_S * SAMPLE_RATE) < 0.3 * SAMPLE_RATE
+    assert room.count(SpeechEnded) == 1
 
 
 def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to() -> None:
     room = Listening()
-    room.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
-    room.do(OpenUtterance(1, 8_000))
+    room.open_with(spoken("set a timer for"))
     room.hear(silence(0.3))
-    interim = interim_of(paused_at(room), Completeness.WHOLE)
-    room.do(interim)
-    assert room.told[-1] == interim
-    assert not [event for event in room.told if isinstance(event, SpeechEnded)]
+    assert room.decode_pause(Completeness.WHOLE) == room.told[-1]
+    assert room.count(SpeechEnded) == 0
     room.hear(silence(0.2))
-    assert [event for event in room.told if isinstance(event, SpeechEnded)]
+    assert room.count(SpeechEnded) == 1
 
 
 def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
     room = Listening()
-    room.hear(np.concatenate((silence(0.5), spoken("set a timer for"))))
-    room.do(OpenUtterance(1, 8_000))
-    room.hear(silence(0.3))
-    pause = paused_at(room)
-    room.hear(spoken("ten minutes"))
+    room.open_with(spoken("set a timer for"))
+    room.hear(silence(0.3), spoken("ten minutes"))
     assert any(isinstance(job, SpeechResumed) for job in room.jobs)
-    room.do(interim_of(pause, Completeness.SETTLED))
-    assert not [event for event in room.told if isinstance(event, InterimTranscript)]
+    room.decode_pause(Completeness.SETTLED)
+    assert room.count(InterimTranscript) == 0
     room.hear(silence(0.4))
-    assert not [event for event in room.told if isinstance(event, SpeechEnded)]
+    assert room.count(SpeechEnded) == 0
     room.hear(silence(1.5))
-    assert [event for event in room.told if isinstance(event, SpeechEnded)]
+    assert room.count(SpeechEnded) == 1
 
 
 def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
@@ -133,8 +142,7 @@ def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
     room.hear(speech[8_000:12_000])
     room.do(JoinUtterance(1, 2))
     room.hear(speech[12_000:])
-    fed = [job.pcm for job in room.jobs if isinstance(job, HearAudio)]
-    np.testing.assert_array_equal(np.concatenate(fed), speech)
+    np.testing.assert_array_equal(room.fed, speech)
     assert JoinUtterance(1, 2) in room.jobs
 
 
@@ -142,23 +150,23 @@ def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
 def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_s: float) -> None:
     question = spoken("convert ten miles to kilometers")
     room = Listening(midway=True)
-    room.hear(np.concatenate((silence(heard_s), question[len(question) // 3 :])))
+    room.hear(silence(heard_s), question[len(question) // 3 :])
     room.do(Attend(hands_free=False, ignore_microphone=False))  # forgets what was heard so far
     room.do(Attend(hands_free=True, ignore_microphone=False))
-    room.hear(np.concatenate((question[len(question) // 2 :], silence(2.0))))
-    assert not [event for event in room.told if isinstance(event, SpeechStarted | SpeechEnded)]
+    room.hear(question[len(question) // 2 :], silence(2.0))
+    assert room.count(SpeechStarted, SpeechEnded) == 0
     assert [event for event in room.told if isinstance(event, Notice)] == [Notice(TOO_SOON)]
-    room.hear(np.concatenate((question, silence(2.0))))
-    assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
+    room.hear(question, silence(2.0))
+    assert room.count(SpeechStarted) == 1
 
 
 def test_after_a_moment_of_quiet_it_is_heard_whole() -> None:
     room = Listening(midway=True)
     room.hear(silence(1.0))
     room.do(UseDevice(""))  # another one takes over
-    room.hear(np.concatenate((spoken("what time is it"), silence(2.0))))
-    assert len([event for event in room.told if isinstance(event, SpeechStarted)]) == 1
-    assert not [event for event in room.told if isinstance(event, Notice)]
+    room.hear(spoken("what time is it"), silence(2.0))
+    assert room.count(SpeechStarted) == 1
+    assert room.count(Notice) == 0
 
 
 def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
@@ -176,23 +184,19 @@ def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
     assert room.ducked == [True, False]
 
 
-def ends(room: Listening) -> int:
-    return sum(isinstance(told, SpeechEnded) for told in room.told)
-
-
 def test_somebody_who_never_pauses_has_ended_after_a_minute_but_for_the_talk_key() -> None:
     room = Listening()
     room.do(OpenUtterance(1, None))
     room.hear(silence(LONGEST_S + 2))
-    assert ends(room) == 0
+    assert room.count(SpeechEnded) == 0
     room = Listening()
     talk = np.concatenate([spoken("what time is it in tokyo and what is the date")] * 2)
     room.hear(talk[: SAMPLE_RATE // 2])
     room.do(OpenUtterance(1, 0))
     room.ears._watch.patience = Patience(10_000)  # they pause, but never so long
-    while room.ears._position < (LONGEST_S + 2) * SAMPLE_RATE and not ends(room):
+    while room.ears._position < (LONGEST_S + 2) * SAMPLE_RATE and not room.count(SpeechEnded):
         room.hear(talk)
-    assert ends(room) == 1
+    assert room.count(SpeechEnded) == 1
     assert LONGEST_S <= room.ears._position / SAMPLE_RATE < LONGEST_S + 8
 
 
@@ -207,33 +211,23 @@ def test_somebody_who_never_pauses_has_ended_after_a_minute_but_for_the_talk_key
 def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
     room = Listening()
     room.hear(spoken("what time is it in tokyo")[:SAMPLE_RATE])
-    assert any(isinstance(told, SpeechStarted) for told in room.told)
+    assert room.count(SpeechStarted) == 1
     room.do(order)
-    assert ends(room) == 1
+    assert room.count(SpeechEnded) == 1
 
 
-def test_what_follows_a_long_pause_with_the_key_held_is_no_part_of_the_interim_transcript() -> None:
+def test_no_silence_counts_while_the_key_is_held_and_it_does_again_once_it_is_let_go() -> None:
     room = Listening()
     room.do(OpenUtterance(1, None))
-    room.hear(spoken("what time is it"))
-    room.hear(silence(3.0))
-    assert ends(room) == 0
+    room.hear(spoken("what time is it"), silence(3.0))
+    assert room.count(SpeechEnded) == 0
     room.jobs.clear()
-    room.hear(spoken("in tokyo"))
+    room.hear(spoken("in tokyo"))  # is no part of the interim transcript
     assert any(isinstance(job, SpeechResumed) for job in room.jobs)
-
-
-def test_the_silence_after_the_key_is_let_go_counts_again() -> None:
-    room = Listening()
-    room.do(OpenUtterance(1, None))
-    room.hear(np.concatenate((spoken("what time is it"), silence(3.0))))
+    room.hear(silence(3.0))
     room.do(CloseUtterance(1))
     room.hear(silence(0.1))
-    assert ends(room) == 1
-
-
-def closes(room: Listening) -> list[CloseUtterance]:
-    return [job for job in room.jobs if isinstance(job, CloseUtterance)]
+    assert room.count(SpeechEnded) == 1
 
 
 @pytest.mark.parametrize("during_reply", [False, True])
@@ -242,46 +236,43 @@ def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(
 ) -> None:
     room = Listening()
     room.do(Attend(hands_free=True, ignore_microphone=False, during_reply=during_reply))
-    room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
-    room.do(OpenUtterance(1, 8_000))
+    room.open_with(spoken("what time is it"))
     room.hear(silence(3.0))
-    assert closes(room) == [CloseUtterance(1, overlapping=during_reply)]
+    assert room.closes == [CloseUtterance(1, overlapping=during_reply)]
     room.do(CloseUtterance(1, ended_at=1.0))
-    assert len(closes(room)) == 1
+    assert len(room.closes) == 1
 
 
 def test_what_had_ended_before_the_rules_opened_it_is_written_down_when_they_close_it() -> None:
     room = Listening()
-    room.hear(np.concatenate((spoken("stop"), silence(3.0))))
-    assert ends(room) == 1
+    room.hear(spoken("stop"), silence(3.0))
+    assert room.count(SpeechEnded) == 1
     room.do(OpenUtterance(1, 0), CloseUtterance(1))
-    assert closes(room) == [CloseUtterance(1)]
+    assert room.closes == [CloseUtterance(1)]
 
 
 def test_with_the_key_pressed_in_the_middle_of_it_no_silence_ends_an_utterance() -> None:
     room = Listening()
-    room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
-    room.do(OpenUtterance(1, 8_000), HoldUtterance(1))
+    room.open_with(spoken("what time is it"))
+    room.do(HoldUtterance(1))
     room.hear(silence(5.0))
-    assert (ends(room), closes(room)) == (0, [])
+    assert (room.count(SpeechEnded), room.closes) == (0, [])
     room.do(CloseUtterance(1))
-    assert closes(room) == [CloseUtterance(1)]
+    assert room.closes == [CloseUtterance(1)]
 
 
 def test_an_utterance_that_ended_just_before_the_key_was_down_goes_on() -> None:
     room = Listening()
-    room.hear(np.concatenate((silence(0.5), spoken("what time is it"))))
-    room.do(OpenUtterance(1, 8_000))
+    room.open_with(spoken("what time is it"))
     room.hear(silence(3.0))
-    assert len(closes(room)) == 1
+    assert len(room.closes) == 1
     room.jobs.clear()
     room.do(HoldUtterance(1))
     tokyo = spoken("in tokyo")
     room.hear(tokyo)
     room.do(CloseUtterance(1))
     assert (room.jobs[0], room.jobs[-1]) == (JoinUtterance(1, 1), CloseUtterance(1))
-    fed = [job.pcm for job in room.jobs if isinstance(job, HearAudio)]
-    np.testing.assert_array_equal(np.concatenate(fed)[-len(tokyo) :], tokyo)
+    np.testing.assert_array_equal(room.fed[-len(tokyo) :], tokyo)
 
 
 def test_of_an_utterance_that_is_over_the_key_holds_nothing() -> None:

@@ -15,7 +15,7 @@ from engine.runtime.turn.orders import CloseUtterance, DropUtterance, JoinUttera
 from engine.runtime.workers import worker
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.settings import RecogniserSettings
-from tests.engine.runtime.turn.test_replies import HandWorker
+from tests.engine.runtime.by_hand import HandWorker
 from tests.fakes import FakeParts, FakeRecognition
 
 
@@ -47,9 +47,7 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_said_while_the_recogniser_loads_is_heard_whole() -> None:
     scribe = Scribe()
-    scribe.transcriber = Transcriber(
-        scribe.parts.factories(), scribe.told.append, scribe.told.append
-    )
+    scribe.transcriber = Transcriber(scribe.parts.factories(), scribe.told.append, print)
     said = [HearAudio(2, np.ones(1_600, np.float32)) for _ in range(5)]
     scribe.do(RecogniserSettings(), OpenUtterance(2, 0), *said, CloseUtterance(2))
     assert scribe.parts.recogniser.samples == 5 * 1_600
@@ -65,12 +63,15 @@ def test_what_was_said_into_a_reply_is_heard_as_overlapping_speech() -> None:
 
 def test_the_interim_transcript_of_the_last_pause_is_the_transcript() -> None:
     scribe = Scribe()
-    scribe.do(SpeechPaused(800))
-    interim = scribe.of(InterimTranscript)[0]
+    scribe.do(SpeechPaused(800), SpeechResumed(0), SpeechPaused(2_400))
+    (interim,) = scribe.of(InterimTranscript)  # the other was overtaken by speech
     scribe.parts.recogniser.text = "something else"
     scribe.do(CloseUtterance(1))
-    assert (interim.turn, interim.pause, interim.transcript.text) == (1, 800, "hello there")
+    assert (interim.turn, interim.pause, interim.transcript.text) == (1, 2_400, "hello there")
     assert scribe.of(Transcribed) == [Transcribed(1, interim.transcript, interim.at)]
+    scribe.told.clear()
+    scribe.do()
+    assert scribe.of(PartialTranscript) == []  # after the end
 
 
 def test_speech_that_goes_on_makes_an_interim_transcript_worthless() -> None:
@@ -81,37 +82,19 @@ def test_speech_that_goes_on_makes_an_interim_transcript_worthless() -> None:
     assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
 
 
-def test_an_interim_transcript_that_is_overtaken_by_speech_is_not_told() -> None:
+@pytest.mark.parametrize(
+    ("first", "turns", "samples"),
+    [(CloseUtterance(1), [1, 2], 3_200), (DropUtterance(1), [2], 1_600)],
+)
+def test_an_utterance_that_goes_on_as_another_turn_keeps_what_was_heard_unless_it_was_dropped(
+    first: CloseUtterance | DropUtterance, turns: list[int], samples: int
+) -> None:
     scribe = Scribe()
-    scribe.do(SpeechPaused(800), SpeechResumed(0), SpeechPaused(2_400))
-    assert [interim.pause for interim in scribe.of(InterimTranscript)] == [2_400]
-
-
-def test_an_utterance_that_goes_on_as_another_turn_keeps_what_was_heard() -> None:
-    scribe = Scribe()
-    scribe.do(CloseUtterance(1), JoinUtterance(1, 2))
+    scribe.do(first, JoinUtterance(1, 2))
     scribe.hear(2)
     scribe.do(CloseUtterance(2))
-    assert [said.turn for said in scribe.of(Transcribed)] == [1, 2]
-    assert scribe.parts.recogniser.samples == 3_200
-
-
-def test_what_cannot_go_on_begins_anew() -> None:
-    scribe = Scribe()
-    scribe.do(DropUtterance(1), JoinUtterance(1, 2))
-    scribe.hear(2)
-    scribe.do(CloseUtterance(2))
-    assert scribe.parts.recogniser.samples == 1_600
-    assert len(scribe.of(Transcribed)) == 1
-
-
-def test_after_the_end_no_text_so_far_is_told() -> None:
-    scribe = Scribe()
-    scribe.do(CloseUtterance(1))
-    scribe.told.clear()
-    scribe.parts.recogniser.text = "other words"
-    scribe.transcriber._tick()
-    assert scribe.of(PartialTranscript) == []
+    assert [said.turn for said in scribe.of(Transcribed)] == turns
+    assert scribe.parts.recogniser.samples == samples
 
 
 def test_another_language_applies_without_loading() -> None:

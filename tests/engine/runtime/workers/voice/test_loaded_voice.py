@@ -18,37 +18,32 @@ from tests.fakes_tts import FakeSession, FakeTts
 SLOW, SLOWER = "It is slow.", "It is slower."
 
 
-class SlowTts(FakeTts):
-    """Notices only when a voice is made ready, and when a session is opened, that it is slow."""
+class NotingTts(FakeTts):
+    """Notices only when a voice is made ready, and when a session is opened, that it is slow;
+    remembers the seeds of its sessions, and which voices were made ready.
+    """
 
-    note = ""
+    def __init__(self) -> None:
+        super().__init__()
+        self.note = ""
+        self.seeds: list[int] = []
+        self.warmed: list[str] = []
 
     @property
     def info(self) -> TtsInfo:
         return replace(super().info, note=self.note)
 
+    def voices(self) -> tuple[Voice, ...]:
+        return (*super().voices(), Voice("Bell", "fake"))
+
     def warm(self, voice: Voice) -> None:
-        self.note = SLOW
+        self.note = self.note or SLOW
+        self.warmed.append(voice.name)
 
     def open(self, voice: Voice, *, seed: int) -> FakeSession:
         self.note = SLOWER
+        self.seeds.append(seed)
         return super().open(voice, seed=seed)
-
-
-def test_what_a_model_notes_is_told_once_each() -> None:
-    told: list[Fact | Event] = []
-    parts = FakeParts()
-    factories = replace(parts.factories(), synthesiser=lambda settings, progress: SlowTts())
-    voice = LoadedVoice(factories, told.append)
-
-    def notices() -> list[str]:
-        return [event.text for event in told if isinstance(event, Notice)]
-
-    voice.load(SpeechSettings())
-    assert notices() == [SLOW]
-    voice.open()
-    voice.open()
-    assert notices() == [SLOW, SLOWER]
 
 
 def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(
@@ -74,39 +69,23 @@ def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(
     assert reasons == [pick.NOT_FETCHED, pick.NOT_FETCHED, pick.UNMEASURED]
 
 
-class SeededTts(FakeTts):
-    """Remembers the seeds of its sessions, and which voices were made ready."""
+def test_seed_and_voice_apply_without_loading_and_what_a_model_notes_is_told_once_each() -> None:
+    made: list[NotingTts] = []
+    told: list[Fact | Event] = []
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.seeds: list[int] = []
-        self.warmed: list[str] = []
-
-    def voices(self) -> tuple[Voice, ...]:
-        return (*super().voices(), Voice("Bell", "fake"))
-
-    def warm(self, voice: Voice) -> None:
-        self.warmed.append(voice.name)
-
-    def open(self, voice: Voice, *, seed: int) -> FakeSession:
-        self.seeds.append(seed)
-        return super().open(voice, seed=seed)
-
-
-def test_seed_and_voice_apply_without_loading() -> None:
-    made: list[SeededTts] = []
-
-    def load(settings: SpeechSettings, progress: Progress) -> SeededTts:
-        made.append(SeededTts())
+    def load(settings: SpeechSettings, progress: Progress) -> NotingTts:
+        made.append(NotingTts())
         return made[-1]
 
-    voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), lambda told: None)
+    voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), told.append)
     voice.load(SpeechSettings(seed=1))
     voice.load(SpeechSettings(seed=2))
+    assert [event.text for event in told if isinstance(event, Notice)] == [SLOW]
     voice.open()
     voice.load(SpeechSettings(seed=2, voice="Bell"))
     voice.load(SpeechSettings(seed=3, voice="Bell"))
     voice.open()
+    assert [event.text for event in told if isinstance(event, Notice)] == [SLOW, SLOWER]
     assert [(model.seeds, model.warmed) for model in made] == [([2, 3], ["Tone", "Bell"])]
     voice.load(SpeechSettings(seed=3, voice="Bell", device="cpu"))
     assert [model.warmed for model in made] == [["Tone", "Bell"], ["Bell"]]

@@ -15,7 +15,7 @@ from engine.runtime.turn.live_controls import DUCKED, LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice import reserve as reserve_file
-from engine.runtime.workers.voice.orders import SayWords, Unsay
+from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWorker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
@@ -40,12 +40,22 @@ class Mouth:
         self.speaker = SpeechWorker(parts.factories(), self.told.append, self.controls)
         for order in (SpeechSettings(), UseDevice(""), SayWords(self.reply, WORDS, last=True)):
             self.speaker._handle(order)
-        if spoken:
-            self.run(spoken)
+        for _ in range(spoken):
+            self.run(1)
 
-    def run(self, ticks: int) -> Pcm:
-        """What is heard in so many ticks."""
+    @property
+    def ends(self) -> list[ReplyEnded]:
+        return [told for told in self.told if isinstance(told, ReplyEnded)]
+
+    def lose_loudspeaker(self) -> None:
+        self.parts.loudspeakers.clear()
+        self.loudspeaker.gone = True
+
+    def run(self, ticks: int, *orders: Order) -> Pcm:
+        """What is heard in so many ticks after these orders."""
         before = len(self.loudspeaker.heard)
+        for order in orders:
+            self.speaker._handle(order)
         for _ in range(ticks):
             self.speaker._tick()
             self.loudspeaker.play(BLOCK)
@@ -77,8 +87,7 @@ def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
     mouth = Mouth(spoken=20)
     mouth.reply.pause()
     assert not np.any(mouth.run(50))
-    mouth.speaker._handle(Resume(1))
-    mouth.run(400)
+    mouth.run(400, Resume(1))
     np.testing.assert_array_equal(mouth.heard(), undisturbed())
     assert mouth.loudspeaker.underruns == 0
 
@@ -88,12 +97,10 @@ def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_al
     mouth.reply.retract()
     assert not np.any(mouth.run(50))
     assert mouth.reply.delivery == Delivery()
-    mouth.speaker._handle(Unsay(mouth.reply))
-    assert not np.any(mouth.run(50))
-    mouth.speaker._handle(SayWords(mouth.reply, WORDS[:2], last=True))
-    assert np.any(mouth.run(400))
+    assert not np.any(mouth.run(50, Unsay(mouth.reply)))
+    assert np.any(mouth.run(400, SayWords(mouth.reply, WORDS[:2], last=True)))
     assert mouth.reply.delivery.words == WORDS[:2]
-    assert ends(mouth) == [ReplyEnded(1, Ending.COMPLETE)]
+    assert mouth.ends == [ReplyEnded(1, Ending.COMPLETE)]
 
 
 def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:
@@ -105,50 +112,33 @@ def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None
     assert np.any(mouth.run(10))
 
 
-def test_of_a_reply_that_was_stopped_in_its_pause_nothing_is_heard_any_more() -> None:
+@pytest.mark.parametrize("paused", [True, False])
+def test_of_a_reply_that_was_stopped_nothing_is_heard_nor_told_any_more(*, paused: bool) -> None:
     mouth = Mouth(spoken=20)
-    mouth.reply.pause()
+    if paused:
+        mouth.reply.pause()
     assert mouth.reply.end(Ending.INTERRUPTED_BY_SPEECH)
     delivery = mouth.reply.delivery
-    mouth.speaker._handle(Resume(1))
-    assert not np.any(mouth.run(50))
+    mouth.run(2)  # what the loudspeaker has
+    assert not np.any(mouth.run(50, *[Resume(1)] * paused))
     assert 0 < len(delivery.words) < len(WORDS)
-
-
-def ends(mouth: Mouth) -> list[ReplyEnded]:
-    return [told for told in mouth.told if isinstance(told, ReplyEnded)]
-
-
-def test_a_reply_that_somebody_else_has_ended_is_not_told_again() -> None:
-    mouth = Mouth(spoken=20)
-    mouth.reply.end(Ending.INTERRUPTED_BY_ESCAPE)
-    heard = mouth.reply.delivery
-    mouth.run(400)
-    assert ends(mouth) == []
-    assert mouth.reply.delivery == heard
+    assert mouth.ends == []
+    assert mouth.reply.delivery == delivery
     assert mouth.parts.voice.sessions[0].closed
-
-
-def test_words_of_a_reply_that_has_ended_are_not_said() -> None:
-    mouth = Mouth()
-    mouth.reply.end(Ending.INTERRUPTED_BY_TEXT)
     late = Reply(2, mouth.controls, aloud=True)
     late.end(Ending.SUPERSEDED)
-    mouth.speaker._handle(SayWords(late, WORDS))
-    mouth.run(50)
+    assert not np.any(mouth.run(50, SayWords(late, WORDS)))
+    assert late.delivery == Delivery()
     assert len(mouth.parts.voice.sessions) == 1
-    assert (late.delivery, mouth.reply.delivery) == (Delivery(), Delivery())
 
 
 def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     mouth = Mouth(spoken=20)
     loads = mouth.parts.count_loads()
-    for device in ("cuda", "auto", "cpu"):
-        mouth.speaker._handle(SpeechSettings(device=device))
-    mouth.run(20)
+    mouth.run(20, *(SpeechSettings(device=device) for device in ("cuda", "auto", "cpu")))
     assert loads == []
     mouth.run(400)
-    assert ends(mouth)[0].ending is Ending.COMPLETE
+    assert mouth.ends[0].ending is Ending.COMPLETE
     assert [settings.device for settings in loads] == ["cpu"]
 
 
@@ -217,30 +207,21 @@ def test_a_duck_is_quieter_and_passes() -> None:
 
 def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read() -> None:
     mouth = Mouth()
-    mouth.parts.loudspeakers.clear()
-    mouth.loudspeaker.gone = True
-    for _ in range(10):
-        mouth.speaker._tick()
+    mouth.lose_loudspeaker()
+    mouth.run(10)
     assert mouth.reply.ending is Ending.COMPLETE
     assert mouth.reply.delivery == Delivery(read=True)
     assert mouth.told[-1] == ReplyEnded(1, Ending.COMPLETE)
 
 
 def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went() -> None:
-    mouth = Mouth()
-    mouth.run(40)
-    mouth.parts.loudspeakers.clear()
-    mouth.loudspeaker.gone = True
-    mouth.speaker._tick()
-    mouth.speaker._handle(UseDevice(""))
-    for _ in range(10):
-        mouth.speaker._tick()
+    mouth = Mouth(spoken=40)
+    mouth.lose_loudspeaker()
+    mouth.run(1)
+    mouth.run(10, UseDevice(""))
     assert mouth.reply.ending is None
-    again = mouth.parts.loudspeakers[""] = HandLoudspeaker("again")
-    mouth.speaker._handle(UseDevice(""))
-    for _ in range(400):
-        mouth.speaker._tick()
-        again.play(BLOCK)
+    mouth.loudspeaker = mouth.parts.loudspeakers[""] = HandLoudspeaker("again")
+    mouth.run(400, UseDevice(""))
     assert mouth.reply.ending is Ending.COMPLETE
     assert mouth.reply.delivery.words == WORDS
     assert [each.name for each in mouth.told if isinstance(each, Ready)].count("again") == 1
@@ -249,14 +230,9 @@ def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went() 
 def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:
     mouth = Mouth()
     mouth.parts.loudspeakers.clear()
-    mouth.speaker._handle(UseDevice("none"))
     reply = Reply(2, mouth.controls, aloud=True)
-    mouth.speaker._handle(SayWords(reply, WORDS))
-    for _ in range(10):
-        mouth.speaker._tick()
+    mouth.run(10, UseDevice("none"), SayWords(reply, WORDS))
     assert reply.ending is None
-    mouth.speaker._handle(SayWords(reply, (), last=True))
-    for _ in range(10):
-        mouth.speaker._tick()
+    mouth.run(10, SayWords(reply, (), last=True))
     assert reply.ending is Ending.COMPLETE
     assert len(mouth.parts.voice.sessions) == 1  # of the first reply: nothing was mimed
