@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import at_spi, private_bus
-from tests.at_spi import Node, Reader
+from tests.at_spi import Reader
 from tests.end_to_end.program import ROOT, own_environment
 from tests.virtual_desktop import missing_programs, virtual_desktop
 
@@ -49,16 +49,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, sub
         program.communicate()
 
 
-@pytest.fixture
-def reader(told: tuple[Reader, subprocess.Popen]) -> Reader:
-    return told[0]
-
-
-@pytest.fixture
-def window(reader: Reader) -> Node:
-    return reader.window("Rubato")
-
-
 def next_command(told: tuple[Reader, subprocess.Popen], kind: str) -> str:
     """The next command of this kind that the engine got."""
     for line in told[1].stdout:
@@ -67,7 +57,9 @@ def next_command(told: tuple[Reader, subprocess.Popen], kind: str) -> str:
     raise AssertionError(f"there was no {kind}")
 
 
-def test_everything_that_can_have_the_focus_has_a_name(reader, window):
+def test_everything_that_can_have_the_focus_has_a_name(told):
+    reader = told[0]
+    window = reader.window("Rubato")
     found = [each for each in reader.everything(window) if reader.can_have_focus(each)]
     assert len(found) > 10
     nameless = [
@@ -78,21 +70,17 @@ def test_everything_that_can_have_the_focus_has_a_name(reader, window):
     assert nameless == [], nameless
 
 
-def test_the_rate_is_read_and_moved(told, reader, window):
+def test_the_rate_is_read_and_moved_a_switch_thrown_and_what_comes_of_a_message_is_said(told):
+    reader = told[0]
+    window = reader.window("Rubato")
     slider = reader.find(window, "slider", "Speaking rate")
     assert reader.description(slider) == "own pace"
     reader.set_value(slider, 45)
     assert next_command(told, "speech.rate") == "speech.rate 4.5"
     assert reader.value(slider) == 45
     assert reader.description(slider) == "4.5 syllables per second"
-
-
-def test_a_switch_is_thrown(told, reader, window):
     reader.act(reader.find(window, "check box", "Hands-free"))
     assert next_command(told, "audio.hands_free") == "audio.hands_free False"
-
-
-def test_a_message_is_typed_and_what_comes_of_it_is_said(told, reader, window):
     reader.type(reader.find(window, "text", "Message"), "tea in five minutes")
     reader.act(reader.find(window, "push button", "Send (Enter)"))
     assert "tea in five minutes" in next_command(told, "SendText")
