@@ -126,27 +126,20 @@ def foreign(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("name", PAGES)
-class TestMadeUp:
-    def test_every_string_is_marked(self, name, window):
-        root = PAGES[name](window)
-        unmarked = {
-            f"{words_of(widget)}: {text}"
-            for widget in (root, *seen(root))
-            if not isinstance(widget.parent(), QTabBar)  # its arrows are Qt's to translate
-            for text in shown(widget)
-            if text and plain_letters(text)
-        }
-        assert unmarked == set()
-
-    @pytest.mark.parametrize(
-        "size",
-        [
-            pytest.param((480, 640), id="narrow"),
-            pytest.param((1100, 780), id="wide", marks=pytest.mark.long),
-        ],
-    )
-    def test_nothing_bursts(self, name, size, window):
-        assert cut_at(window, name, size) == []
+def test_nothing_bursts_and_every_string_is_marked(name, window):
+    resize(window, (480, 640))
+    root = PAGES[name](window)
+    for size in ((480, 640), (1100, 780)):
+        resize(window, size)
+        assert cut(root) == []
+    unmarked = {
+        f"{words_of(widget)}: {text}"
+        for widget in (root, *seen(root))
+        if not isinstance(widget.parent(), QTabBar)  # its arrows are Qt's to translate
+        for text in shown(widget)
+        if text and plain_letters(text)
+    }
+    assert unmarked == set()
 
 
 @pytest.mark.long
@@ -157,14 +150,19 @@ def test_german_and_french_fit_into_the_smallest_window(name, window):
 
 
 def cut_at(window: Window, name: str, size: tuple[int, int]) -> list[str]:
-    """What is cut off on a page of a window of this size, which must not grow beyond it."""
-    window.resize(*size)
-    QApplication.processEvents()
+    """What is cut off on a page of a window of this size."""
+    resize(window, size)
     root = PAGES[name](window)
+    resize(window, size)
+    return cut(root)
+
+
+def resize(window: Window, size: tuple[int, int]) -> None:
+    """And see that it did not grow beyond it."""
+    window.resize(*size)
     for _ in range(5):  # lines that wrap take as many rounds to find their height
         QApplication.processEvents()
     assert (window.width(), window.height()) == size
-    return cut(root)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from babel.messages.catalog import Catalog, Message
+from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo
@@ -34,13 +34,10 @@ def marked() -> set[Texts]:
     return {as_texts(message) for _, _, message, _, _ in found}
 
 
-def catalogue(code: str) -> Catalog:
+@cache
+def messages(code: str) -> tuple[Message, ...]:
     with (ROOT / "resources" / "languages" / f"{code}.po").open("rb") as file:
-        return read_po(file, locale=code)
-
-
-def messages(code: str) -> Iterator[Message]:
-    return (each for each in catalogue(code) if each.id)
+        return tuple(each for each in read_po(file, locale=code) if each.id)
 
 
 def places(text: str) -> set[str]:
@@ -115,7 +112,12 @@ def test_what_is_shown_was_made_of_what_is_written(code):
     assert shown == written, "run `make words`"
 
 
-def calls() -> Iterator[tuple[str, ast.Call]]:
+@cache
+def calls() -> tuple[tuple[str, ast.Call], ...]:
+    return tuple(_calls())
+
+
+def _calls() -> Iterator[tuple[str, ast.Call]]:
     for path in (ROOT / "app").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
