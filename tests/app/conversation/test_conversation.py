@@ -239,10 +239,9 @@ def test_a_thousand_turns_do_not_make_a_turn_slower(conversation):
     conversation.setUpdatesEnabled(False)
     cost(conversation, 1, 20)  # warm
     early = cost(conversation, 21, 60)
-    past = (
-        api.PastTurn(-n, api.Ending.COMPLETE, "a", "an answer", "an answer") for n in range(900)
-    )
-    conversation.on_event(api.ConversationOpened(1, turns=tuple(past)))
+    ending = api.Ending.COMPLETE
+    past = tuple(api.PastTurn(n, ending, "a", "an answer", "an answer") for n in range(-900, 0))
+    conversation.on_event(api.ConversationOpened(1, turns=past))
     # The least of three: a collection of all that the tests before left is no turn's cost.
     late = min(cost(conversation, first, 60) for first in (1001, 1101, 1201))
     # Cost that grew with the conversation would be ten times; a busy machine alone made it four.

@@ -9,13 +9,6 @@ from app.presence.ipc_client import Message, Order, State
 from engine import api
 
 
-@pytest.fixture
-def handler(window) -> CommandHandler:
-    made = CommandHandler()
-    made.serve(window)
-    return made
-
-
 def tell(handler: CommandHandler, *orders: Order) -> None:
     for order in orders:
         assert handler.on_message(Message(order)) == ""
@@ -58,28 +51,23 @@ def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtb
     qtbot.waitUntil(lambda: not window.isMinimized())
 
 
-def test_before_the_window_is_there_it_says_so():
-    assert "starting" in CommandHandler().on_message(Message(Order.STOP))
-
-
 def state(handler: CommandHandler) -> State:
     return State(handler.on_message(Message(Order.STATUS)))
 
 
-def test_it_is_starting_until_every_part_is_ready(window, handler):
+def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_turn(
+    window, handler
+):
     assert state(CommandHandler()) is State.STARTING
+    assert "starting" in CommandHandler().on_message(Message(Order.STOP))
     for part in api.Part:
         assert state(handler) is State.STARTING
         window.on_event(api.Ready(part, "any"))
     assert state(handler) is State.IDLE
+    for phase in api.Phase:
+        window.on_event(api.PhaseChanged(1, phase))
+        assert state(handler).value == phase.value
+        assert state(handler).is_turn is (phase is not api.Phase.IDLE)
+    window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
     window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
     assert state(handler) is State.STARTING
-
-
-@pytest.mark.parametrize("phase", list(api.Phase))
-def test_the_state_of_a_turn_is_its_phase(phase, window, handler):
-    for part in api.Part:
-        window.on_event(api.Ready(part, "any"))
-    window.on_event(api.PhaseChanged(1, phase))
-    assert state(handler).value == phase.value
-    assert state(handler).is_turn is (phase is not api.Phase.IDLE)

@@ -12,30 +12,21 @@ from engine import api
 LOST = api.Failed("device", "The microphone is gone.", "", None, api.Part.MICROPHONE)
 
 
-class Told:
-    """Notifications, kept."""
-
-    def __init__(self) -> None:
-        self.notes: list[tuple[str, str]] = []
-
-    def __call__(self, title: str, text: str) -> None:
-        self.notes.append((title, text))
+@pytest.fixture
+def told() -> list[tuple[str, str]]:
+    """Notifications: title and text."""
+    return []
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
-
-
-@pytest.fixture
-def presence(window, settings, told: Told, monkeypatch) -> Iterator[Presence]:
+def presence(
+    window, settings, handler: CommandHandler, told: list[tuple[str, str]], monkeypatch
+) -> Iterator[Presence]:
     """Without a bus, and with a tray."""
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
-    handler = CommandHandler()
-    handler.serve(window)
     made = Presence(window, handler, settings, tray=True)
     made.tray._is_available = lambda: True
-    monkeypatch.setattr(made, "_show_balloon", told)
+    monkeypatch.setattr(made, "_show_balloon", lambda *note: told.append(note))
     made.begin()
     yield made
     made.end()
@@ -47,10 +38,10 @@ def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot)
     window.close()
     assert not window.isVisible()
     assert ended == []
-    assert "keeps running in the tray" in told.notes[0][1]
+    assert "keeps running in the tray" in told[0][1]
     window.show()
     window.close()
-    assert len(told.notes) == 1  # said once
+    assert len(told) == 1  # said once
     window.show()
     presence.tray._is_available = lambda: False
     window.close()
@@ -77,24 +68,23 @@ def test_it_ends(presence, window, qtbot, by):
 )
 def test_some_things_are_notified_while_the_window_is_away(presence, window, told, event, note):
     presence.on_event(event)
-    assert told.notes == []  # it is in front of the person
+    assert told == []  # it is in front of the person
     window.hide()
     presence.on_event(event)
     presence.on_event(api.SettingChanged("presence.notifications", False))
     presence.on_event(event)
-    assert told.notes == ([note] if note else [])
+    assert told == ([note] if note else [])
 
 
-def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told):
-    settled = api.ModelSettled("whisper-base", "It is there and in use.")
-    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
-    presence.on_event(settled)
-    assert told.notes == []  # it is in front of the person
+def test_a_fetched_model_is_notified_once_while_the_window_is_away(presence, window, told):
+    def does(activity: api.Activity) -> None:
+        presence.on_event(api.ModelProgress("whisper-base", activity, 1, 2))
+        presence.on_event(api.ModelSettled("whisper-base", "It is there and in use."))
+
+    does(api.Activity.FETCHING)
     window.hide()
-    presence.on_event(api.ModelProgress("whisper-base", api.Activity.VERIFYING, 1, 2))
-    presence.on_event(settled)
-    assert told.notes == []
-    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
-    presence.on_event(settled)
-    presence.on_event(settled)
-    assert told.notes == [("Fetching whisper-base", "It is there and in use.")]
+    does(api.Activity.VERIFYING)
+    assert told == []
+    does(api.Activity.FETCHING)
+    presence.on_event(api.ModelSettled("whisper-base", "It is there and in use."))
+    assert told == [("Fetching whisper-base", "It is there and in use.")]

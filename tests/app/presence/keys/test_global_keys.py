@@ -17,7 +17,6 @@ class FakeKeys(KeySource):
     def __init__(self) -> None:
         super().__init__()
         self.chords: dict[Action, Chord] = {}
-        self.is_closed = False
 
     def grab(self, chords: Mapping[Action, Chord]) -> None:
         self.release_all()
@@ -25,7 +24,6 @@ class FakeKeys(KeySource):
 
     def close(self) -> None:
         self.release_all()
-        self.is_closed = True
 
 
 @pytest.fixture
@@ -39,9 +37,7 @@ def failures() -> list[str]:
 
 
 @pytest.fixture
-def keys(window, source: FakeKeys, failures) -> GlobalKeys:
-    handler = CommandHandler()
-    handler.serve(window)
+def keys(window, handler: CommandHandler, source: FakeKeys, failures) -> GlobalKeys:
     made = GlobalKeys(handler, lambda: source, window)
     made.failed.connect(lambda message, hint: failures.append(f"{message} {hint}"))
     return made
@@ -64,14 +60,10 @@ def test_the_other_keys_act_when_pressed(keys, source, window, posted, qtbot):
     source.press(Action.STOP)
     source.release(Action.STOP)
     source.press(Action.FASTER)
-    qtbot.waitUntil(lambda: posted == [StopReply(), ChangeSetting("speech.rate", 4.5)])
+    faster, slower = (ChangeSetting("speech.rate", each) for each in (4.5, 4.0))
+    qtbot.waitUntil(lambda: posted == [StopReply(), faster])
     source.press(Action.SLOWER)
-    qtbot.waitUntil(
-        lambda: (
-            posted
-            == [StopReply(), ChangeSetting("speech.rate", 4.5), ChangeSetting("speech.rate", 4.0)]
-        )
-    )
+    qtbot.waitUntil(lambda: posted == [StopReply(), faster, slower])
 
 
 def test_a_key_that_is_taken_away_while_held_is_let_go(keys, source, posted):

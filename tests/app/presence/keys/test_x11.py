@@ -3,7 +3,6 @@
 Invariant: nothing here has the focus: there is no window at all.
 """
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,7 @@ from Xlib import XK, X, display
 from app.presence.keys.chord import parse
 from app.presence.keys.source import Action
 from app.presence.keys.x11 import X11Keys
+from tests.needed import need
 from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
 
 pytestmark = pytest.mark.device
@@ -19,9 +19,7 @@ pytestmark = pytest.mark.device
 
 @pytest.fixture(scope="module")
 def desktop() -> Iterator[VirtualDesktop]:
-    if missing := missing_programs():
-        assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
-        pytest.skip(f"needs {', '.join(missing)}")
+    need(missing_programs())
     with virtual_desktop() as made:
         yield made
 
