@@ -57,28 +57,19 @@ def marked(conversation: Conversation) -> str:
 def test_a_partial_transcript_is_faint_until_it_is_final(conversation):
     tell(conversation, api.PartialTranscript(1, "what ti"), api.PartialTranscript(1, "what time"))
     assert blocks(conversation) == [(Kind.PARTIAL, "what time")]
-    tell(conversation, api.Heard(1, "what time", 0.8, "sphinx"))
+    late = api.PartialTranscript(1, "what")
+    tell(conversation, api.Heard(1, "what time", 0.8, "sphinx"), late)
     assert blocks(conversation) == [(Kind.SAID, "what time")]
 
 
 def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conversation):
-    tell(
-        conversation,
-        api.Heard(1, "a", 1.0, "keyboard"),
-        api.Thought(1, "Hm."),
-        api.PartialTranscript(2, "b"),
-    )
-    assert blocks(conversation) == [
-        (Kind.SAID, "a"),
-        (Kind.CAPTION, "thinking · …Hm."),
-        (Kind.PARTIAL, "b"),
-    ]
+    said = (Kind.SAID, "a")
+    tell(conversation, api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "Hm."))
+    tell(conversation, api.PartialTranscript(2, "b"))
+    thought = (Kind.CAPTION, "thinking · …Hm.")
+    assert blocks(conversation) == [said, thought, (Kind.PARTIAL, "b")]
     tell(conversation, api.ReplyDelta(1, "one two"), api.PartialTranscript(2, "bee"))
-    assert blocks(conversation) == [
-        (Kind.SAID, "a"),
-        (Kind.REPLY, "one two"),
-        (Kind.PARTIAL, "bee"),
-    ]
+    assert blocks(conversation) == [said, (Kind.REPLY, "one two"), (Kind.PARTIAL, "bee")]
 
 
 def test_a_reply_that_was_thought_leaves_the_view(conversation):
@@ -106,20 +97,19 @@ def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(con
     ]
 
 
-def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation):
-    reply = "Sure \U0001f600\U0001f680!\nIt is ten o'clock."
-    tell(conversation, *speaking_turn(1, "a", reply, word="is"))
-    assert marked(conversation) == "is"
-    ten = reply.index("ten")
-    tell(conversation, api.WordHeard(1, ten, ten + 3))
-    assert marked(conversation) == "ten"
-
-
-def test_the_mark_follows_the_voice_through_markdown(conversation):
-    reply = "# Cake\n\nTake **two 😀 eggs**:\n\n1. Beat *them*.\n\n```\nbake()\n```"
-    events = speaking_turn(1, "a", reply, word="Cake")
-    tell(conversation, *events)
-    for word in ("Cake", "Take", "eggs", "Beat", "them", "bake"):
+@pytest.mark.parametrize(
+    ("reply", "heard"),
+    [
+        ("Sure \U0001f600\U0001f680!\nIt is ten o'clock.", "is ten"),
+        (
+            "# Cake\n\nTake **two 😀 eggs**:\n\n1. Beat *them*.\n\n```\nbake()\n```",
+            "Cake Take eggs Beat them bake",
+        ),
+    ],
+)
+def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation, reply, heard):
+    tell(conversation, *speaking_turn(1, "a", reply, word=heard.split()[0]))
+    for word in heard.split():
         start = reply.index(word)
         tell(conversation, api.WordHeard(1, start, start + len(word)))
         assert marked(conversation) == word
@@ -141,13 +131,11 @@ def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversatio
 
 
 def test_what_is_still_to_be_heard_stands_back_until_the_turn_ends(conversation):
-    tell(conversation, *speaking_turn(1, "a", "It is ten.", word="is"))
+    reply = "It is ten."
+    tell(conversation, *speaking_turn(1, "a", reply, word="is"))
     selections = conversation.extraSelections()
     assert [each.cursor.selectedText() for each in selections] == [" ten."]
-    tell(
-        conversation,
-        api.TurnEnded(1, api.Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."),
-    )
+    tell(conversation, api.TurnEnded(1, api.Ending.COMPLETE, "a", reply, reply, reply))
     assert conversation.word_rects() == []
     assert conversation.extraSelections() == []
 
@@ -179,15 +167,13 @@ def test_a_bubble_is_never_narrower_than_its_text_at_any_width(conversation):
             assert rect.right() <= conversation.viewport().width()
 
 
-def test_copying_gives_plain_words_with_line_ends(conversation):
+def test_copying_gives_plain_words_with_line_ends_and_a_selection_survives_the_next(conversation):
     tell(conversation, *spoken_turn(1, "a", "one\ntwo"))
     conversation.selectAll()
     data = conversation.createMimeDataFromSelection()
     assert data.text().strip() == "a\none\ntwo"
     assert not data.hasHtml()
-
-
-def test_a_selection_survives_the_next_words(conversation):
+    conversation.clear_all()
     tell(conversation, api.Heard(1, "a question", 1.0, "keyboard"), api.ReplyDelta(1, "one "))
     cursor = conversation.textCursor()
     cursor.setPosition(conversation.document().findBlockByNumber(1).position())

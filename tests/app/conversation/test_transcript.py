@@ -17,13 +17,6 @@ def told(*events) -> Transcript:
     return transcript
 
 
-def test_a_partial_that_comes_late_does_not_undo_the_final_text():
-    transcript = told(
-        api.Heard(1, "What time is it?", 0.9, "sphinx"), api.PartialTranscript(1, "what")
-    )
-    assert transcript.exchanges[0].said == "What time is it?"
-
-
 def test_thoughts_are_shown_apart_until_the_reply_begins():
     transcript = told(
         api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "First,\n"), api.Thought(1, "what?")

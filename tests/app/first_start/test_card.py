@@ -68,21 +68,19 @@ def test_a_typed_turn_takes_the_place_of_the_card_and_one_said_to_it_does_not(wi
     assert window.conversation.isVisible()
 
 
-class TestBegunLater:
-    @pytest.fixture
-    def settings(self) -> api.Settings:
-        return replace(api.Settings(), window=WindowSettings(first_start=STEPS))
-
-    def test_it_knows_what_was_told_before(self, window):
-        assert window.first_start.steps == []
-        window.on_event(api.VoicesChanged(("Anna", "Bruno"), "Bruno"))
-        window.on_event(api.DevicesChanged(("Desk", "Headset"), (), "", ""))
-        window.on_event(api.SettingChanged("audio.microphone", "Headset"))
-        window.on_event(api.SettingChanged(STEP_KEY, 0))
-        assert window.first_start.isVisible()
-        assert [each.text() for each in step(window, LoudspeakerStep).voices] == ["Anna", "Bruno"]
-        (editor,) = step(window, MicrophoneStep).editors
-        assert editor.control.currentText() == "Headset"
+@pytest.mark.parametrize(
+    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
+)
+def test_begun_later_it_knows_what_was_told_before(window):
+    assert window.first_start.steps == []
+    window.on_event(api.VoicesChanged(("Anna", "Bruno"), "Bruno"))
+    window.on_event(api.DevicesChanged(("Desk", "Headset"), (), "", ""))
+    window.on_event(api.SettingChanged("audio.microphone", "Headset"))
+    window.on_event(api.SettingChanged(STEP_KEY, 0))
+    assert window.first_start.isVisible()
+    assert [each.text() for each in step(window, LoudspeakerStep).voices] == ["Anna", "Bruno"]
+    (editor,) = step(window, MicrophoneStep).editors
+    assert editor.control.currentText() == "Headset"
 
 
 def test_a_voice_at_the_microphone_is_told(window):
