@@ -76,17 +76,13 @@ class Stepped:
         assert self.trial.idle, self.trial.events[-20:]
 
 
-@pytest.fixture(autouse=True)
-def _level_vad(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vad, "Vad", LevelVad)
-
-
 ANYTHING = given(story=stories(MOMENTS), hands_free=st.booleans(), headset=st.booleans())
 
 
 def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
     clock, workers = SteppedClock(), []
     with pytest.MonkeyPatch.context() as patch, stepping(workers, clock, FreeWorker):
+        patch.setattr(vad, "Vad", LevelVad)
         patch.setattr(watchdog, "STALLED_S", STALLED_S)
         patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
         patch.setattr(SilentLoudspeaker.__init__, "__defaults__", (clock,))

@@ -205,13 +205,9 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
 
 
 @pytest.fixture(autouse=True)
-def _level_vad(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vad, "Vad", LevelVad)
-
-
-@pytest.fixture(autouse=True)
-def _opened_once(tmp_path: Path) -> None:
+def _opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process opens once, and keeps, is open before anything is counted."""
+    monkeypatch.setattr(vad, "Vad", LevelVad)
     trial = LiveTrial(tmp_path, hands_free=False, headset=False)
     trial.conductor.start()
     trial.act(recording)

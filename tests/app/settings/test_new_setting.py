@@ -69,9 +69,7 @@ def test_it_is_in_the_form_and_a_change_is_posted(dialog, posted):
     assert posted == [ChangeSetting("window.zoom", 110)]
     dialog.on_event(SettingChanged("window.zoom", 60))
     assert box.value() == 60
-
-
-def test_each_type_has_its_editor_and_a_fraction_as_many_decimals_as_its_step(dialog):
+    # Each type has its editor, and a fraction as many decimals as its step.
     assert control(dialog, "window.blur", QDoubleSpinBox).decimals() == 2
     assert control(dialog, "window.haze", QDoubleSpinBox).decimals() == 1
     assert control(dialog, "window.glow", QAbstractButton).isChecked() is False
@@ -106,7 +104,10 @@ def test_it_is_told_to_whom_its_section_belongs_and_loads_the_engine_that_has_it
         assert (load_key(wide) != load_key(shut)) is loads
 
 
-def test_it_is_in_the_page_of_settings():
+def test_it_is_in_the_page_of_settings_and_all_with_a_row_are_on_one_page_of_the_form():
+    on_pages = [each.key for page in PAGES for each in page.fields()]
+    with_rows = [each.key for each in schema().values() for _ in each.rows]
+    assert sorted(on_pages) == sorted(with_rows)
     written = page(More).splitlines()
     assert "| `zoom` | **Zoom**. Of the text. | `100` | a number from 50 to 200 |  |" in written
     assert "| `mouth` | **Mouth**. | `\"wide\"` | one of 'wide', 'shut' | espeak |" in written
@@ -123,9 +124,3 @@ def test_without_a_rule_a_number_is_noticed():
 
     with pytest.raises(AssertionError, match=r"'window\.size' needs a Range"):
         schema(Unruled)
-
-
-def test_every_setting_with_a_row_is_on_one_page():
-    on_pages = [each.key for page in PAGES for each in page.fields()]
-    with_rows = [each.key for each in schema().values() for _ in each.rows]
-    assert sorted(on_pages) == sorted(with_rows)
