@@ -1,4 +1,4 @@
-"""The window as a whole: turns typed and spoken, faults, drops, shortcuts, layout."""
+"""The window as a whole: turns typed and spoken, faults, drops, shortcuts, layout, what is kept."""
 
 from pathlib import Path
 
@@ -6,13 +6,14 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.keys import Act
 from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
 from engine import api
+from engine.api import Export, Record, RecordingChanged
 from tests.fakes_engine import READY, spoken_turn
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -299,3 +300,40 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
         pressed = QKeySequence(act.keys)[0]
         key(window, pressed.key(), pressed.keyboardModifiers())
     assert done == list(Act)
+
+
+def test_the_sign_is_there_exactly_while_the_engine_records_and_says_how_long(window, posted):
+    sign, now = window.header.recording, [100.0]
+    sign._clock = lambda: now[0]
+    assert not sign.isVisible()
+    key(window, Qt.Key.Key_R, CTRL)
+    assert posted == [Record(True)]
+    assert not sign.isVisible()  # the engine has not begun
+    tell(window, RecordingChanged(True))
+    assert sign.isVisible()
+    assert "Recording" in sign.accessibleName()
+    now[0] += 83
+    sign._timer.timeout.emit()
+    assert sign.text().endswith("1:23")
+    sign.click()
+    assert posted[-1] == Record(False)
+    tell(window, RecordingChanged(False))
+    assert not sign.isVisible()
+
+
+def test_a_chosen_file_is_exported(window, posted, tmp_path):
+    key(window, Qt.Key.Key_E, CTRL)
+    dialog = window.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(tmp_path / "talk.md"))
+    assert posted == [Export(tmp_path / "talk.md")]
+    dialog.close()
+    QApplication.processEvents()
+
+
+def test_the_chosen_kind_gives_a_name_without_a_suffix_one(window):
+    dialog = window.export()
+    for name in dialog.nameFilters():
+        dialog.filterSelected.emit(name)
+        assert f"*.{dialog.defaultSuffix()})" in name
+    dialog.deleteLater()

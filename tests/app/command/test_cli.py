@@ -1,7 +1,9 @@
-"""`rubato bench`, `converse`, `doctor` and `say`: what they print, and what they ask for."""
+"""`rubato bench`, `compare`, `converse`, `doctor`, `say`, `wake`: what they print and ask for."""
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,14 @@ from engine import api, doctor
 from engine.api import Ending, Event, Manner, Settings, TurnEnded
 from engine.bench.machine import Row
 from engine.doctor.finding import fault, ok
+from engine.errors import InvalidInput, ModelError
+from engine.messages.comparison import Compared
 from engine.messages.events import TurnMetrics
+from engine.runtime.host import comparison, wake_training
+from engine.settings import SpeechSettings
+from engine.tts.base import Progress, TtsModel
+from tests.fakes import FakeParts
+from tests.fakes_tts import FakeTts
 
 ROWS = (
     Row("synthesiser", "voxtream2 int8", "cpu", 2.0, 300.0, 1.3, 1200.0, profile="int8"),
@@ -100,3 +109,72 @@ def test_another_synthesiser_is_not_asked_for_the_voice_of_the_chosen_one(
     monkeypatch.setattr(api, "say", say)
     assert main(["say", "hello", *words]) == 130
     assert asked == [voice]
+
+
+@pytest.fixture
+def espeak_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
+        if settings.engine != "espeak":
+            raise ModelError("{name} is not here.", name=settings.engine)
+        return FakeTts()
+
+    parts = replace(FakeParts().factories(), synthesiser=synthesiser)
+    monkeypatch.setattr(comparison, "standard_factories", lambda: parts)
+
+
+@pytest.mark.usefixtures("espeak_alone")
+def test_the_table_is_printed_and_written_and_it_fails_where_nobody_speaks(tmp_path, capsys):
+    file = tmp_path / "table.csv"
+    assert main(["compare", "Go on.", "--only", "espeak,kokoro", "--csv", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "eSpeak NG  Tone" in shown
+    assert "Kokoro: kokoro is not here." in shown
+    assert file.read_text(encoding="utf-8").count("\n") == 3
+    assert main(["compare", "Go on.", "--only", "kokoro"]) == 1
+
+
+@pytest.mark.usefixtures("espeak_alone")
+def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(capsys):
+    assert main(["compare", "--json", "--only", "espeak", "--", "-Go on."]) == 0
+    out, err = capsys.readouterr()
+    (row,) = (Compared.of(each) for each in json.loads(out)["rows"])
+    lines = [Compared.of(json.loads(line)["row"]) for line in err.splitlines()]
+    assert [line.state.value for line in lines][:2] == ["waiting", "loading"]
+    assert lines[-1] == row
+
+
+@pytest.fixture
+def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The phrases that were taught."""
+    phrases: list[str] = []
+
+    def learn(phrase: str, step) -> Path:
+        phrases.append(phrase)
+        step(0.5)
+        return tmp_path / "phrase.safetensors"
+
+    monkeypatch.setattr(wake_training, "learn", learn)
+    return phrases
+
+
+def test_a_phrase_is_taught_and_said_and_without_one_that_of_the_settings(taught, capsys):
+    assert main(["wake", "hey robin hood"]) == 0
+    told = capsys.readouterr()
+    assert "hey robin hood" in told.out
+    assert "50 %" in told.err
+    assert main(["wake", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["phrase"] == "hey rubato"
+    assert json.loads(told.err) == {"part": 0.5}
+    assert taught == ["hey robin hood", "hey rubato"]
+
+
+def test_for_another_program_a_refusal_is_a_document_too(monkeypatch, capsys):
+    def refuse(phrase: str, step) -> Path:
+        raise InvalidInput("It will not do.", hint="Another.")
+
+    monkeypatch.setattr(wake_training, "learn", refuse)
+    assert main(["wake", "--json", "--", "computer"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("texts") == [["It will not do.", {}], ["Another.", {}]]
+    assert told == {"phrase": "computer", "message": "It will not do.", "hint": "Another."}

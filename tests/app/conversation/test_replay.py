@@ -1,14 +1,25 @@
-"""A word of an old reply is heard again: clicked, or marked with the keys."""
+"""What can be done with a reply: heard again, from its beginning or from a word on, and copied."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from app.conversation import bubbles
 from app.conversation.replay import Place, step, step_reply
 from app.conversation.transcript import Span, Transcript
 from app.window import Window
-from engine.api import Command, ConversationOpened, PastTurn, Replay, ReplayEnded, WordReplayed
-from engine.messages.words import Ending
+from engine.api import (
+    Command,
+    ConversationOpened,
+    Ending,
+    PastTurn,
+    Replay,
+    ReplayEnded,
+    WordReplayed,
+)
+from tests.app.test_window import tell
+from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 REPLY = "It 😀 rains. Or not."
 PAST = (
@@ -99,3 +110,53 @@ def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():
     assert step(transcript, first, -1) == first
     transcript.clear()
     assert step(transcript, first, 1) is None
+
+
+FIRST = "# Cake\n\nTake **flour**."
+
+
+@pytest.fixture
+def talked(window: Window, posted: list[Command]) -> Window:
+    tell(window, *READY, *spoken_turn(1, "a", FIRST), *spoken_turn(2, "b", "Ten."))
+    posted.clear()
+    return window
+
+
+def hover(qtbot, window: Window, turn: int) -> None:
+    view = window.conversation
+    exchange = next(each for each in view.transcript.exchanges if each.turn == turn)
+    block = view._document.reply_block(exchange)
+    at = bubbles.text_rect(block).center().toPoint() - QPoint(0, view.verticalScrollBar().value())
+    qtbot.mouseMove(view.viewport(), at + QPoint(1, 0))
+    qtbot.mouseMove(view.viewport(), at)
+    qtbot.waitUntil(lambda: view.tools.exchange is exchange)
+
+
+def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, talked, posted):
+    tools = talked.conversation.tools
+    assert tools.isVisible()
+    tools.copy.click()
+    assert QGuiApplication.clipboard().text() == "Ten."
+    hover(qtbot, talked, 1)
+    tools.copy.click()
+    assert QGuiApplication.clipboard().text() == FIRST
+    tools.again.click()
+    assert posted == [Replay(1, 0)]
+    talked.conversation.clear_all()
+    tell(talked, *speaking_turn(3, "a", "It is ten.", word="is"))
+    assert not tools.isVisible()  # it is still spoken
+
+
+def test_they_stand_over_no_text_and_no_other_button(window):
+    ends = spoken_turn(1, "a", "It is ten.", heard="It", ending=Ending.INTERRUPTED_BY_ESCAPE)
+    for turn in (ends, lacking_turn(2, "b"), spoken_turn(3, "c", "Yes.")):
+        tell(window, *turn)
+        view = window.conversation
+        rect = view.tools.geometry().translated(0, view.verticalScrollBar().value())
+        block = view.document().begin().next()
+        while block.isValid():
+            if block.text().strip():
+                assert not bubbles.text_rect(block).toRect().intersects(rect), block.text()
+            block = block.next()
+        if not view.model_link.isHidden():
+            assert not view.model_link.geometry().intersects(view.tools.geometry())
