@@ -38,19 +38,7 @@ from app.stage.orb import Orb
 from app.status.latency import Bars
 from app.voice.sheet import ClipSheet
 from app.window import Window
-from engine.api import (
-    Activity,
-    Failed,
-    Loading,
-    ModelProgress,
-    Notice,
-    Part,
-    Phase,
-    PhaseChanged,
-    RateMeasured,
-    Ready,
-    SettingChanged,
-)
+from engine import api
 from tests.app.everyone.pages import PAGES, seen, told, words_of
 
 MOST = 150  # controls on a page
@@ -72,9 +60,9 @@ PAINTED = (Bars, LevelMeter, RateTrace, Orb)  # pictures, which have to be told 
 CONTROLS = tuple(kind for kind, _ in KINDS)
 SECOND_MS = 1000  # what changes that seldom is a clock, no animation
 BUSY = (
-    Loading(Part.RECOGNISER, "Loading whisper", None),
-    ModelProgress("whisper-turbo", Activity.VERIFYING, 0, 0),
-    ModelProgress("qwen3-1-7b", Activity.FETCHING, 0, 0),
+    api.Loading(api.Part.RECOGNISER, "Loading whisper", None),
+    api.ModelProgress("whisper-turbo", api.Activity.VERIFYING, 0, 0),
+    api.ModelProgress("qwen3-1-7b", api.Activity.FETCHING, 0, 0),
 )
 
 
@@ -101,9 +89,9 @@ def test_a_page_is_reached_by_keys_told_in_full_and_stands_still_where_wanted(wi
     every_control_has_a_name_of_its_own_and_its_kind(root)
     what_is_in_a_control_is_its_value(root)
     no_text_and_no_picture_is_left_out(root)
-    told(window, SettingChanged("window.motion", "reduced"), *BUSY)
-    for phase in Phase:
-        told(window, PhaseChanged(5, phase))
+    told(window, api.SettingChanged("window.motion", "reduced"), *BUSY)
+    for phase in api.Phase:
+        told(window, api.PhaseChanged(5, phase))
         assert moving(root) == []
 
 
@@ -294,10 +282,10 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_faults_and_notices_are_said_once_and_the_voice_is_not_talked_over(window, said):
     """Words are heard already; a screen reader that said them too would be a second voice."""
-    told(window, Failed("device", "No microphone.", "Plug one in."), Notice("Timer set."))
+    told(window, api.Failed("device", "No microphone.", "Plug one in."), api.Notice("Timer set."))
     assert said == ["No microphone. Plug one in.", "Timer set."]
     said.clear()
-    told(window, *(PhaseChanged(1, phase) for phase in Phase))
+    told(window, *(api.PhaseChanged(1, phase) for phase in api.Phase))
     PAGES["talk"](window)
     assert said == ["Timer set for ten minutes."]
 
@@ -309,12 +297,12 @@ def test_a_rate_chosen_with_the_keys_is_said_in_words(window, said):
     slider.setValue(45)
     QApplication.processEvents()
     assert said == ["4.5 syllables per second"]
-    told(window, RateMeasured(1, 4.5, 4.1))
+    told(window, api.RateMeasured(1, 4.5, 4.1))
     assert len(said) == 1
 
 
 def test_what_the_assistant_does_is_in_the_name_of_its_line(window):
-    told(window, Ready(Part.MICROPHONE, "any"), PhaseChanged(1, Phase.LISTENING))
+    told(window, api.Ready(api.Part.MICROPHONE, "any"), api.PhaseChanged(1, api.Phase.LISTENING))
     assert "Listening" in name_of(window.stage.phase)
     assert QAccessible.queryAccessibleInterface(window.stage.orb).text(QAccessible.Text.Description)
 
@@ -336,12 +324,12 @@ def moving(root: QWidget) -> list[str]:
 @pytest.mark.parametrize("name", ["talk", "models"])
 def test_what_moves_would_be_noticed(window, name):
     root = PAGES[name](window)
-    told(window, *BUSY, PhaseChanged(5, Phase.SPEAKING))
+    told(window, *BUSY, api.PhaseChanged(5, api.Phase.SPEAKING))
     assert moving(root)
 
 
 def test_the_system_can_ask_for_it_too_and_whoever_asks_gets_it(window):
-    told(window, PhaseChanged(1, Phase.SPEAKING))
+    told(window, api.PhaseChanged(1, api.Phase.SPEAKING))
     for of_system, setting, is_still in (
         (False, "system", False),
         (True, "system", True),
@@ -350,5 +338,5 @@ def test_the_system_can_ask_for_it_too_and_whoever_asks_gets_it(window):
         (True, "reduced", True),
     ):
         window.motion.follow_system(of_system)
-        told(window, SettingChanged("window.motion", setting))
+        told(window, api.SettingChanged("window.motion", setting))
         assert (window.motion.is_still, window.stage.orb.is_animating) == (is_still, not is_still)

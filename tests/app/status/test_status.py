@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from app.look.theme import Theme
 from app.stage.mood import Mood, mood
 from app.status.banner import Banner
-from app.status.latency import KEPT, STAGES, TurnTimes, percentile
+from app.status.latency import KEPT, STAGES, TurnTimes
 from app.status.parts import Parts
 from app.status.row import for_people
 from engine.api import Ending, Failed, Loading, Part, Phase, Ready, TurnEnded, TurnMetrics
@@ -169,14 +169,6 @@ def times_of(*events) -> TurnTimes:
     for event in events:
         times.on_event(event)
     return times
-
-
-@pytest.mark.parametrize(
-    ("values", "percent", "expected"),
-    [([7], 95, 7), ([1, 2], 50, 1), (range(1, 101), 95, 95), ([3, 1, 2], 100, 3), ([3, 1], 0, 1)],
-)
-def test_a_percentile_is_a_value_that_was_measured(values, percent, expected):
-    assert percentile(list(values), percent) == expected
 
 
 def test_a_stage_is_summed_up_over_the_turns_in_which_it_happened():
