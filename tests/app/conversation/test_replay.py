@@ -28,10 +28,10 @@ def shown(window: Window, posted: list[api.Command]) -> Window:
     return window
 
 
-def place_of(window: Window, word: str) -> QPoint:
+def place_of(window: Window, word: str, reply: str = REPLY) -> QPoint:
     """Where a word of the first reply stands in the view."""
     exchange = window.conversation.transcript.exchanges[0]
-    start = REPLY.index(word)
+    start = reply.index(word)
     (rect,) = window.conversation._rects(Place(exchange, Span(start, start + len(word))))
     return rect.center().toPoint() - QPoint(0, window.conversation.verticalScrollBar().value())
 
@@ -42,19 +42,14 @@ def click(qtbot, window: Window, at: QPoint) -> None:
 
 def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, window, posted):
     reply = "# Cake\n\nTake **some** flour.\n\n- *Two* eggs"
-    window.on_event(
-        api.ConversationOpened(1, turns=(api.PastTurn(-2, api.Ending.COMPLETE, "", reply, reply),))
-    )
+    past = api.PastTurn(-2, api.Ending.COMPLETE, "", reply, reply)
+    window.on_event(api.ConversationOpened(1, turns=(past,)))
     QApplication.processEvents()
     posted.clear()
-    view = window.conversation
-    exchange = view.transcript.exchanges[0]
     for word in ("**some**", "*Two*"):
-        start = reply.index(word)
-        (rect,) = view._rects(Place(exchange, Span(start, start + len(word))))
-        at = rect.center().toPoint() - QPoint(0, view.verticalScrollBar().value())
-        click(qtbot, window, at)
-        qtbot.waitUntil(lambda start=start: posted[-1:] == [api.Replay(-2, start)])
+        asked = [api.Replay(-2, reply.index(word))]
+        click(qtbot, window, place_of(window, word, reply))
+        qtbot.waitUntil(lambda asked=asked: posted[-1:] == asked)
 
 
 def test_a_click_beside_asks_for_nothing_and_keys_mark_a_word_for_enter(qtbot, shown, posted):
@@ -92,14 +87,11 @@ def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():
     assert step(transcript, None, 1) is None
     transcript.load((*PAST, api.PastTurn(-1, api.Ending.COMPLETE, "", "One two", "")))
     mark = step(transcript, None, 1)
-    assert mark is not None
     assert mark.text == "One"
-    assert step(transcript, mark, -1).text == "Sun"  # type: ignore[union-attr]
+    assert step(transcript, mark, -1).text == "Sun"
     two = step(transcript, mark, 1)
-    assert two is not None
     assert step(transcript, two, 1) == two
     first = step_reply(transcript, step_reply(transcript, two, -1), -1)
-    assert first is not None
     assert first.text == "It"
     assert step(transcript, first, -1) == first
     transcript.clear()
