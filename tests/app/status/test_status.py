@@ -70,11 +70,8 @@ HEARS, THINKS, SPEAKS = Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER
         (SPEAKS, "espeak", "Anton", "eSpeak NG"),
     ],
 )
-def test_what_runs_here_says_so(part, name, detail, told):
+def test_what_runs_here_says_so_and_a_server_elsewhere_is_named(part, name, detail, told):
     assert for_people(part, name, detail) == f"{told}, on this computer"
-
-
-def test_a_server_elsewhere_is_named():
     shown = for_people(THINKS, "server", "big at https://models.example.org:8000/v1")
     assert shown == "big, on models.example.org"
 
