@@ -83,12 +83,7 @@ class Reader:
         for each in self.everything(node):
             if self.name(each) == name and self.role(each) == role:
                 return each
-        raise AssertionError(f"there is no {role} called {name}, but {self._called(node, name)}")
-
-    def _called(self, node: Node, name: str) -> list[tuple[str, str]]:
-        """What there is by a name like it."""
-        nodes = ((self.role(each), self.name(each)) for each in self.everything(node))
-        return [(role, each) for role, each in nodes if name.split()[0] in each]
+        raise AssertionError(f"there is no {role} called {name}")
 
     def children(self, node: Node) -> list[Node]:
         return [Node(*each) for each in self._call(node, _ACCESSIBLE, "GetChildren")]
