@@ -67,6 +67,8 @@ class Talk(HistoryStory):
             self._type(question)
             yield f"answer {turn}", lambda turn=turn: len(self.of(api.TurnEnded)) == turn
         self.facts["replies"] = [each.reply for each in self.of(api.TurnEnded)]
+        timers = ((at, each) for at, each in self.events if isinstance(each, api.TimersChanged))
+        self.facts["tea_set_at"] = next(at for at, each in timers if each.timers)
         seen = len(self.events)
         self._type(f"repeat after me {LONG}")
         yield "a word of the last reply", lambda: self.of(api.WordHeard, seen)
@@ -83,7 +85,7 @@ class Find(HistoryStory):
         yield "its turn to be over", lambda: self.of(api.TurnEnded)
         self.facts["rang"] = [each.text for each in self.of(api.TimerRang)]
         self.facts["cards"] = [
-            (card.timer.label, card.left.text(), card.timer.due - time.time())
+            (card.timer.label, card.left.text(), time.monotonic())
             for card in self.window.timers.cards
         ]
         QTest.keyClick(
