@@ -54,7 +54,7 @@ def test_talk_is_killed_found_heard_again_and_deleted(tmp_path):
     assert found["left"] == 0
     (rang,) = found["rang"]
     assert rang.startswith("Your egg timer is done. This comes ")
-    assert rang.endswith(" seconds late.")
+    assert rang.endswith(" late.")
     ((label, shown, shown_at),) = found["cards"]
     assert label == "tea"
     minutes, seconds = map(int, shown.split(":"))
