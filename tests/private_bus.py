@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Queue
 from shutil import which
 from typing import Any
 
@@ -82,11 +82,6 @@ class Service:
 
     def has_calls(self) -> bool:
         return not self.called.empty()
-
-    def forget_calls(self) -> None:
-        with suppress(Empty):
-            while True:
-                self.called.get_nowait()
 
     def _serve(self) -> None:
         with suppress(OSError, EOFError, ValueError):
