@@ -22,7 +22,6 @@ _REGISTRY = "org.a11y.atspi.Registry"
 _ROOT = "/org/a11y/atspi/accessible/root"
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
 _EVENTS = "org.a11y.atspi.Event.Object"
-_FOCUSABLE, _SHOWING = 1 << 11, 1 << 25
 PATIENCE_S = 60.0
 
 
@@ -90,14 +89,6 @@ class Reader:
 
     def role(self, node: Node) -> str:
         return str(self._call(node, _ACCESSIBLE, "GetRoleName"))
-
-    def can_have_focus(self, node: Node) -> bool:
-        states = int(self._call(node, _ACCESSIBLE, "GetState")[0])
-        return bool(states & _FOCUSABLE and states & _SHOWING)
-
-    def is_labelled(self, node: Node) -> bool:
-        """By another thing: on Linux a list that opens is called as what is chosen."""
-        return any(kind == 1 for kind, _ in self._call(node, _ACCESSIBLE, "GetRelationSet"))
 
     def name(self, node: Node) -> str:
         return str(self._get(node, _ACCESSIBLE, "Name"))

@@ -41,19 +41,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, Pro
         program.kill()
 
 
-def test_everything_that_can_have_the_focus_has_a_name(told):
-    reader = told[0]
-    window = reader.window("Rubato")
-    found = [each for each in reader.everything(window) if reader.can_have_focus(each)]
-    assert len(found) > 10
-    nameless = [
-        (reader.role(each), each.path)
-        for each in found
-        if not reader.name(each) and not reader.is_labelled(each)
-    ]
-    assert nameless == [], nameless
-
-
 def test_the_rate_is_read_and_moved_a_switch_thrown_and_what_comes_of_a_message_is_said(told):
     reader, program = told
     window = reader.window("Rubato")

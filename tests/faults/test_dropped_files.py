@@ -36,20 +36,6 @@ def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(engine: Whole, tmp_
     assert engine.works()
 
 
-def test_a_clip_that_this_voice_cannot_clone_is_told_so_and_the_voice_stays(
-    engine: Whole, tmp_path: Path
-) -> None:
-    clip = tmp_path / "voice.wav"
-    soundfile.write(clip, SPEECH, RATE)
-    engine.post(AddVoice(clip))
-    engine.wait(lambda: inspected(engine, clip))
-    assert "formant" in inspected(engine, clip)[0].advice
-    before = len(engine.of(Failed))
-    engine.post(AddVoice(clip, consent=True))
-    engine.wait(lambda: len(engine.of(Failed)) > before)
-    assert engine.works()
-
-
 def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
     engine: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
