@@ -95,9 +95,9 @@ def test_no_fault_is_lost_nor_takes_the_keyboard_away_and_the_same_one_counts(wi
 
 
 def test_several_faults_take_one_line_and_each_can_be_mended(window):
-    tell(window, api.Failed("device", "No microphone.", "Plug one in.", None, api.Part.MICROPHONE))
+    hears, thinks = api.Part.MICROPHONE, api.Part.LANGUAGE_MODEL
+    tell(window, api.Failed("device", "No microphone was found.", "Plug one in.", None, hears))
     alone = window.banner.sizeHint().height()
-    thinks = api.Part.LANGUAGE_MODEL
     tell(window, api.Failed("model", "The model is gone. " * 20, "Choose.", None, thinks))
     tell(window, api.Failed("engine", "Something went wrong.", ""))
     banner = window.banner

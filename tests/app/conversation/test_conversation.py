@@ -175,12 +175,12 @@ def test_copying_gives_plain_words_with_line_ends_and_a_selection_survives_the_n
     assert data.text().strip() == "a\none\ntwo"
     assert not data.hasHtml()
     conversation.clear_all()
-    tell(conversation, api.Heard(1, "a question", 1.0, "keyboard"), api.ReplyDelta(1, "one "))
+    tell(conversation, api.Heard(2, "a question", 1.0, "keyboard"), api.ReplyDelta(2, "one "))
     cursor = conversation.textCursor()
     cursor.setPosition(conversation.document().findBlockByNumber(1).position())
     cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
     conversation.setTextCursor(cursor)
-    tell(conversation, api.ReplyDelta(1, "two"), api.WordHeard(1, 0, 3))
+    tell(conversation, api.ReplyDelta(2, "two"), api.WordHeard(2, 0, 3))
     assert conversation.textCursor().selectedText() == "a question"
 
 
