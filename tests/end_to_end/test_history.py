@@ -46,7 +46,7 @@ def test_talk_is_killed_found_heard_again_and_deleted(tmp_path):
     due = let_pass(tmp_path / "timers.json", PASSED_S)
     status, found = played("find", tmp_path)
     assert (status, found["status"]) == (0, 0)
-    first, second = talked["replies"]
+    first, second, *_ = talked["replies"]
     for words in (FIRST, first, QUESTION, second, LONG[:20], "the program ended here"):
         assert words in found["shown"]
     assert list(dict.fromkeys(found["replayed"])) == second[second.index(WORD) :].split()
