@@ -22,7 +22,6 @@ _REGISTRY = "org.a11y.atspi.Registry"
 _ROOT = "/org/a11y/atspi/accessible/root"
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
 _EVENTS = "org.a11y.atspi.Event.Object"
-_FOCUSABLE, _SHOWING = 1 << 11, 1 << 25
 PATIENCE_S = 60.0
 
 
@@ -79,26 +78,13 @@ class Reader:
         for each in self.everything(node):
             if self.name(each) == name and self.role(each) == role:
                 return each
-        raise AssertionError(f"there is no {role} called {name}, but {self._called(node, name)}")
-
-    def _called(self, node: Node, name: str) -> list[tuple[str, str]]:
-        """What there is by a name like it."""
-        nodes = ((self.role(each), self.name(each)) for each in self.everything(node))
-        return [(role, each) for role, each in nodes if name.split()[0] in each]
+        raise AssertionError(f"there is no {role} called {name}")
 
     def children(self, node: Node) -> list[Node]:
         return [Node(*each) for each in self._call(node, _ACCESSIBLE, "GetChildren")]
 
     def role(self, node: Node) -> str:
         return str(self._call(node, _ACCESSIBLE, "GetRoleName"))
-
-    def can_have_focus(self, node: Node) -> bool:
-        states = int(self._call(node, _ACCESSIBLE, "GetState")[0])
-        return bool(states & _FOCUSABLE and states & _SHOWING)
-
-    def is_labelled(self, node: Node) -> bool:
-        """By another thing: on Linux a list that opens is called as what is chosen."""
-        return any(kind == 1 for kind, _ in self._call(node, _ACCESSIBLE, "GetRelationSet"))
 
     def name(self, node: Node) -> str:
         return str(self._get(node, _ACCESSIBLE, "Name"))

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -15,24 +16,23 @@ from engine import api
 from tests.fakes_engine import READY, FakeEngine, speaking_turn
 
 
-class Receiver:
-    """Collects what arrives on the Qt thread."""
+class Opened:
+    """A bridge to a stand-in for the engine, and what came over it."""
 
-    def __init__(self, bridge: Bridge) -> None:
-        self.events = []
-        self.threads = set()
-        bridge.arrived.connect(self.on_event)
+    def __init__(self, kind: Callable[..., FakeEngine] = FakeEngine, **how: object) -> None:
+        self.events: list[api.Event] = []
+        self.engines: list[FakeEngine] = []
+        self.bridge = Bridge(lambda emit: self._make(kind(api.Settings(), emit, **how)))
+        self.bridge.arrived.connect(self.events.append)
+        self.bridge.open()
 
-    def on_event(self, event) -> None:
-        self.events.append(event)
-        self.threads.add(threading.current_thread())
+    def _make(self, engine: FakeEngine) -> FakeEngine:
+        self.engines.append(engine)
+        return engine
 
-
-def opened(make, qtbot) -> tuple[Bridge, Receiver]:
-    bridge = Bridge(make)
-    receiver = Receiver(bridge)
-    bridge.open()
-    return bridge, receiver
+    def told_of(self, key: str) -> list[object]:
+        changes = [each for each in self.events if isinstance(each, api.SettingChanged)]
+        return [each.value for each in changes if each.key == key]
 
 
 def close(bridge: Bridge, qtbot) -> None:
@@ -41,7 +41,6 @@ def close(bridge: Bridge, qtbot) -> None:
 
 
 def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot):
-    engines = []
     threads = set()
 
     class Watched(FakeEngine):
@@ -49,18 +48,19 @@ def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot):
             threads.add(threading.current_thread())
             super().post(command)
 
-    def make(emit):
-        engines.append(Watched(api.Settings(), emit))
-        return engines[0]
-
-    bridge, _ = opened(make, qtbot)
+    opened = Opened(Watched)
     commands = [api.ChangeSetting("speech.rate", each / 10) for each in range(10, 70)]
     for command in commands:
-        bridge.post(command)
-    qtbot.waitUntil(lambda: engines and len(engines[0].commands) == len(commands))
-    assert [command.value for command in engines[0].commands] == [each.value for each in commands]
+        opened.bridge.post(command)
+    qtbot.waitUntil(lambda: opened.engines and len(opened.engines[0].commands) == len(commands))
+    values = [command.value for command in opened.engines[0].commands]
+    assert values == [each.value for each in commands]
     assert threading.main_thread() not in threads
-    close(bridge, qtbot)
+    close(opened.bridge, qtbot)
+    opened.bridge.close()  # once more, and a late command: harmless
+    opened.bridge.post(api.SendText("late"))
+    assert opened.engines[0].is_stopped
+    assert len(opened.engines[0].commands) == len(commands)
 
 
 class AnsweringEngine(FakeEngine):
@@ -77,10 +77,6 @@ class AnsweringEngine(FakeEngine):
             self.emit(event)
 
 
-def told_of(receiver: Receiver, key: str) -> list[object]:
-    return [e.value for e in receiver.events if isinstance(e, api.SettingChanged) and e.key == key]
-
-
 def test_of_a_setting_arrives_only_what_is_newer_than_the_windows_newest_change(qtbot):
     class Voice(AnsweringEngine):
         meanwhile = (
@@ -88,48 +84,43 @@ def test_of_a_setting_arrives_only_what_is_newer_than_the_windows_newest_change(
             api.SettingChanged("audio.volume", 0.5),
         )
 
-    bridge, receiver = opened(lambda emit: Voice(api.Settings(), emit), qtbot)
-    qtbot.waitUntil(lambda: len(receiver.events) == len(READY))
-    assert receiver.events == list(READY)
+    opened = Opened(Voice)
+    qtbot.waitUntil(lambda: len(opened.events) == len(READY))
+    assert opened.events == list(READY)
     for rate in (4.1, 4.2, 4.3):  # within one turn of the event loop: nothing is delivered between
-        bridge.post(api.ChangeSetting("speech.rate", rate))
-    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.3])
-    assert told_of(receiver, "audio.volume") == [0.5, 0.5, 0.5]
-    close(bridge, qtbot)
+        opened.bridge.post(api.ChangeSetting("speech.rate", rate))
+    qtbot.waitUntil(lambda: opened.told_of("speech.rate") == [4.3])
+    assert opened.told_of("audio.volume") == [0.5, 0.5, 0.5]
+    close(opened.bridge, qtbot)
 
 
 def test_what_comes_after_the_answer_arrives_and_so_does_a_refusal(qtbot):
-    engines = []
-
     class Refusing(FakeEngine):
         def post(self, command) -> None:
             super().post(command)
             self.emit(api.SettingChanged(command.key, 4.0, command.origin))
 
-    def make(emit):
-        engines.append(Refusing(api.Settings(), emit))
-        return engines[0]
-
-    bridge, receiver = opened(make, qtbot)
-    bridge.post(api.ChangeSetting("speech.rate", 99.0))
-    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.0])
-    engines[0].emit(api.SettingChanged("speech.rate", 3.5))
-    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [4.0, 3.5])
-    close(bridge, qtbot)
+    opened = Opened(Refusing)
+    opened.bridge.post(api.ChangeSetting("speech.rate", 99.0))
+    qtbot.waitUntil(lambda: opened.told_of("speech.rate") == [4.0])
+    opened.engines[0].emit(api.SettingChanged("speech.rate", 3.5))
+    qtbot.waitUntil(lambda: opened.told_of("speech.rate") == [4.0, 3.5])
+    close(opened.bridge, qtbot)
 
 
 def test_a_change_that_reached_no_engine_keeps_nothing_back(qtbot):
     script = (api.SettingChanged("speech.rate", 3.0),)
     bridge = Bridge(lambda emit: FakeEngine(api.Settings(), emit, script=script))
-    receiver = Receiver(bridge)
+    events: list[api.Event] = []
+    bridge.arrived.connect(events.append)
     bridge.post(api.ChangeSetting("speech.rate", 5.0))
     bridge.open()
-    qtbot.waitUntil(lambda: told_of(receiver, "speech.rate") == [3.0])
+    qtbot.waitUntil(lambda: script[0] in events)
     close(bridge, qtbot)
 
 
 def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbot, theme):
-    bridge, _ = opened(lambda emit: AnsweringEngine(api.Settings(), emit), qtbot)
+    bridge = Opened(AnsweringEngine).bridge
     panel = RatePanel(bridge.post, theme, None)
     qtbot.addWidget(panel)
     bridge.arrived.connect(panel.on_event)
@@ -149,32 +140,17 @@ def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbo
     "fault", [api.EngineError("It is broken.", hint="Mend it."), ZeroDivisionError()], ids=repr
 )
 def test_an_engine_that_cannot_be_made_is_a_fault_on_screen(qtbot, fault):
-    def make(emit):
+    def make(*_: object):
         raise fault
 
-    bridge, receiver = opened(make, qtbot)
-    qtbot.waitUntil(lambda: len(receiver.events) == 1)
-    (told,) = receiver.events
+    opened = Opened(make)
+    qtbot.waitUntil(lambda: len(opened.events) == 1)
+    (told,) = opened.events
     assert told.code == "engine"
     if isinstance(fault, api.EngineError):
         assert told == api.Failed("engine", "It is broken.", "Mend it.")
-    bridge.post(api.StopReply())
-    close(bridge, qtbot)
-
-
-def test_closing_twice_and_posting_afterwards_is_harmless(qtbot):
-    engines = []
-
-    def make(emit):
-        engines.append(FakeEngine(api.Settings(), emit))
-        return engines[0]
-
-    bridge, _ = opened(make, qtbot)
-    close(bridge, qtbot)
-    bridge.close()
-    bridge.post(api.SendText("late"))
-    assert engines[0].is_stopped
-    assert engines[0].commands == []
+    opened.bridge.post(api.StopReply())
+    close(opened.bridge, qtbot)
 
 
 def test_a_window_closed_before_its_first_frame_gets_no_engine(qtbot):

@@ -3,7 +3,6 @@
 import gc
 import weakref
 
-import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
@@ -12,11 +11,11 @@ from tests.app.everyone.pages import PAGES
 from tests.app.leftovers import clear_away
 
 
-@pytest.mark.parametrize("name", ["signs", "settings voice", "voices", "models", "answer times"])
-def test_a_closed_window_is_gone_with_all_that_was_opened(name, theme, settings, posted):
+def test_a_closed_window_is_gone_with_all_that_was_opened(theme, settings, posted):
     window = Window(settings, posted.append, theme)
     window.show()
-    PAGES[name](window)
+    for open_page in PAGES.values():
+        open_page(window)
     known = weakref.ref(window)
     window.hide()
     window.deleteLater()

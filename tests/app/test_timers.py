@@ -6,25 +6,17 @@ from PySide6.QtWidgets import QWidget
 from app.look.theme import Theme
 from app.timers import TimersPanel, time_left, when
 from engine import api
+from tests.stepped_clock import SteppedClock
 
-NOON = 1_767_610_800.0
+NOON = 0.0  # where the clock begins
 TEA = api.TimerSet(NOON + 250.0, "tea", "Tea.", 1, seconds=300)
 EGGS = api.TimerSet(NOON + 10.0, "", "Eggs.", 2, seconds=60)
 ALARM = api.TimerSet(NOON + 30_000.0, "8:20 PM alarm", "Up.", 3, api.TimerKind.ALARM, 30_000)
 
 
-class Clock:
-    """A wall clock that is set by hand."""
-
-    now = NOON
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> SteppedClock:
+    return SteppedClock()
 
 
 @pytest.fixture
@@ -36,7 +28,9 @@ def above(qtbot) -> QWidget:
 
 
 @pytest.fixture
-def panel(above: QWidget, theme: Theme, posted: list[api.Command], clock: Clock) -> TimersPanel:
+def panel(
+    above: QWidget, theme: Theme, posted: list[api.Command], clock: SteppedClock
+) -> TimersPanel:
     return TimersPanel(posted.append, theme, above, clock=clock)
 
 
@@ -46,7 +40,7 @@ def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clo
     assert not panel.isHidden()
     assert [card.title.text() for card in panel.cards] == ["Timer", "Tea"]
     assert [card.left.text() for card in panel.cards] == ["0:10", "4:10"]
-    clock.now += 1.0
+    clock.advance(1.0)
     qtbot.waitUntil(lambda: [card.left.text() for card in panel.cards] == ["0:09", "4:09"])
     panel.on_event(api.TimersChanged(()))
     assert panel.isHidden()
@@ -56,9 +50,9 @@ def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clo
 def test_a_paused_timer_says_so_stands_still_and_can_go_on(panel, clock, posted):
     paused = api.TimerSet(TEA.due, "tea", "Tea.", 1, seconds=300, paused_s=200.0)
     panel.on_event(api.TimersChanged((paused,)))
-    clock.now += 100.0
+    clock.advance(100.0)
     (card,) = panel.cards
-    card.show_left(clock.now)
+    card.show_left(clock())
     assert (card.left.text(), card.detail.text()) == ("3:20", "paused")
     card.pause.click()
     assert posted == [api.PauseTimers((1,), on=False)]

@@ -1,18 +1,19 @@
-"""The window as a whole: turns typed and spoken, faults, drops, shortcuts, layout."""
+"""The window as a whole: turns typed and spoken, faults, drops, shortcuts, layout, what is kept."""
 
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.keys import Act
 from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
 from engine import api
+from engine.api import Export, Record, RecordingChanged
 from tests.fakes_engine import READY, spoken_turn
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -33,15 +34,12 @@ def key(window, pressed: Qt.Key, modifiers=Qt.KeyboardModifier.NoModifier) -> No
 def drop(widget: QWidget, *paths: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    copy, left, none = (
-        Qt.DropAction.CopyAction,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    enter = QDragEnterEvent(QPointF(5, 5).toPoint(), copy, data, left, none)
+    held = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, data, *held)
     QApplication.sendEvent(widget, enter)
     assert enter.isAccepted()
-    QApplication.sendEvent(widget, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    drop_there = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, *held)
+    QApplication.sendEvent(widget, drop_there)
 
 
 def test_letters_begin_a_typed_turn_wherever_the_focus_is(window, posted):
@@ -97,15 +95,10 @@ def test_no_fault_is_lost_nor_takes_the_keyboard_away_and_the_same_one_counts(wi
 
 
 def test_several_faults_take_one_line_and_each_can_be_mended(window):
-    tell(
-        window,
-        api.Failed("device", "No microphone was found.", "Plug one in.", None, api.Part.MICROPHONE),
-    )
+    hears, thinks = api.Part.MICROPHONE, api.Part.LANGUAGE_MODEL
+    tell(window, api.Failed("device", "No microphone was found.", "Plug one in.", None, hears))
     alone = window.banner.sizeHint().height()
-    tell(
-        window,
-        api.Failed("model", "The model is gone. " * 20, "Choose.", None, api.Part.LANGUAGE_MODEL),
-    )
+    tell(window, api.Failed("model", "The model is gone. " * 20, "Choose.", None, thinks))
     tell(window, api.Failed("engine", "Something went wrong.", ""))
     banner = window.banner
     assert banner.height() < alone
@@ -218,22 +211,20 @@ def test_rate_and_volume_are_posted_also_while_typing(window, posted):
     assert posted == [api.ChangeSetting(*each) for each in changes]
 
 
-def test_hands_free_is_posted_and_shown_on_the_talk_button(window, posted):
-    tell(window, *READY)
-    key(window, Qt.Key.Key_H, CTRL)
-    assert posted == [api.ChangeSetting("audio.hands_free", True)]
-    assert window.composer.talk.words == "Just speak"
-    tell(window, api.PhaseChanged(1, api.Phase.LISTENING))
-    assert window.composer.talk.words == "Listening"
-
-
-def test_what_the_engine_says_is_shown_and_not_posted_back(window, posted):
+def test_hands_free_is_shown_on_the_talk_button_and_posted_unless_the_engine_said_it(
+    window, posted
+):
     tell(window, *READY, api.SettingChanged("audio.hands_free", True))
     tell(window, api.SettingChanged("audio.volume", 0.4))
     assert window.header.hands_free.isChecked()
-    assert window.composer.talk.words == "Just speak"
     assert window.header.volume.value() == 40
     assert posted == []
+    for is_on, words in ((False, "Hold to talk"), (True, "Just speak")):
+        key(window, Qt.Key.Key_H, CTRL)
+        assert posted[-1] == api.ChangeSetting("audio.hands_free", is_on)
+        assert window.composer.talk.words == words
+    tell(window, api.PhaseChanged(1, api.Phase.LISTENING))
+    assert window.composer.talk.words == "Listening"
 
 
 @pytest.mark.parametrize("mode", ["light", "dark", "system"])
@@ -254,26 +245,6 @@ def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted):
     assert menu.actions()[0].isChecked()
     menu.actions()[2].trigger()
     assert posted == [api.ChangeSetting("audio.microphone", "USB headset")]
-
-
-def test_the_orb_tells_one_truth_at_rest(window):
-    def shown() -> str:
-        assert window.stage.orb.accessibleDescription() == window.stage.phase.text()
-        return window.stage.phase.text()
-
-    assert shown() == "Getting ready"
-    tell(window, *READY[:4])
-    assert shown() == "Getting ready"  # the voice is still to come
-    tell(window, *READY[4:])
-    assert shown() == "Ready"
-    tell(window, api.Failed("device", "Unplugged.", "", None, api.Part.MICROPHONE))
-    assert shown() == "No microphone"
-    tell(window, api.Failed("voice", "It broke.", "", None, api.Part.SYNTHESISER))
-    assert shown() == "Needs attention"
-    window.banner.dismiss.click()  # does not mend it
-    assert shown() == "Needs attention"
-    tell(window, *READY)
-    assert shown() == "Ready"
 
 
 def test_the_orb_stands_still_after_a_minute_of_rest_and_while_the_window_is_hidden(window):
@@ -331,10 +302,38 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
     assert done == list(Act)
 
 
-def test_the_talk_button_is_held_with_the_mouse(window, posted):
-    tell(window, *READY)
-    QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
-    assert posted == [api.PressTalk()]
-    assert window.composer.talk.words == "Release to send"
-    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
-    assert window.composer.talk.words == "Hold to talk"
+def test_the_sign_is_there_exactly_while_the_engine_records_and_says_how_long(window, posted):
+    sign, now = window.header.recording, [100.0]
+    sign._clock = lambda: now[0]
+    assert not sign.isVisible()
+    key(window, Qt.Key.Key_R, CTRL)
+    assert posted == [Record(True)]
+    assert not sign.isVisible()  # the engine has not begun
+    tell(window, RecordingChanged(True))
+    assert sign.isVisible()
+    assert "Recording" in sign.accessibleName()
+    now[0] += 83
+    sign._timer.timeout.emit()
+    assert sign.text().endswith("1:23")
+    sign.click()
+    assert posted[-1] == Record(False)
+    tell(window, RecordingChanged(False))
+    assert not sign.isVisible()
+
+
+def test_a_chosen_file_is_exported(window, posted, tmp_path):
+    key(window, Qt.Key.Key_E, CTRL)
+    dialog = window.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(tmp_path / "talk.md"))
+    assert posted == [Export(tmp_path / "talk.md")]
+    dialog.close()
+    QApplication.processEvents()
+
+
+def test_the_chosen_kind_gives_a_name_without_a_suffix_one(window):
+    dialog = window.export()
+    for name in dialog.nameFilters():
+        dialog.filterSelected.emit(name)
+        assert f"*.{dialog.defaultSuffix()})" in name
+    dialog.deleteLater()

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import soundfile
 import soxr
-from scipy import signal
 
 from engine.text.speakable import Speakable
 from tests.end_to_end.spoken import Pcm
@@ -80,6 +79,8 @@ def between(pcm: Pcm, rate: int, start_s: float, end_s: float) -> Pcm:
 
 def syllables_per_second(pcm: Pcm, rate: int) -> float:
     """Peaks of the loudness between 300 and 3000 Hz: right for words of plain, open syllables."""
+    from scipy import signal  # four seconds, which every process of a test would pay
+
     band = signal.butter(2, (300, 3000), "bandpass", fs=rate, output="sos")
     slow = signal.butter(2, 10, fs=rate, output="sos")
     loudness = signal.sosfiltfilt(slow, np.abs(signal.sosfiltfilt(band, pcm)))

@@ -1,9 +1,11 @@
-"""A person and what was kept of earlier talk, for test_history.py; each part a process of its own.
+"""A person and what was kept of earlier talk and timers, for test_history.py; each part is a
+process of its own.
 
-    python -m tests.end_to_end.history_story talk|find FOLDER PICTURES
+    python -m tests.end_to_end.history_story talk|find FOLDER
 
-`talk` asks twice and is killed in the middle of the third reply; `find` is the next start. Window,
-skills, voice and file are real, the loudspeaker is in memory. Facts go to FOLDER/PART.json.
+`talk` asks twice, sets two timers and is killed in the middle of the last reply; `find` is the next
+start. Window, skills, voice and file are real, the loudspeaker is in memory. Facts go to
+FOLDER/PART.json.
 """
 
 import json
@@ -30,6 +32,8 @@ from tests.fakes import FORMANT
 from tests.faults.whole import LOADED, Devices
 
 FIRST = "spell cat"
+TIMERS = ("set a timer for ten minutes called tea", "set an egg timer for 60 seconds")
+ASKED = 5  # turns before the kill
 WORD = "16.09"  # of the second answer
 
 
@@ -42,6 +46,7 @@ class HistoryStory(Story):
         return api.Engine(
             settings,
             keep,
+            timers_path=self._folder / "timers.json",
             history_path=self._folder / NAME,
             factories=Devices().in_place_of(standard_factories()),
         )
@@ -58,13 +63,15 @@ class HistoryStory(Story):
 class Talk(HistoryStory):
     def _tell(self) -> Iterator[Wait]:
         yield from self._ready()
-        for turn, question in enumerate((FIRST, QUESTION), 1):
+        for turn, question in enumerate((FIRST, QUESTION, *TIMERS), 1):
             self._type(question)
             yield f"answer {turn}", lambda turn=turn: len(self.of(api.TurnEnded)) == turn
         self.facts["replies"] = [each.reply for each in self.of(api.TurnEnded)]
+        timers = ((at, each) for at, each in self.events if isinstance(each, api.TimersChanged))
+        self.facts["tea_set_at"] = next(at for at, each in timers if each.timers)
         seen = len(self.events)
         self._type(f"repeat after me {LONG}")
-        yield "a word of the third reply", lambda: self.of(api.WordHeard, seen)
+        yield "a word of the last reply", lambda: self.of(api.WordHeard, seen)
         yield "its question to be written", lambda: self.of(api.ConversationsChanged, seen)
         self.tell_facts("talk")
         os.kill(os.getpid(), signal.SIGKILL)
@@ -74,13 +81,19 @@ class Find(HistoryStory):
     def _tell(self) -> Iterator[Wait]:
         yield from self._ready()
         history = self.window.history
+        yield "what rang late", lambda: self.of(api.TimerRang)
+        yield "its turn to be over", lambda: self.of(api.TurnEnded)
+        self.facts["rang"] = [each.text for each in self.of(api.TimerRang)]
+        self.facts["cards"] = [
+            (card.timer.label, card.left.text(), time.monotonic())
+            for card in self.window.timers.cards
+        ]
         QTest.keyClick(
             self.window.windowHandle(), Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier
         )
-        yield "the list", lambda: history.rows.count() == 1
+        yield "the list", lambda: history.rows.count() == 2  # and what rang
         yield from self._search("zebra", 0)
         yield from self._search("kilometers", 1)
-        self._picture("found")
         yield from self._open_again()
         yield from self._hear_again()
         yield from self._delete()
@@ -98,7 +111,7 @@ class Find(HistoryStory):
         QTest.keyClick(rows, Qt.Key.Key_Return)
         yield "the conversation", lambda: self.of(api.ConversationOpened)
         view = self.window.conversation
-        yield "its words", lambda: len(view.transcript.exchanges) == 3
+        yield "its words", lambda: len(view.transcript.exchanges) == ASKED
         self.facts["shown"] = view.toPlainText()
 
     def _hear_again(self) -> Iterator[Wait]:
@@ -114,7 +127,6 @@ class Find(HistoryStory):
             pos=at - QPoint(0, view.verticalScrollBar().value()),
         )
         yield "a word to be heard again", lambda: self.of(api.WordReplayed, seen)
-        self._picture("replayed")
         yield "its end", lambda: self.of(api.ReplayEnded, seen)
         words = self.of(api.WordReplayed, seen)
         self.facts["replayed"] = [exchange.reply[each.start : each.end] for each in words]
@@ -123,21 +135,20 @@ class Find(HistoryStory):
     def _delete(self) -> Iterator[Wait]:
         history = self.window.history
         history.search.clear()
-        yield "the whole list", lambda: history.rows.count() == 1
-        history.rows.setCurrentRow(0)
-        history.rows.item(0).setSelected(True)
+        yield "the whole list", lambda: history.rows.count() == 2
+        history.rows.setFocus()
+        history.rows.selectAll()
         QTest.keyClick(history.rows, Qt.Key.Key_Delete)
         yield "the question", history.confirmation.isVisible
-        self._picture("asked")
         QTest.mouseClick(history.delete, Qt.MouseButton.LeftButton)
         yield "an empty list", lambda: history.rows.count() == 0
         self.facts["left"] = len(self.window.conversation.transcript.exchanges)
 
 
 def main() -> None:
-    part, folder, pictures = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    part, folder = sys.argv[1], Path(sys.argv[2])
     application = make_application()
-    story = {"talk": Talk, "find": Find}[part](None, folder, pictures)
+    story = {"talk": Talk, "find": Find}[part](None, folder)
     clock = QTimer(application)
     clock.timeout.connect(story.go_on)
     clock.start(20)

@@ -34,12 +34,12 @@ class Done:
 
 
 def play(story: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a story, a module of this folder, on a display of its own; its last argument but one is
-    the folder it may write to.
+    """Run a story, a module of this folder, on a display of its own; its last argument is the
+    folder it may write to.
     """
     need([name for name in ("Xvfb", "xvfb-run") if not shutil.which(name)])
     screen = ["xvfb-run", "--auto-servernum", "--server-args=-screen 0 1400x1000x24"]
-    own = own_environment(Path(arguments[-2]))
+    own = own_environment(Path(arguments[-1]))
     return subprocess.run(
         [*screen, sys.executable, "-m", story, *map(str, arguments)],
         cwd=ROOT,

@@ -129,7 +129,7 @@ def desktop() -> Iterator[Desktop]:
                 program.kill()
 
 
-def test_a_tray_that_comes_late_does_all_that_a_window_does(desktop):
+def test_a_tray_that_comes_late_does_all_that_a_window_does_which_closing_then_only_hides(desktop):
     program = desktop.start()
     program.says("window shown")
     desktop.show_tray()
@@ -140,34 +140,25 @@ def test_a_tray_that_comes_late_does_all_that_a_window_does(desktop):
     program.says("speech.rate")
     desktop.display.xdotool("click", "2")
     program.says("StopReply")
-
-
-def test_closing_only_hides_while_a_tray_is_there_and_a_second_start_brings_it_back(desktop):
-    desktop.show_tray()
-    program = desktop.start()
+    assert desktop.rubato() == 0  # a second start brings it back
     program.says("window shown")
-    desktop.turn_wheel_until_heard(program)
     desktop.close_window()
     program.says("window hidden")
-    assert desktop.rubato() == 0  # the second start
-    program.says("window shown")
-    assert desktop.rubato("talk", "press") == 0
-    program.says("PressTalk()")
-    assert desktop.rubato("talk", "release") == 0
-    program.says("ReleaseTalk()")
-    assert desktop.rubato("say", "--in-window", "The washing is done.") == 0
-    program.says("Speak(text='The washing is done.')")
+    for words, command in (
+        (("talk", "press"), "PressTalk()"),
+        (("talk", "release"), "ReleaseTalk()"),
+        (("say", "--in-window", "The washing is done."), "Speak(text='The washing is done.')"),
+    ):
+        assert desktop.rubato(*words) == 0
+        program.says(command)
 
 
-def test_without_a_tray_closing_ends_it(desktop):
+def test_without_a_tray_closing_ends_it_and_after_a_kill_it_starts_again_and_is_reached(desktop):
     program = desktop.start()
     program.says("window shown")
     desktop.close_window()
     assert program.ends() == 0
     assert desktop.rubato("stop") == 1
-
-
-def test_after_a_kill_it_starts_again_and_is_reached(desktop):
     first = desktop.start()
     first.says("window shown")
     first.kill()
@@ -178,9 +169,15 @@ def test_after_a_kill_it_starts_again_and_is_reached(desktop):
     second.says("StopReply(by_escape=False)")
 
 
-def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop):
-    program = desktop.start("--start-hidden")
+def test_a_hidden_start_has_the_talk_key_and_is_minimised_until_the_tray_comes(desktop):
+    program = desktop.start("--start-hidden", "--talk-key")
     program.says("window minimised")
+    assert desktop.rubato("stop") == 0  # answered: it has grabbed the key before
+    program.says("StopReply")
+    desktop.display.xdotool("keydown", "F9")  # while another program has the focus
+    program.says("PressTalk()")
+    desktop.display.xdotool("keyup", "F9")
+    program.says("ReleaseTalk()")
     desktop.show_tray()
     program.says("window hidden")
     assert desktop.rubato("--start-hidden") == 0  # at another login: it stays where it is
@@ -188,17 +185,6 @@ def test_a_hidden_start_is_minimised_until_the_tray_comes(desktop):
     program.says("speech.rate 4.5")  # half a syllable more than the plain pace
     assert desktop.rubato("show") == 0
     program.says("window shown")
-
-
-def test_the_talk_key_works_while_another_program_has_the_focus(desktop):
-    program = desktop.start("--start-hidden", "--talk-key")
-    program.says("window minimised")
-    assert desktop.rubato("stop") == 0  # answered: it has grabbed the key before
-    program.says("StopReply")
-    desktop.display.xdotool("keydown", "F9")
-    program.says("PressTalk()")
-    desktop.display.xdotool("keyup", "F9")
-    program.says("ReleaseTalk()")
 
 
 def test_a_tray_on_the_bus_that_comes_late_gets_the_icon(desktop):

@@ -29,8 +29,8 @@ REPLY_S = 10.0  # for thinking and a short reply
 # No question whose answer hangs on the clock: the ear mishears some minutes of the day.
 MILES = "convert ten miles to kilometers"
 MILES_ANSWER = "10 miles is about 16.09 kilometres."
-SLOWER, TIMER = "speak slower", "set a timer for two minutes"
-TIMER_ANSWER = "Timer set for 2 minutes."
+SLOWER, SLOWER_ANSWER = "speak slower", "Speaking slower."
+TIMER, TIMER_ANSWER = "set a timer for two minutes", "Timer set for 2 minutes."
 ABILITIES, AGAIN = "what can you do", "say that again"
 STAGES = ["transcript", "first_token", "first_word", "first_audio", "heard"]
 
@@ -63,12 +63,6 @@ class Conversation:
         return end - start
 
 
-def as_asked(turn: dict[str, Any]) -> str:
-    """What was heard; nobody can hear how a word is spelt."""
-    heard: str = turn["heard"]
-    return heard.replace("metres", "meters")
-
-
 def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
     """How long the voice speaks a text at a rate."""
     settings = FORMANT
@@ -91,7 +85,6 @@ def many_lengths() -> list[str]:
 class Talks:
     """They all start before the first test; whoever asks for a result waits for it."""
 
-    two: Future[Conversation]
     slower: Future[Conversation]
     cut: Future[Conversation]
     demonstration: Future[tuple[Done, Path]]
@@ -106,7 +99,6 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
             return pool.submit(conversation, folder, *questions, pause_s=pause_s)
 
         yield Talks(
-            talk("two", TIMER, MILES),
             talk("slower", SLOWER, TIMER),
             talk("cut", ABILITIES, AGAIN, pause_s=8.0),
             pool.submit(demonstration, tmp_path_factory.mktemp("demonstration")),
@@ -114,30 +106,15 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
 
 
 @pytest.fixture(scope="module")
-def two_turns(talks: Talks) -> Conversation:
-    return talks.two.result()
+def slower(talks: Talks) -> Conversation:
+    return talks.slower.result()
 
 
-def test_two_spoken_questions_are_heard_and_answered(two_turns):
-    assert [as_asked(turn) for turn in two_turns.turns] == [TIMER, MILES]
-    assert [turn["reply"] for turn in two_turns.turns] == [TIMER_ANSWER, MILES_ANSWER]
-    for turn in two_turns.turns:
+def test_two_spoken_questions_are_heard_and_answered_with_the_promised_keys(slower):
+    assert [turn["heard"] for turn in slower.turns] == [SLOWER, TIMER]
+    assert [turn["reply"] for turn in slower.turns] == [SLOWER_ANSWER, TIMER_ANSWER]
+    for turn in slower.turns:
         assert as_spoken(turn["spoken"]) == as_spoken(turn["reply"])
-
-
-def test_the_answers_can_be_understood_in_the_recording(two_turns, tmp_path):
-    ear = Ear(map(as_spoken, [*many_timers(), *many_lengths()]))
-    assert len(two_turns.replies) == 2
-    for number, turn in enumerate(two_turns.turns):
-        assert two_turns.heard(number, ear) == as_spoken(turn["reply"])
-        alone_s = seconds_of(turn["reply"], tmp_path)
-        assert two_turns.seconds(number) == pytest.approx(alone_s, abs=0.1)
-    answered_s = two_turns.replies[0][0] - (HEAD_S + len(spoken(TIMER)) / RATE)
-    assert 0 < answered_s < REPLY_S
-
-
-def test_a_turn_is_printed_with_the_promised_keys(two_turns):
-    for turn in two_turns.turns:
         assert {"heard", "reply", "spoken", "times_ms"} <= turn.keys()
         assert list(turn["times_ms"]) == STAGES
         times = list(turn["times_ms"].values())
@@ -146,13 +123,17 @@ def test_a_turn_is_printed_with_the_promised_keys(two_turns):
         assert (turn["ending"], turn["underruns"]) == ("complete", 0)
 
 
-def test_slower_is_heard_in_the_reply_to_the_next_question(talks, tmp_path):
-    talk = talks.slower.result()
-    assert [turn["heard"] for turn in talk.turns] == [SLOWER, TIMER]
-    assert [turn["reply"] for turn in talk.turns] == ["Speaking slower.", TIMER_ANSWER]
+def test_the_answers_can_be_understood_and_the_second_is_slower(slower, tmp_path):
+    ear = Ear(map(as_spoken, [SLOWER_ANSWER, "Speaking faster.", *many_timers()]))
+    assert len(slower.replies) == 2
+    for number, turn in enumerate(slower.turns):
+        assert slower.heard(number, ear) == as_spoken(turn["reply"])
     own_pace_s = seconds_of(TIMER_ANSWER, tmp_path)
-    assert talk.seconds(1) > 1.15 * own_pace_s
-    assert talk.seconds(1) == pytest.approx(seconds_of(TIMER_ANSWER, tmp_path, rate=3.3), abs=0.15)
+    assert slower.seconds(1) > 1.15 * own_pace_s
+    slow_s = seconds_of(TIMER_ANSWER, tmp_path, rate=3.3)
+    assert slower.seconds(1) == pytest.approx(slow_s, abs=0.15)
+    answered_s = slower.replies[0][0] - (HEAD_S + len(spoken(SLOWER)) / RATE)
+    assert 0 < answered_s < REPLY_S
 
 
 def test_speaking_cuts_the_reply_and_only_the_words_heard_are_remembered(talks, tmp_path):

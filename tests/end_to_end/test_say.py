@@ -97,14 +97,10 @@ def test_the_ear_hears_nothing_in_noise():
 
 BAD = {
     "nothing to say": (["say", "", "--out", "{out}"], "nothing to say"),
-    "only punctuation": (["say", "...", "--out", "{out}"], "nothing to say"),
     "rate of 99": (["say", "hi", "--rate", "99", "--out", "{out}"], "99 syllables per second"),
-    "rate that is no number": (["say", "hi", "--rate", "nan", "--out", "{out}"], "rate plan"),
     "plan without times": (["say", "hi", "--rate-plan", "5", "--out", "{out}"], "rate plan"),
-    "plan that goes back": (["say", "hi", "--rate-plan", "3:4,1:2", "--out", "{out}"], "rise"),
     "endless pauses": (["say", "hi", "--word-delay", "1e9", "--out", "{out}"], "delay"),
     "seed below zero": (["say", "hi", "--seed", "-1", "--out", "{out}"], "speech.seed"),
-    "enormous seed": (["say", "hi", "--seed", "9" * 30, "--out", "{out}"], "speech.seed"),
     "another format": (["say", "hi", "--out", "{folder}/said.mp3"], "not as '.mp3'"),
     "no such folder": (["say", "hi", "--out", "{folder}/none/said.wav"], "cannot be written"),
     "a folder for a file": (["say", "hi", "--out", "{folder}"], "it is a folder"),
@@ -112,11 +108,6 @@ BAD = {
     "voice from a text": (["say", "hi", "--voice", "{text}", "--out", "{out}"], "not sound"),
     "no such engine": (["say", "hi", "--engine", "theremin", "--out", "{out}"], "'theremin'"),
     "question from a text": (["converse", "--mic", "{text}", "--speaker", "{out}"], "not sound"),
-    "no question": (["converse", "--mic", "{folder}/no.wav", "--speaker", "{out}"], "opened"),
-    "reply to nowhere": (
-        ["converse", "--mic", "{text}", "--speaker", "{folder}/no/a.wav"],
-        "a.wav",
-    ),
     "demo to nowhere": (["demo", "--out", "{text}/folder"], "cannot be made"),
     "no such model": (["models", "get", "everything"], "no model called"),
 }

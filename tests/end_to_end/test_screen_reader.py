@@ -2,8 +2,6 @@
 reader does it.
 """
 
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests import at_spi, private_bus
-from tests.at_spi import Node, Reader
-from tests.end_to_end.program import ROOT, own_environment
+from tests.at_spi import Reader
+from tests.end_to_end.program import own_environment
+from tests.end_to_end.test_beyond_the_window import Program
 from tests.virtual_desktop import missing_programs, virtual_desktop
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, subprocess.Popen]]:
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, Program]]:
     """A reader that listens, and then the program."""
     assert not missing_programs(), missing_programs()
     assert not at_spi.is_missing(), "the test needs at-spi2-core"
@@ -37,64 +36,24 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, sub
             "LC_ALL": "C.UTF-8",
         }
         reader = stack.enter_context(at_spi.at_spi(environment))
-        program = subprocess.Popen(
-            [sys.executable, "-m", "tests.end_to_end.beyond"],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        program = Program(environment)
         yield reader, program
         program.kill()
-        program.communicate()
 
 
-@pytest.fixture
-def reader(told: tuple[Reader, subprocess.Popen]) -> Reader:
-    return told[0]
-
-
-@pytest.fixture
-def window(reader: Reader) -> Node:
-    return reader.window("Rubato")
-
-
-def next_command(told: tuple[Reader, subprocess.Popen], kind: str) -> str:
-    """The next command of this kind that the engine got."""
-    for line in told[1].stdout:
-        if line.startswith(kind):
-            return line.strip()
-    raise AssertionError(f"there was no {kind}")
-
-
-def test_everything_that_can_have_the_focus_has_a_name(reader, window):
-    found = [each for each in reader.everything(window) if reader.can_have_focus(each)]
-    assert len(found) > 10
-    nameless = [
-        (reader.role(each), each.path)
-        for each in found
-        if not reader.name(each) and not reader.is_labelled(each)
-    ]
-    assert nameless == [], nameless
-
-
-def test_the_rate_is_read_and_moved(told, reader, window):
+def test_the_rate_is_read_and_moved_a_switch_thrown_and_what_comes_of_a_message_is_said(told):
+    reader, program = told
+    window = reader.window("Rubato")
     slider = reader.find(window, "slider", "Speaking rate")
     assert reader.description(slider) == "own pace"
     reader.set_value(slider, 45)
-    assert next_command(told, "speech.rate") == "speech.rate 4.5"
+    program.says("speech.rate 4.5")
     assert reader.value(slider) == 45
     assert reader.description(slider) == "4.5 syllables per second"
-
-
-def test_a_switch_is_thrown(told, reader, window):
     reader.act(reader.find(window, "check box", "Hands-free"))
-    assert next_command(told, "audio.hands_free") == "audio.hands_free False"
-
-
-def test_a_message_is_typed_and_what_comes_of_it_is_said(told, reader, window):
+    program.says("audio.hands_free False")
     reader.type(reader.find(window, "text", "Message"), "tea in five minutes")
     reader.act(reader.find(window, "push button", "Send (Enter)"))
-    assert "tea in five minutes" in next_command(told, "SendText")
+    program.says("SendText(text='tea in five minutes'")
     said = [reader.next_announcement() for _ in range(2)]
     assert said == ["Timer set.", "The microphone was unplugged. Plug it in."]

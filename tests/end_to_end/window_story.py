@@ -1,6 +1,6 @@
 """A person at the real window, for test_window.py: a process of its own on a display of its own.
 
-    python -m tests.end_to_end.window_story FOLDER PICTURES
+    python -m tests.end_to_end.window_story FOLDER
 
 Everything is real: app.program.run, the engine, PortAudio on a virtual sound card; the person's
 ears and mouth are that card, the hands are key presses and a drop. Facts go to FOLDER/facts.json,
@@ -44,12 +44,11 @@ Wait = tuple[str, Callable[[], object]]
 class Story:
     """What happens, chapter by chapter; each waits for the window or the engine."""
 
-    def __init__(self, card: VirtualAudio, folder: Path, pictures: Path) -> None:
+    def __init__(self, card: VirtualAudio | None, folder: Path) -> None:
         self.facts: dict[str, Any] = {}
         self.events: list[tuple[float, api.Event]] = []
         self._card = card
         self._folder = folder
-        self._pictures = pictures
         self._open = ExitStack()  # recordings under way
         self._chapters = self._tell()
         self._waiting: Wait = ("the window", lambda: True)
@@ -95,7 +94,6 @@ class Story:
             yield "every part", lambda: {e.part for e in self.of(api.Ready)} == set(api.Part)
             self.window.activateWindow()  # there is no window manager here to do it
             yield "the keyboard", self.window.isActiveWindow
-            self._picture("ready")
             yield from self._ask_aloud()
             yield from self._pull_the_slider()
             yield from self._drop_a_recording()
@@ -108,7 +106,6 @@ class Story:
         mouth = self._card.speaking(question)
         yield "the question to be heard", lambda: self.of(api.Heard)
         yield "a word to be marked", lambda: self.window.conversation.word_rects()
-        self._picture("speaking")
         yield "the end of the answer", lambda: self.of(api.TurnEnded)
         yield from self._pause(0.5)
         recording.close()
@@ -129,11 +126,9 @@ class Story:
         yield "the reply to be audible", lambda: self.of(api.WordHeard, seen)
         began = time.monotonic()
         yield from self._pause(SLOW_S)
-        self._picture("slow")
         pulled = time.monotonic()
         self._press(*[Qt.Key.Key_PageUp] * PAGES_UP)
         yield from self._pause(FAST_S)
-        self._picture("fast")
         self.facts["target"] = slider.rate
         self.facts["readout"] = self.window.stage.rate.readout.text()
         self.facts["pulled_s"] = pulled - began
@@ -165,7 +160,6 @@ class Story:
         yield "what was found to be shown", lambda: "level" in sheet.facts.text()
         self.facts["clip"] = self._plain(self.of(api.ClipInspected)[0])
         self.facts["clip_shown"] = [sheet.title.text(), sheet.facts.text(), sheet.advice.text()]
-        self._picture("dropped")
 
     def _close_while_it_speaks(self) -> Iterator[Wait]:
         seen = len(self.events)
@@ -200,10 +194,6 @@ class Story:
         changes = [e.value for e in self.of(api.SettingChanged) if e.key == "speech.rate"]
         return bool(changes) and changes[-1] == rate
 
-    def _picture(self, name: str) -> None:
-        QApplication.processEvents()
-        self.window.grab().save(str(self._pictures / f"{name}.png"))
-
     def _plain(self, event: api.Event) -> dict[str, Any]:
         return dataclasses.asdict(event)  # type: ignore[call-overload]
 
@@ -220,18 +210,15 @@ class Story:
         self.facts["threads"] = [thread.name for thread in threading.enumerate()]
         self.facts["failed"] = [event.message for event in self.of(api.Failed)]
         self.facts["ready"] = {event.part.value: event.name for event in self.of(api.Ready)}
-        self.facts["phases"] = [
-            event.phase is api.Phase.SPEAKING for event in self.of(api.PhaseChanged)
-        ]
         facts = json.dumps(self.facts, indent=1, default=str)
         (self._folder / "facts.json").write_text(facts)
 
 
 def main() -> None:
-    folder, pictures = Path(sys.argv[1]), Path(sys.argv[2])
+    folder = Path(sys.argv[1])
     application = make_application()
     with virtual_audio(folder / "card") as card:
-        story = Story(card, folder, pictures)
+        story = Story(card, folder)
         clock = QTimer(application)
         clock.timeout.connect(story.go_on)
         clock.start(20)

@@ -338,7 +338,7 @@ DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
 Scene = tuple[Act, int, Act, int, Act, int]
 
 
-def stories(moments: st.SearchStrategy[int]) -> st.SearchStrategy[list[Scene]]:
+def any_story(moments: st.SearchStrategy[int]) -> st.SearchStrategy[list[Scene]]:
     """Eight to twenty scenes of three acts, each followed by a moment until the next."""
     scene = st.tuples(ASKS, moments, DISTURBANCES, moments, DISTURBANCES, moments)
     return st.lists(scene, min_size=8, max_size=20)
@@ -350,4 +350,18 @@ def acts(story: list[Scene]) -> Iterator[tuple[Act, int]]:
         yield from zip(scene[::2], scene[1::2], strict=True)  # type: ignore[misc]
 
 
+# What is tried first.
+STEPPED_STORY: list[Scene] = [
+    (Post(api.SendText("hello")), 120, changing(("speech.seed", 1)), 3, SILENT, 500),
+    (Post(api.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
+    (Post(api.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
+    (Post(api.ReleaseTalk()), 500, Post(api.NewConversation()), 0, Late(0, 1), 0),
+]
+LIVE_STORY: list[Scene] = [
+    (Post(api.SendText("hello")), 10, changing(("speech.seed", 1)), 3, losing_loudspeaker, 10),
+    (recording, 1, changing(("speech.engine", "espeak")), 0, Post(api.NewConversation()), 3),
+    (SPEAKS, 30, losing_microphone, 3, plugging, 10),
+    (Post(api.PressTalk()), 3, changing(("recogniser.engine", "whisper")), 1, plugging, 3),
+    (Post(api.ReleaseTalk()), 3, Post(api.StopReply(by_escape=True)), 0, Late(0, 1), 0),
+]
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])

@@ -18,27 +18,12 @@ from engine.runtime.turn import watchdog
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Settings, change, keys
 from tests.fakes import RATE
-from tests.faults.stories import (
-    CHANGES,
-    LOUD,
-    SILENT,
-    SLOW,
-    BrittleParts,
-    Late,
-    LevelVad,
-    Post,
-    Scene,
-    Trial,
-    acts,
-    changing,
-    plugging,
-    stories,
-)
+from tests.faults import stories
 from tests.simulation.stepped import FreeWorker, SteppedWorker, stepping
 from tests.stepped_clock import SteppedClock
 
 STEP_S = 0.01
-VOICE: Pcm = np.full(int(STEP_S * RATE), LOUD, np.float32)
+VOICE: Pcm = np.full(int(STEP_S * RATE), stories.LOUD, np.float32)
 QUIET: Pcm = np.zeros(int(STEP_S * RATE), np.float32)
 STALLED_S = LONGEST_PAUSE_S + 0.5  # nothing here is slow
 AT_MOST_S = 100.0  # until quiet returns: no reply here is longer, and nothing here stands still
@@ -47,14 +32,14 @@ MOMENTS = st.sampled_from([0, 1, 3, 10, 40, 80, 120, 500])
 
 
 def test_every_setting_is_changed_to_what_is_allowed_and_to_what_is_not() -> None:
-    assert {key for key, _ in CHANGES} == set(keys())
-    for key, value in CHANGES:
+    assert {key for key, _ in stories.CHANGES} == set(keys())
+    for key, value in stories.CHANGES:
         change(Settings(), key, value)
 
 
 @dataclass
 class Stepped:
-    trial: Trial
+    trial: stories.Trial
     clock: SteppedClock
     workers: list[SteppedWorker]
 
@@ -76,25 +61,22 @@ class Stepped:
         assert self.trial.idle, self.trial.events[-20:]
 
 
-@pytest.fixture(autouse=True)
-def _level_vad(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vad, "Vad", LevelVad)
+ANYTHING = given(story=stories.any_story(MOMENTS), hands_free=st.booleans(), headset=st.booleans())
 
 
-ANYTHING = given(story=stories(MOMENTS), hands_free=st.booleans(), headset=st.booleans())
-
-
-def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
+def live(story: list[stories.Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
     clock, workers = SteppedClock(), []
     with pytest.MonkeyPatch.context() as patch, stepping(workers, clock, FreeWorker):
+        patch.setattr(vad, "Vad", stories.LevelVad)
         patch.setattr(watchdog, "STALLED_S", STALLED_S)
         patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
         patch.setattr(SilentLoudspeaker.__init__, "__defaults__", (clock,))
-        trial = Trial(BrittleParts(), folder, hands_free=hands_free, headset=headset)
+        parts = stories.BrittleParts()
+        trial = stories.Trial(parts, folder, hands_free=hands_free, headset=headset)
         stepped = Stepped(trial, clock, workers)
         trial.conductor.start()
         stepped.step()  # all parts load
-        for act, moments in acts(story):
+        for act, moments in stories.acts(story):
             act(trial)
             for _ in range(moments):
                 stepped.step()
@@ -111,29 +93,20 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=12)
-@example(
-    story=[
-        (Post(api.SendText("hello")), 120, changing(("speech.seed", 1)), 3, SILENT, 500),
-        (Post(api.SendText("hello")), 120, changing(("speech.engine", "espeak")), 3, plugging, 500),
-        (Post(api.PressTalk()), 40, changing(("recogniser.engine", "whisper")), 3, plugging, 3),
-        (Post(api.ReleaseTalk()), 500, Post(api.NewConversation()), 0, Late(0, 1), 0),
-    ],
-    hands_free=False,
-    headset=False,
-)
+@settings(stories.SLOW, max_examples=12)
+@example(story=stories.STEPPED_STORY, hands_free=False, headset=False)
 @ANYTHING
 def test_every_turn_ends_once_and_the_next_question_is_answered(
-    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
 ) -> None:
     live(story, tmp_path, hands_free=hands_free, headset=headset)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@settings(SLOW, max_examples=200)
+@settings(stories.SLOW, max_examples=200)
 @ANYTHING
 def test_so_they_do_in_many_more_stories(
-    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
 ) -> None:
     live(story, tmp_path, hands_free=hands_free, headset=headset)

@@ -27,23 +27,7 @@ from engine.errors import DeviceError
 from engine.messages.events import Event, Notice
 from engine.runtime.turn import watchdog
 from tests.fakes import RATE, HandMicrophone
-from tests.faults.stories import (
-    LOUD,
-    SPEAKS,
-    BrittleParts,
-    Late,
-    LevelVad,
-    Post,
-    Scene,
-    Trial,
-    acts,
-    changing,
-    losing_loudspeaker,
-    losing_microphone,
-    plugging,
-    recording,
-    stories,
-)
+from tests.faults import stories
 from tests.faults.whole import fast_clock
 
 PATIENCE_S = 240.0  # a loaded machine is slow; a passing test hardly waits
@@ -64,7 +48,7 @@ class LiveMicrophone(HandMicrophone):
         super().read()  # it may be gone
         samples = min(int((fast_clock() - self._heard_at) * RATE), RATE)
         self._heard_at = fast_clock()
-        return np.full(samples, LOUD if self._speaks() else 0.0, np.float32)
+        return np.full(samples, stories.LOUD if self._speaks() else 0.0, np.float32)
 
 
 @dataclass
@@ -92,7 +76,7 @@ class LiveLoudspeaker(FileLoudspeaker):
             raise DeviceError("The loudspeaker is gone.")
 
 
-class LiveParts(BrittleParts):
+class LiveParts(stories.BrittleParts):
     """Devices on which time passes by itself. `speaks`: whether the person does."""
 
     speaks: bool = False
@@ -107,7 +91,7 @@ class LiveParts(BrittleParts):
         return LiveLoudspeaker(self.loudspeakers[name])  # type: ignore[arg-type]
 
 
-class LiveTrial(Trial):
+class LiveTrial(stories.Trial):
     """An engine on its threads. wait() and pass_by() hold the person up, nobody else."""
 
     def __init__(self, folder: Path, *, hands_free: bool, headset: bool) -> None:
@@ -150,9 +134,9 @@ class LiveTrial(Trial):
         self.catch_up()
         self.wait(lambda: self.idle)
 
-    def live_through(self, story: list[Scene]) -> None:
+    def live_through(self, story: list[stories.Scene]) -> None:
         """All of it, and one more question."""
-        for act, moment in acts(story):
+        for act, moment in stories.acts(story):
             self.act(act)
             self.pass_by(moment)
         self.settle()
@@ -163,8 +147,8 @@ class LiveTrial(Trial):
         self.settle()
         assert self.answered(), self.events[-30:]
 
-    def act(self, act: Callable[[Trial], None]) -> None:
-        if isinstance(act, Late):
+    def act(self, act: Callable[[stories.Trial], None]) -> None:
+        if isinstance(act, stories.Late):
             floor = self.conductor._floor
             dropped = floor.candidate
             over = min(floor.turn, dropped.turn if dropped else floor.turn)
@@ -189,7 +173,7 @@ def nothing_left_over() -> Iterator[set[threading.Thread]]:
     assert descriptors() <= files
 
 
-def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
+def live(story: list[stories.Scene], folder: Path, *, hands_free: bool, headset: bool) -> None:
     with pytest.MonkeyPatch.context() as patch, nothing_left_over() as before:
         patch.setattr(watchdog, "STALLED_S", STALLED_S)
         patch.setattr(watchdog, "TRANSCRIPT_S", STALLED_S)
@@ -205,22 +189,18 @@ def live(story: list[Scene], folder: Path, *, hands_free: bool, headset: bool) -
 
 
 @pytest.fixture(autouse=True)
-def _level_vad(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vad, "Vad", LevelVad)
-
-
-@pytest.fixture(autouse=True)
-def _opened_once(tmp_path: Path) -> None:
+def _opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process opens once, and keeps, is open before anything is counted."""
+    monkeypatch.setattr(vad, "Vad", stories.LevelVad)
     trial = LiveTrial(tmp_path, hands_free=False, headset=False)
     trial.conductor.start()
-    trial.act(recording)
+    trial.act(stories.recording)
     trial.post(api.SendText("hello"))
     trial.wait(lambda: bool(trial.ended()))
     trial.conductor.stop()
 
 
-ANYTHING = given(story=stories(MOMENTS), hands_free=st.booleans(), headset=st.booleans())
+ANYTHING = given(story=stories.any_story(MOMENTS), hands_free=st.booleans(), headset=st.booleans())
 # Threads take turns as they like: what fails once may pass again, so nothing is gained by making
 # the example smaller.
 LIVE = settings(
@@ -231,20 +211,10 @@ LIVE = settings(
 
 @pytest.mark.slow
 @settings(LIVE, max_examples=2)
-@example(
-    story=[
-        (Post(api.SendText("hello")), 10, changing(("speech.seed", 1)), 3, losing_loudspeaker, 10),
-        (recording, 1, changing(("speech.engine", "espeak")), 0, Post(api.NewConversation()), 3),
-        (SPEAKS, 30, losing_microphone, 3, plugging, 10),
-        (Post(api.PressTalk()), 3, changing(("recogniser.engine", "whisper")), 1, plugging, 3),
-        (Post(api.ReleaseTalk()), 3, Post(api.StopReply(by_escape=True)), 0, Late(0, 1), 0),
-    ],
-    hands_free=True,
-    headset=True,
-)
+@example(story=stories.LIVE_STORY, hands_free=True, headset=True)
 @ANYTHING
 def test_every_turn_ends_once_and_nothing_is_left_over(
-    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
 ) -> None:
     live(story, tmp_path, hands_free=hands_free, headset=headset)
 
@@ -254,6 +224,6 @@ def test_every_turn_ends_once_and_nothing_is_left_over(
 @settings(LIVE, max_examples=60)
 @ANYTHING
 def test_so_it_is_after_two_thousand_acts(
-    story: list[Scene], hands_free: bool, headset: bool, tmp_path: Path
+    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
 ) -> None:
     live(story, tmp_path, hands_free=hands_free, headset=headset)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -115,8 +116,8 @@ def test_who_quits_while_the_hub_is_silent_does_not_wait_for_it(hub: Hub, tmp_pa
     assert 0 < partial_bytes(tmp_path) < FILE_BYTES
 
 
-# Folder after folder, in a process forked off for each: ends like a killed process before the step
-# on the disk of the folder's number. Tells every exit status.
+# Change after change, in a process forked off for each: ends like a killed process before the step
+# on the disk of the given number. Tells every exit status.
 CHANGES = """
 import os, signal, sys
 from pathlib import Path
@@ -133,11 +134,12 @@ def counted(original):
 
 for place, name in ((Path, "replace"), (Path, "unlink"), (os, "replace"), (os, "fsync")):
     setattr(place, name, counted(getattr(place, name)))
-for steps, folder in enumerate(sys.argv[2:]):
+for kind, steps, folder in (each.split(" ", 2) for each in sys.argv[1:]):
+    steps = int(steps)
     if child := os.fork():
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     else:
-        change(sys.argv[1], Path(folder))
+        change(kind, Path(folder))
         os._exit(0)
 """
 DONE = {"rename": {"Oma"}, "import": {"Grandma", "Oma"}, "remove": set()}
@@ -155,11 +157,17 @@ def change(kind: str, folder: Path) -> None:
             store.remove("Grandma")
 
 
-def changed(folders: list[Path], kind: str) -> list[int]:
-    """Exit statuses of a change that is killed after 0, 1, 2 ... steps."""
-    command = [sys.executable, "-c", CHANGES, kind, *map(str, folders)]
+def changed(folders: dict[str, list[Path]]) -> dict[str, list[int]]:
+    """Exit statuses of each change that is killed after 0, 1, 2 ... steps."""
+    wanted = [
+        f"{kind} {steps} {folder}"
+        for kind, places in folders.items()
+        for steps, folder in enumerate(places)
+    ]
+    command = [sys.executable, "-c", CHANGES, *wanted]
     done = subprocess.run(command, cwd=ROOT, timeout=PATIENCE_S, stdout=subprocess.PIPE, check=True)
-    return [int(status) for status in done.stdout.split()]
+    statuses = map(int, done.stdout.split())
+    return {kind: list(islice(statuses, len(places))) for kind, places in folders.items()}
 
 
 def made(folder: Path) -> set[str]:
@@ -169,29 +177,30 @@ def made(folder: Path) -> set[str]:
     return set(found)
 
 
-@pytest.mark.parametrize("kind", DONE)
 def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
-    kind: str, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    folders = [tmp_path / f"{steps}" / "voices" for steps in range(STEPS)]
-    for folder in folders:
+    folders = {
+        kind: [tmp_path / kind / f"{steps}" / "voices" for steps in range(STEPS)] for kind in DONE
+    }
+    for folder in chain.from_iterable(folders.values()):
         voices.save(GRANDMA, folder, speech())
         VoiceStore(ROSTER, folder).export("Grandma", folder.parent / "out.safetensors")
-    statuses = changed(folders, kind)
-    kills = statuses.index(0)
-    assert kills > 0
-    assert statuses == [-signal.SIGKILL] * kills + [0] * (STEPS - kills)
-    for folder in folders[:kills]:
-        store = VoiceStore(ROSTER, folder)
-        there = made(folder) | set(store.removed())
-        assert there in ({"Grandma"}, {"Grandma", "Oma"}, {"Oma"})
-        assert there >= {"Grandma"} or kind == "rename"
-        if made(folder) != DONE[kind]:
-            if "Oma" in made(folder):
-                store.remove("Oma")
-            change(kind, folder)
-        assert made(folder) == DONE[kind]
-    assert made(folders[kills]) == DONE[kind]
+    for kind, statuses in changed(folders).items():
+        kills = statuses.index(0)
+        assert kills > 0
+        assert statuses == [-signal.SIGKILL] * kills + [0] * (STEPS - kills)
+        for folder in folders[kind][:kills]:
+            store = VoiceStore(ROSTER, folder)
+            there = made(folder) | set(store.removed())
+            assert there in ({"Grandma"}, {"Grandma", "Oma"}, {"Oma"})
+            assert there >= {"Grandma"} or kind == "rename"
+            if made(folder) != DONE[kind]:
+                if "Oma" in made(folder):
+                    store.remove("Oma")
+                change(kind, folder)
+            assert made(folder) == DONE[kind]
+        assert made(folders[kind][kills]) == DONE[kind]
 
 
 SLEEPS = "import time; time.sleep(600)"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.__main__ import main
-from engine.api import ChangeSetting, Failed, Notice, Part, SettingChanged, Settings, load_settings
+from engine.api import ChangeSetting, Failed, Notice, Part, SettingChanged, load_settings
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
@@ -52,18 +52,6 @@ def change_rate(engine: Whole, rate: float) -> None:
     before = len(engine.of(SettingChanged))
     engine.post(ChangeSetting("speech.rate", rate))
     engine.wait(lambda: len(engine.of(SettingChanged)) > before)
-
-
-def test_a_broken_settings_file_is_told_kept_and_does_not_stop_anything(config: Path) -> None:
-    config.write_text(BROKEN)
-    settings, (note,) = load_settings()
-    assert settings == Settings()
-    assert "cannot be read" in note
-    with whole(settings, path=config) as engine:
-        assert engine.works()
-        change_rate(engine, 5.0)
-    assert load_settings()[0].speech.rate == 5.0
-    assert config.with_name("settings.kept-1.toml").read_text() == BROKEN
 
 
 def test_the_command_line_tells_of_a_broken_settings_file_and_goes_on(

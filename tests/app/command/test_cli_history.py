@@ -24,14 +24,11 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_list_is_newest_first(kept, capsys):
+def test_the_list_is_newest_first_and_a_search_takes_words(kept, capsys):
     listed = printed(capsys)
     assert listed.index("my secret") < listed.index("does it rain?") < listed.index("Café")
     found = json.loads(printed(capsys, "list", "--json"))["conversations"]
     assert [(each["id"], each["turns"]) for each in found] == [(3, 1), (2, 2), (1, 1)]
-
-
-def test_a_search_takes_words(kept, capsys):
     (found,) = json.loads(printed(capsys, "search", "cafe", "rains", "--json"))["conversations"]
     assert (found["id"], found["excerpt"]) == (1, "Where is the Café?")
     assert main(["history", "search", "zebra"]) == 0

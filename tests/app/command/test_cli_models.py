@@ -73,7 +73,13 @@ def test_what_may_be_automatic_is_measured_once_it_is_here(name, rows, line, mon
     assert [pick is not None for pick in kept] == [name == "whisper-tiny", name == "kokoro"]
 
 
-def test_the_list_names_every_model_with_size_licence_and_need(told):
+def test_the_list_names_every_model_with_size_licence_and_need_and_looks_for_no_servers(
+    told, monkeypatch
+):
+    def looked() -> tuple[Served, ...]:
+        raise AssertionError
+
+    monkeypatch.setattr(library, "find_served", looked)
     status, found = told("list", "--json")
     assert status == 0
     by_name = {each["name"]: each for each in found["models"]}
@@ -111,6 +117,9 @@ def test_what_was_fetched_is_verified_used_and_not_removed_while_in_use(told, da
     assert (status, used) == (0, {"name": "qwen3-4b", "settings": changes})
     settings, _ = settings_file.load(settings_file.default_path())
     assert settings.language_model.model == file
+    (folder / file).write_bytes(bytes((folder / file).stat().st_size))
+    status, changed = told("verify", "qwen3-4b", "--json")
+    assert (status, len(changed["faults"])) == (1, 1)
     assert main(["models", "remove", "qwen3-4b"]) == 1
     assert "is in use" in capsys.readouterr().err
     told("use", "skills")
@@ -124,19 +133,3 @@ def test_the_recommended_set_is_fetched_by_one_word(told):
     assert status == 0
     assert sorted(got["fetched"]) == sorted(listed["recommended"]["names"])
     assert told("list", "--json")[1]["recommended"]["megabytes"] == 0
-
-
-def test_servers_are_not_looked_for_unless_asked(told, monkeypatch):
-    def looked() -> tuple[Served, ...]:
-        raise AssertionError
-
-    monkeypatch.setattr(library, "find_served", looked)
-    assert told("list")[0] == 0
-
-
-def test_a_file_that_changed_is_told_and_is_a_failure(told, data):
-    told("get", "qwen3-4b")
-    (file,) = (data / "models" / "qwen3-4b").glob("*.gguf")
-    file.write_bytes(bytes(file.stat().st_size))
-    status, found = told("verify", "qwen3-4b", "--json")
-    assert (status, len(found["faults"])) == (1, 1)

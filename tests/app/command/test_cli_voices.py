@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,23 +22,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def answer(capsys: Capture, *arguments: str) -> dict[str, object]:
+def answer(capsys: Capture, *arguments: str) -> dict[str, Any]:
     assert main(["voices", *arguments, "--json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
 
-def test_the_list_is_the_same_before_and_behind_the_action(capsys):
+def test_the_list_is_the_same_before_and_behind_the_action_and_a_voice_goes_and_comes_back(
+    capsys, tmp_path
+):
     listed = answer(capsys, "list")
     assert answer(capsys) == listed
     assert main(["voices", "--json", "list"]) == 0
     assert json.loads(capsys.readouterr().out) == listed
-    assert isinstance(listed["voices"], list)
-    assert listed["voices"][0] == "Alan"
-    assert listed["voices"][-1] == "Grandma"
-
-
-def test_a_voice_goes_and_comes_back(capsys, tmp_path):
+    assert (listed["voices"][0], listed["voices"][-1]) == ("Alan", "Grandma")
     assert answer(capsys, "remove", "grandma") == {"voice": "Grandma"}
     assert answer(capsys)["removed"] == ["Grandma"]
     assert answer(capsys, "restore", "grandma") == {"voice": "Grandma"}

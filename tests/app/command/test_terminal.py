@@ -5,8 +5,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,69 +39,50 @@ def breaks(*_: object, **__: object) -> None:
     raise EngineError(HOSTILE, hint=HOSTILE)
 
 
-class HostileLibrary:
-    """A model of a server or a file: all of its text comes from outside."""
+def hostile_library(settings: Settings) -> SimpleNamespace:
+    """Models of a server or a file: all of their text comes from outside."""
+    kind = (HOSTILE, Origin.SERVER, Presence.COMPLETE)
+    told = (HOSTILE,) * 3
+    entry = ModelEntry(HOSTILE, HOSTILE, *kind, 1, 1, 1, False, *told, HOSTILE, True, HOSTILE)
 
-    def __init__(self, settings: Settings) -> None:
-        pass
-
-    def models(self, *, servers: bool = False) -> tuple[ModelEntry, ...]:
-        told = (HOSTILE,) * 3
-        kind = (HOSTILE, Origin.SERVER, Presence.COMPLETE)
-        return (ModelEntry(HOSTILE, HOSTILE, *kind, 1, 1, 1, False, *told, HOSTILE, True, HOSTILE),)
-
-    def recommendation(self) -> Recommendation:
-        return Recommendation(("x",), 0, HOSTILE, HOSTILE)
-
-    def wanted(self, names: Iterable[str]) -> tuple[ModelEntry, ...]:
-        return self.models()
-
-    def fetch(self, name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
+    def fetch(name: str, show: Callable[[str, int, int], None]) -> tuple[Path, ...]:
         show(HOSTILE, 1, 1)
         return (Path(HOSTILE.replace("\0", "")),)
 
-    def verify(self, name: str, show: Callable[[str, int, int], None]) -> tuple[str, ...]:
-        return (HOSTILE,)
+    return SimpleNamespace(
+        models=lambda *, servers=False: (entry,),
+        recommendation=lambda: Recommendation(("x",), 0, HOSTILE, HOSTILE),
+        wanted=lambda names: (entry,),
+        fetch=fetch,
+        verify=lambda name, show: (HOSTILE,),
+        use=lambda name: ((HOSTILE, HOSTILE),),
+        remove=lambda name: Removed(1, HOSTILE),
+        add=lambda path: (HOSTILE,),
+    )
 
-    def use(self, name: str) -> tuple[tuple[str, str], ...]:
-        return ((HOSTILE, HOSTILE),)
 
-    def remove(self, name: str) -> Removed:
-        return Removed(1, HOSTILE)
-
-    def add(self, path: Path) -> tuple[str, ...]:
-        return (HOSTILE,)
-
-
-class HostileVoices:
+def hostile_voices(settings: Settings) -> SimpleNamespace:
     """Voices that were imported: their names come from outside."""
-
-    def __init__(self, settings: Settings) -> None:
-        pass
-
-    def entries(self) -> tuple[VoiceEntry, ...]:
-        return (VoiceEntry(HOSTILE, made_for=(HOSTILE,), usable=False, why_not=HOSTILE),)
-
-    def removed(self) -> tuple[str, ...]:
-        return (HOSTILE,)
+    entry = VoiceEntry(HOSTILE, made_for=(HOSTILE,), usable=False, why_not=HOSTILE)
+    return SimpleNamespace(entries=lambda: (entry,), removed=lambda: (HOSTILE,))
 
 
 COMMANDS: dict[str, tuple[list[str], str, Any]] = {
     "converse": (["converse"], "converse", converse),
     "converse as JSON": (["converse", "--json"], "converse", converse),
     "converse fails": (["converse"], "converse", breaks),
-    "voices": (["voices"], "voices", HostileVoices),
-    "voices as JSON": (["voices", "--json"], "voices", HostileVoices),
+    "voices": (["voices"], "voices", hostile_voices),
+    "voices as JSON": (["voices", "--json"], "voices", hostile_voices),
     "say fails": (["say", "hello"], "say", breaks),
-    "models": (["models"], "ModelLibrary", HostileLibrary),
-    "models as JSON": (["models", "list", "--json"], "ModelLibrary", HostileLibrary),
-    "models get": (["models", "get", "x"], "ModelLibrary", HostileLibrary),
-    "models recommended": (["models", "get", "recommended"], "ModelLibrary", HostileLibrary),
-    "models verify": (["models", "verify", "x"], "ModelLibrary", HostileLibrary),
-    "models use": (["models", "use", HOSTILE], "ModelLibrary", HostileLibrary),
-    "models use as JSON": (["models", "use", "x", "--json"], "ModelLibrary", HostileLibrary),
-    "models remove": (["models", "remove", "x"], "ModelLibrary", HostileLibrary),
-    "models add": (["models", "add", "x"], "ModelLibrary", HostileLibrary),
+    "models": (["models"], "ModelLibrary", hostile_library),
+    "models as JSON": (["models", "list", "--json"], "ModelLibrary", hostile_library),
+    "models get": (["models", "get", "x"], "ModelLibrary", hostile_library),
+    "models recommended": (["models", "get", "recommended"], "ModelLibrary", hostile_library),
+    "models verify": (["models", "verify", "x"], "ModelLibrary", hostile_library),
+    "models use": (["models", "use", HOSTILE], "ModelLibrary", hostile_library),
+    "models use as JSON": (["models", "use", "x", "--json"], "ModelLibrary", hostile_library),
+    "models remove": (["models", "remove", "x"], "ModelLibrary", hostile_library),
+    "models add": (["models", "add", "x"], "ModelLibrary", hostile_library),
     "models fails": (["models", "get", "x"], "ModelLibrary", breaks),
 }
 

@@ -8,6 +8,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from app.conversation.bubbles import Kind, kind_of, text_rect
+from app.conversation.transcript import Transcript
 from app.conversation.view import Conversation
 from app.look.theme import Theme
 from engine import api
@@ -57,28 +58,19 @@ def marked(conversation: Conversation) -> str:
 def test_a_partial_transcript_is_faint_until_it_is_final(conversation):
     tell(conversation, api.PartialTranscript(1, "what ti"), api.PartialTranscript(1, "what time"))
     assert blocks(conversation) == [(Kind.PARTIAL, "what time")]
-    tell(conversation, api.Heard(1, "what time", 0.8, "sphinx"))
+    late = api.PartialTranscript(1, "what")
+    tell(conversation, api.Heard(1, "what time", 0.8, "sphinx"), late)
     assert blocks(conversation) == [(Kind.SAID, "what time")]
 
 
 def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conversation):
-    tell(
-        conversation,
-        api.Heard(1, "a", 1.0, "keyboard"),
-        api.Thought(1, "Hm."),
-        api.PartialTranscript(2, "b"),
-    )
-    assert blocks(conversation) == [
-        (Kind.SAID, "a"),
-        (Kind.CAPTION, "thinking · …Hm."),
-        (Kind.PARTIAL, "b"),
-    ]
+    said = (Kind.SAID, "a")
+    tell(conversation, api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "Hm."))
+    tell(conversation, api.PartialTranscript(2, "b"))
+    thought = (Kind.CAPTION, "thinking · …Hm.")
+    assert blocks(conversation) == [said, thought, (Kind.PARTIAL, "b")]
     tell(conversation, api.ReplyDelta(1, "one two"), api.PartialTranscript(2, "bee"))
-    assert blocks(conversation) == [
-        (Kind.SAID, "a"),
-        (Kind.REPLY, "one two"),
-        (Kind.PARTIAL, "bee"),
-    ]
+    assert blocks(conversation) == [said, (Kind.REPLY, "one two"), (Kind.PARTIAL, "bee")]
 
 
 def test_a_reply_that_was_thought_leaves_the_view(conversation):
@@ -106,20 +98,19 @@ def test_a_turn_that_ends_after_the_next_began_gets_its_caption_in_its_place(con
     ]
 
 
-def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation):
-    reply = "Sure \U0001f600\U0001f680!\nIt is ten o'clock."
-    tell(conversation, *speaking_turn(1, "a", reply, word="is"))
-    assert marked(conversation) == "is"
-    ten = reply.index("ten")
-    tell(conversation, api.WordHeard(1, ten, ten + 3))
-    assert marked(conversation) == "ten"
-
-
-def test_the_mark_follows_the_voice_through_markdown(conversation):
-    reply = "# Cake\n\nTake **two 😀 eggs**:\n\n1. Beat *them*.\n\n```\nbake()\n```"
-    events = speaking_turn(1, "a", reply, word="Cake")
-    tell(conversation, *events)
-    for word in ("Cake", "Take", "eggs", "Beat", "them", "bake"):
+@pytest.mark.parametrize(
+    ("reply", "heard"),
+    [
+        ("Sure \U0001f600\U0001f680!\nIt is ten o'clock.", "is ten"),
+        (
+            "# Cake\n\nTake **two 😀 eggs**:\n\n1. Beat *them*.\n\n```\nbake()\n```",
+            "Cake Take eggs Beat them bake",
+        ),
+    ],
+)
+def test_the_mark_is_on_the_word_being_heard_and_moves_with_it(conversation, reply, heard):
+    tell(conversation, *speaking_turn(1, "a", reply, word=heard.split()[0]))
+    for word in heard.split():
         start = reply.index(word)
         tell(conversation, api.WordHeard(1, start, start + len(word)))
         assert marked(conversation) == word
@@ -141,13 +132,11 @@ def test_markdown_is_laid_out_as_it_comes_and_leaves_no_block_behind(conversatio
 
 
 def test_what_is_still_to_be_heard_stands_back_until_the_turn_ends(conversation):
-    tell(conversation, *speaking_turn(1, "a", "It is ten.", word="is"))
+    reply = "It is ten."
+    tell(conversation, *speaking_turn(1, "a", reply, word="is"))
     selections = conversation.extraSelections()
     assert [each.cursor.selectedText() for each in selections] == [" ten."]
-    tell(
-        conversation,
-        api.TurnEnded(1, api.Ending.COMPLETE, "a", "It is ten.", "It is ten.", "It is ten."),
-    )
+    tell(conversation, api.TurnEnded(1, api.Ending.COMPLETE, "a", reply, reply, reply))
     assert conversation.word_rects() == []
     assert conversation.extraSelections() == []
 
@@ -179,21 +168,19 @@ def test_a_bubble_is_never_narrower_than_its_text_at_any_width(conversation):
             assert rect.right() <= conversation.viewport().width()
 
 
-def test_copying_gives_plain_words_with_line_ends(conversation):
+def test_copying_gives_plain_words_with_line_ends_and_a_selection_survives_the_next(conversation):
     tell(conversation, *spoken_turn(1, "a", "one\ntwo"))
     conversation.selectAll()
     data = conversation.createMimeDataFromSelection()
     assert data.text().strip() == "a\none\ntwo"
     assert not data.hasHtml()
-
-
-def test_a_selection_survives_the_next_words(conversation):
-    tell(conversation, api.Heard(1, "a question", 1.0, "keyboard"), api.ReplyDelta(1, "one "))
+    conversation.clear_all()
+    tell(conversation, api.Heard(2, "a question", 1.0, "keyboard"), api.ReplyDelta(2, "one "))
     cursor = conversation.textCursor()
     cursor.setPosition(conversation.document().findBlockByNumber(1).position())
     cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
     conversation.setTextCursor(cursor)
-    tell(conversation, api.ReplyDelta(1, "two"), api.WordHeard(1, 0, 3))
+    tell(conversation, api.ReplyDelta(2, "two"), api.WordHeard(2, 0, 3))
     assert conversation.textCursor().selectedText() == "a question"
 
 
@@ -238,9 +225,69 @@ def cost(conversation: Conversation, first: int, turns: int) -> float:
 def test_a_thousand_turns_do_not_make_a_turn_slower(conversation):
     conversation.setUpdatesEnabled(False)
     cost(conversation, 1, 20)  # warm
-    early = cost(conversation, 21, 100)
-    cost(conversation, 121, 880)
+    early = cost(conversation, 21, 60)
+    ending = api.Ending.COMPLETE
+    past = tuple(api.PastTurn(n, ending, "a", "an answer", "an answer") for n in range(-900, 0))
+    conversation.on_event(api.ConversationOpened(1, turns=past))
     # The least of three: a collection of all that the tests before left is no turn's cost.
-    late = min(cost(conversation, first, 100) for first in (1001, 1101, 1201))
+    late = min(cost(conversation, first, 60) for first in (1001, 1101, 1201))
     # Cost that grew with the conversation would be ten times; a busy machine alone made it four.
     assert late < 7 * early + 0.05
+
+
+def ended(turn: int, ending: api.Ending, *, said: str = "", reply: str = "", heard: str = ""):
+    return api.TurnEnded(turn, ending, said, reply, heard, reply)
+
+
+def told(*events) -> Transcript:
+    transcript = Transcript()
+    for event in events:
+        transcript.on_event(event)
+    return transcript
+
+
+def test_thoughts_are_shown_apart_until_the_reply_begins():
+    transcript = told(
+        api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "First,\n"), api.Thought(1, "what?")
+    )
+    exchange = transcript.exchanges[0]
+    assert (exchange.reply, exchange.caption) == ("", "thinking · …First, what?")
+    transcript.on_event(api.Thought(1, "x" * 10_000))
+    assert len(exchange.caption) < 150
+    transcript.on_event(api.ReplyDelta(1, "It is ten."))
+    assert (exchange.reply, exchange.caption) == ("It is ten.", "")
+
+
+def test_events_after_the_end_of_a_turn_or_of_a_cleared_conversation_are_dropped():
+    end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
+    transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), end)
+    for late in (api.ReplyDelta(1, " ten."), api.WordHeard(1, 3, 5), api.Thought(1, "late")):
+        assert transcript.on_event(late) is None
+    assert transcript.exchanges[0].reply == "It is"
+    transcript.clear()
+    assert transcript.on_event(api.ReplyDelta(1, "late")) is None
+    assert transcript.on_event(api.ReplyDelta(2, "new")) is not None
+
+
+def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
+    transcript = told(
+        api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), api.WordHeard(1, 0, 2)
+    )
+    assert transcript.exchanges[0].unheard is None
+    outside = told(api.ReplyDelta(1, "ten"), api.WordHeard(1, 2, 9))
+    assert outside.exchanges[0].word is None  # of the reply
+    end = ended(1, api.Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
+    exchange = transcript.on_event(end)
+    assert (exchange.unheard, exchange.heard_end) == (None, 5)
+
+
+@pytest.mark.parametrize("ending", [each for each in api.Ending if each.interrupted])
+def test_every_interruption_is_shown_with_its_cause(ending):
+    heard = ended(1, ending, said="a", reply="It is ten.", heard="It is")
+    assert told(heard).exchanges[0].caption.startswith("interrupted · ")
+    unheard = ended(1, ending, said="a")
+    assert told(unheard).exchanges[0].caption.startswith("stopped · ")
+    broken = ended(1, api.Ending.FAILED, said="a", reply="It is", heard="It")
+    assert told(broken).exchanges[0].caption.startswith("interrupted")
+    silent = ended(1, api.Ending.FAILED, said="a")
+    assert told(silent).exchanges[0].caption.startswith("no answer")

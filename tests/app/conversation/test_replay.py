@@ -1,34 +1,37 @@
-"""A word of an old reply is heard again: clicked, or marked with the keys."""
+"""What can be done with a reply: heard again, from its beginning or from a word on, and copied."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from app.conversation import bubbles
 from app.conversation.replay import Place, step, step_reply
 from app.conversation.transcript import Span, Transcript
 from app.window import Window
-from engine.api import Command, ConversationOpened, PastTurn, Replay, ReplayEnded, WordReplayed
-from engine.messages.words import Ending
+from engine import api
+from tests.app.test_window import tell
+from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 REPLY = "It 😀 rains. Or not."
 PAST = (
-    PastTurn(-3, Ending.COMPLETE, "does it rain?", REPLY, REPLY),
-    PastTurn(-2, None, "and tomorrow?", "Sun", ""),
+    api.PastTurn(-3, api.Ending.COMPLETE, "does it rain?", REPLY, REPLY),
+    api.PastTurn(-2, None, "and tomorrow?", "Sun", ""),
 )
 
 
 @pytest.fixture
-def shown(window: Window, posted: list[Command]) -> Window:
-    window.on_event(ConversationOpened(1, turns=PAST))
+def shown(window: Window, posted: list[api.Command]) -> Window:
+    window.on_event(api.ConversationOpened(1, turns=PAST))
     QApplication.processEvents()
     posted.clear()
     return window
 
 
-def place_of(window: Window, word: str) -> QPoint:
+def place_of(window: Window, word: str, reply: str = REPLY) -> QPoint:
     """Where a word of the first reply stands in the view."""
     exchange = window.conversation.transcript.exchanges[0]
-    start = REPLY.index(word)
+    start = reply.index(word)
     (rect,) = window.conversation._rects(Place(exchange, Span(start, start + len(word))))
     return rect.center().toPoint() - QPoint(0, window.conversation.verticalScrollBar().value())
 
@@ -39,17 +42,14 @@ def click(qtbot, window: Window, at: QPoint) -> None:
 
 def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, window, posted):
     reply = "# Cake\n\nTake **some** flour.\n\n- *Two* eggs"
-    window.on_event(ConversationOpened(1, turns=(PastTurn(-2, Ending.COMPLETE, "", reply, reply),)))
+    past = api.PastTurn(-2, api.Ending.COMPLETE, "", reply, reply)
+    window.on_event(api.ConversationOpened(1, turns=(past,)))
     QApplication.processEvents()
     posted.clear()
-    view = window.conversation
-    exchange = view.transcript.exchanges[0]
     for word in ("**some**", "*Two*"):
-        start = reply.index(word)
-        (rect,) = view._rects(Place(exchange, Span(start, start + len(word))))
-        at = rect.center().toPoint() - QPoint(0, view.verticalScrollBar().value())
-        click(qtbot, window, at)
-        qtbot.waitUntil(lambda start=start: posted[-1:] == [Replay(-2, start)])
+        asked = [api.Replay(-2, reply.index(word))]
+        click(qtbot, window, place_of(window, word, reply))
+        qtbot.waitUntil(lambda asked=asked: posted[-1:] == asked)
 
 
 def test_a_click_beside_asks_for_nothing_and_keys_mark_a_word_for_enter(qtbot, shown, posted):
@@ -68,34 +68,81 @@ def test_a_click_beside_asks_for_nothing_and_keys_mark_a_word_for_enter(qtbot, s
     assert view._mark.text == "rains."
     view.grab()  # the mark can be painted
     qtbot.keyClick(view, Qt.Key.Key_Return)
-    assert posted == [Replay(-3, REPLY.index("rains."))]
+    assert posted == [api.Replay(-3, REPLY.index("rains."))]
 
 
 def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown):
     start = REPLY.index("rains.")
     assert shown.conversation.word_rects() == []
-    shown.on_event(WordReplayed(-3, start, start + 6))
+    shown.on_event(api.WordReplayed(-3, start, start + 6))
     (rect,) = shown.conversation.word_rects()
     offset = shown.conversation.verticalScrollBar().value()
     assert rect.contains((place_of(shown, "rains.") + QPoint(0, offset)).toPointF())
-    shown.on_event(ReplayEnded(-3))
+    shown.on_event(api.ReplayEnded(-3))
     assert shown.conversation.word_rects() == []
 
 
 def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():
     transcript = Transcript()
     assert step(transcript, None, 1) is None
-    transcript.load((*PAST, PastTurn(-1, Ending.COMPLETE, "", "One two", "")))
+    transcript.load((*PAST, api.PastTurn(-1, api.Ending.COMPLETE, "", "One two", "")))
     mark = step(transcript, None, 1)
-    assert mark is not None
     assert mark.text == "One"
-    assert step(transcript, mark, -1).text == "Sun"  # type: ignore[union-attr]
+    assert step(transcript, mark, -1).text == "Sun"
     two = step(transcript, mark, 1)
-    assert two is not None
     assert step(transcript, two, 1) == two
     first = step_reply(transcript, step_reply(transcript, two, -1), -1)
-    assert first is not None
     assert first.text == "It"
     assert step(transcript, first, -1) == first
     transcript.clear()
     assert step(transcript, first, 1) is None
+
+
+FIRST = "# Cake\n\nTake **flour**."
+
+
+@pytest.fixture
+def talked(window: Window, posted: list[api.Command]) -> Window:
+    tell(window, *READY, *spoken_turn(1, "a", FIRST), *spoken_turn(2, "b", "Ten."))
+    posted.clear()
+    return window
+
+
+def hover(qtbot, window: Window, turn: int) -> None:
+    view = window.conversation
+    exchange = next(each for each in view.transcript.exchanges if each.turn == turn)
+    block = view._document.reply_block(exchange)
+    at = bubbles.text_rect(block).center().toPoint() - QPoint(0, view.verticalScrollBar().value())
+    qtbot.mouseMove(view.viewport(), at + QPoint(1, 0))
+    qtbot.mouseMove(view.viewport(), at)
+    qtbot.waitUntil(lambda: view.tools.exchange is exchange)
+
+
+def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, talked, posted):
+    tools = talked.conversation.tools
+    assert tools.isVisible()
+    tools.copy.click()
+    assert QGuiApplication.clipboard().text() == "Ten."
+    hover(qtbot, talked, 1)
+    tools.copy.click()
+    assert QGuiApplication.clipboard().text() == FIRST
+    tools.again.click()
+    assert posted == [api.Replay(1, 0)]
+    talked.conversation.clear_all()
+    tell(talked, *speaking_turn(3, "a", "It is ten.", word="is"))
+    assert not tools.isVisible()  # it is still spoken
+
+
+def test_they_stand_over_no_text_and_no_other_button(window):
+    ends = spoken_turn(1, "a", "It is ten.", heard="It", ending=api.Ending.INTERRUPTED_BY_ESCAPE)
+    for turn in (ends, lacking_turn(2, "b"), spoken_turn(3, "c", "Yes.")):
+        tell(window, *turn)
+        view = window.conversation
+        rect = view.tools.geometry().translated(0, view.verticalScrollBar().value())
+        block = view.document().begin().next()
+        while block.isValid():
+            if block.text().strip():
+                assert not bubbles.text_rect(block).toRect().intersects(rect), block.text()
+            block = block.next()
+        if not view.model_link.isHidden():
+            assert not view.model_link.geometry().intersects(view.tools.geometry())

@@ -5,10 +5,13 @@ what is shown before plain letters are looked for.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
+from gettext import NullTranslations
+from html import escape
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtGui import QFont
@@ -20,6 +23,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
+    QScrollArea,
     QTabBar,
     QToolButton,
     QWidget,
@@ -28,14 +32,15 @@ from PySide6.QtWidgets import (
 from app import language as words
 from app.first_start.steps import SENTENCE
 from app.language import LANGUAGES
+from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
+from app.status.banner import NoticeLine
+from app.status.row import StatusRow
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window
 from engine.api import Settings
 from tests.app.everyone import pages
-from tests.app.everyone.cut import cut
 from tests.app.everyone.pages import PAGES, seen, words_of
-from tests.app.everyone.pseudo import Pseudo
 from tests.fakes_engine import LIBRARY, READY
 
 # Names, units and what is said to Rubato; the same in every language.
@@ -126,27 +131,20 @@ def foreign(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("name", PAGES)
-class TestMadeUp:
-    def test_every_string_is_marked(self, name, window):
-        root = PAGES[name](window)
-        unmarked = {
-            f"{words_of(widget)}: {text}"
-            for widget in (root, *seen(root))
-            if not isinstance(widget.parent(), QTabBar)  # its arrows are Qt's to translate
-            for text in shown(widget)
-            if text and plain_letters(text)
-        }
-        assert unmarked == set()
-
-    @pytest.mark.parametrize(
-        "size",
-        [
-            pytest.param((480, 640), id="narrow"),
-            pytest.param((1100, 780), id="wide", marks=pytest.mark.long),
-        ],
-    )
-    def test_nothing_bursts(self, name, size, window):
-        assert cut_at(window, name, size) == []
+def test_nothing_bursts_and_every_string_is_marked(name, window):
+    resize(window, (480, 640))
+    root = PAGES[name](window)
+    for size in ((480, 640), (1100, 780)):
+        resize(window, size)
+        assert cut(root) == []
+    unmarked = {
+        f"{words_of(widget)}: {text}"
+        for widget in (root, *seen(root))
+        if not isinstance(widget.parent(), QTabBar)  # its arrows are Qt's to translate
+        for text in shown(widget)
+        if text and plain_letters(text)
+    }
+    assert unmarked == set()
 
 
 @pytest.mark.long
@@ -157,14 +155,19 @@ def test_german_and_french_fit_into_the_smallest_window(name, window):
 
 
 def cut_at(window: Window, name: str, size: tuple[int, int]) -> list[str]:
-    """What is cut off on a page of a window of this size, which must not grow beyond it."""
-    window.resize(*size)
-    QApplication.processEvents()
+    """What is cut off on a page of a window of this size."""
+    resize(window, size)
     root = PAGES[name](window)
+    resize(window, size)
+    return cut(root)
+
+
+def resize(window: Window, size: tuple[int, int]) -> None:
+    """And see that it did not grow beyond it."""
+    window.resize(*size)
     for _ in range(5):  # lines that wrap take as many rounds to find their height
         QApplication.processEvents()
     assert (window.width(), window.height()) == size
-    return cut(root)
 
 
 @pytest.fixture
@@ -186,3 +189,122 @@ def test_text_of_twice_the_size_can_be_read(name, large, theme, qtbot):
     assert cut_at(made, name, (1280, 960)) == []
     made.hide()
     made.deleteLater()
+
+
+_PLAIN = "aceginorsuyzACEGINORSUYZ"
+_ACCENTED = "áçéğíñóřšüýžÁÇÉĞÍÑÓŘŠÜÝŽ"
+_OTHERS = {"b": "ƀ", "d": "đ", "f": "ƒ", "h": "ħ", "k": "ķ", "l": "ł", "m": "ɱ", "p": "þ", "t": "ŧ"}
+_OTHERS |= {"j": "ĵ", "q": "ɋ", "v": "ṽ", "w": "ŵ", "x": "ẋ"}
+_OTHERS |= {each.upper(): said.upper() for each, said in _OTHERS.items()}
+_TABLE = str.maketrans({**dict(zip(_PLAIN, _ACCENTED, strict=True)), **_OTHERS})
+_KEPT = re.compile(r"(\{\w*\}|\*\.\w+|\t.*$)")  # places, file types, keys in a menu
+_LONGER = 0.4
+_FILL = "łóñğ "
+
+
+def pseudo(text: str) -> str:
+    """The text in that language."""
+    parts = _KEPT.split(text)
+    accented = [each if _KEPT.fullmatch(each) else each.translate(_TABLE) for each in parts]
+    more = int(len(re.sub(r"\{\w*\}", "", text).strip()) * _LONGER + 0.999)
+    fill = (_FILL * (more // len(_FILL) + 1))[:more].rstrip()
+    last = len(accented) - 1
+    while (last and not accented[last].strip()) or _KEPT.fullmatch(accented[last]):
+        last -= 1
+        if last < 0:
+            return "".join(accented)
+    body = accented[last].rstrip()
+    tail = accented[last][len(body) :]
+    accented[last] = f"{body} {fill}{tail}" if fill else accented[last]
+    return "".join(accented)
+
+
+class Pseudo(NullTranslations):
+    """As gettext gives it."""
+
+    def gettext(self, message: str) -> str:
+        return pseudo(message)
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return pseudo(msgid1 if n == 1 else msgid2)
+
+
+SLACK = 2  # pixels that rounding takes
+ARROW = 40  # pixels of a list that opens: its arrow and its margins
+
+
+def cut(root: QWidget) -> list[str]:
+    """A line on each widget whose words do not fit."""
+    return [fault for widget in (root, *seen(root)) for fault in faults(widget)]
+
+
+def faults(widget: QWidget) -> Iterator[str]:
+    for kind, look in _LOOKS:
+        if isinstance(widget, kind):
+            return look(widget)
+    return iter(())
+
+
+def _of_nothing(widget: QWidget) -> Iterator[str]:
+    """One line, the rest in a tool tip."""
+    return iter(())
+
+
+def _of_button(button: QAbstractButton) -> Iterator[str]:
+    needs = button.minimumSizeHint() if button.text() else button.size()
+    if needs.width() > button.width() + SLACK or needs.height() > button.height() + SLACK:
+        yield f"{words_of(button)} needs {needs} and has {button.size()}"
+
+
+def _of_list(box: QComboBox) -> Iterator[str]:
+    if escape(box.currentText()) not in box.toolTip():
+        yield from _line(box, box.currentText(), ARROW)
+
+
+def _of_number(box: QAbstractSpinBox) -> Iterator[str]:
+    yield from _line(box, box.text(), 8)
+
+
+def _of_tabs(tabs: QTabBar) -> Iterator[str]:
+    for index in range(tabs.count()):
+        needs = tabs.fontMetrics().horizontalAdvance(tabs.tabText(index))
+        if needs > tabs.tabRect(index).width():
+            yield f"tab “{tabs.tabText(index)}”"
+
+
+def _of_area(area: QScrollArea) -> Iterator[str]:
+    needs = area.widget().minimumSizeHint().width() if area.widget() else 0
+    if needs > area.viewport().width() + SLACK:
+        yield f"{type(area.parent()).__name__}: {needs} in {area.viewport().width()}"
+
+
+def _of_label(label: QLabel) -> Iterator[str]:
+    if not label.text():
+        return
+    width, height = label.width(), label.height()
+    if label.wordWrap():
+        words = label.text().split()
+        longest = max(map(label.fontMetrics().horizontalAdvance, words), default=0)
+        if longest > width + SLACK:
+            yield f"a word of “{label.text()}” needs {longest} and has {width}"
+        if label.heightForWidth(width) > height + SLACK:
+            yield f"“{label.text()}” needs a height of {label.heightForWidth(width)}, has {height}"
+    elif label.sizeHint().width() > width + SLACK or label.sizeHint().height() > height + SLACK:
+        yield f"“{label.text()}” needs {label.sizeHint()} and has {label.size()}"
+
+
+def _line(widget: QWidget, text: str, beside: int) -> Iterator[str]:
+    needs = widget.fontMetrics().horizontalAdvance(text) + beside
+    if needs > widget.width() + SLACK:
+        yield f"“{text}” in {words_of(widget)} needs {needs} and has {widget.width()}"
+
+
+_LOOKS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Iterator[str]]], ...] = (
+    ((FoldingLabel, NoticeLine, StatusRow), _of_nothing),
+    (QLabel, _of_label),
+    (QAbstractButton, _of_button),
+    (QComboBox, _of_list),
+    (QAbstractSpinBox, _of_number),
+    (QTabBar, _of_tabs),
+    (QScrollArea, _of_area),
+)

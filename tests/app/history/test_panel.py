@@ -21,6 +21,8 @@ def opened(window: Window, posted: list[api.Command]) -> Window:
     """The panel is open, and shows two."""
     window.on_event(api.SettingChanged("history.keep", "forever"))
     window.header.history.click()
+    assert posted[-1] == api.ListConversations("")
+    assert window.history.search.hasFocus()
     window.on_event(api.ConversationsListed("", FOUND, False, 3))
     QApplication.processEvents()
     posted.clear()
@@ -34,16 +36,6 @@ def key(qtbot, window: Window, pressed: Qt.Key) -> None:
 def select(window: Window, *rows: int) -> None:
     for row in rows:
         window.history.rows.item(row).setSelected(True)
-
-
-def test_opening_the_panel_asks_for_the_list_and_is_ready_to_search(window, posted):
-    window.on_event(api.SettingChanged("history.keep", "forever"))
-    window.header.history.click()
-    assert posted[-1] == api.ListConversations("")
-    assert window.history.search.hasFocus()
-    window.header.history.click()
-    assert not window.history.isVisible()
-    assert window.header.history.accessibleName().startswith("Conversations")
 
 
 def test_rows_are_text_name_what_goes_on_and_a_new_list_keeps_what_was_selected(opened):
@@ -144,6 +136,7 @@ def test_a_conversation_that_was_opened_is_shown_and_a_narrow_panel_makes_room(o
     opened.on_event(api.ConversationOpened(1, turns=PAST))
     assert opened.conversation.isVisible()
     assert not opened.history.isVisible()
+    assert opened.header.history.accessibleName().startswith("Conversations")
 
 
 def test_export_all_asks_for_a_file(window, posted, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from babel.messages.catalog import Catalog, Message
+from babel.messages.catalog import Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import read_mo
@@ -34,13 +34,10 @@ def marked() -> set[Texts]:
     return {as_texts(message) for _, _, message, _, _ in found}
 
 
-def catalogue(code: str) -> Catalog:
+@cache
+def messages(code: str) -> tuple[Message, ...]:
     with (ROOT / "resources" / "languages" / f"{code}.po").open("rb") as file:
-        return read_po(file, locale=code)
-
-
-def messages(code: str) -> Iterator[Message]:
-    return (each for each in catalogue(code) if each.id)
+        return tuple(each for each in read_po(file, locale=code) if each.id)
 
 
 def places(text: str) -> set[str]:
@@ -115,35 +112,25 @@ def test_what_is_shown_was_made_of_what_is_written(code):
     assert shown == written, "run `make words`"
 
 
-def calls() -> Iterator[tuple[str, ast.Call]]:
+def marks() -> Iterator[tuple[str, str, ast.Call]]:
+    """Where and how the window marks a text."""
     for path in (ROOT / "app").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                yield f"{path.name}:{node.lineno}", node
+            match node:
+                case ast.Call(func=ast.Name(id=name)) if name in KEYWORDS:
+                    yield f"{path.name}:{node.lineno}", name, node
 
 
-def test_every_place_gets_its_value():
+def test_every_place_gets_its_value_and_nothing_is_marked_that_was_put_together():
+    """An f-string has no fixed text that could be translated."""
     wrong = []
-    for where, call in calls():
-        texts = [a.value for a in call.args if isinstance(a, ast.Constant)]
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name not in ("tr", "tr_n") or not texts:
-            continue
+    for where, name, call in marks():
+        texts = [each.value for each in call.args if isinstance(each, ast.Constant)]
         given = {each.arg for each in call.keywords} | ({"count"} if name == "tr_n" else set())
-        if not all(places(text) <= given for text in texts if isinstance(text, str)):
+        if any(isinstance(each, ast.JoinedStr) for each in call.args):
             wrong.append(where)
-        if name == "tr" and given != places(texts[0]):
+        if name == "tr" and texts and given != places(texts[0]):
+            wrong.append(where)
+        if name == "tr_n" and not all(places(t) <= given for t in texts if isinstance(t, str)):
             wrong.append(where)
     assert wrong == []
-
-
-def test_nothing_is_marked_that_was_put_together():
-    """An f-string has no fixed text that could be translated."""
-    marks = ("tr", "tr_n", "mark")
-    joined = [
-        where
-        for where, call in calls()
-        if isinstance(call.func, ast.Name) and call.func.id in marks
-        if any(isinstance(each, ast.JoinedStr) for each in call.args)
-    ]
-    assert joined == []

@@ -57,11 +57,10 @@ def name_of(call: ast.Call) -> str:
     return ast.unparse(call.func).rsplit(".", 1)[-1]
 
 
-def calls() -> Iterator[tuple[str, ast.Call]]:
-    for path, module in modules().items():
-        for node in ast.walk(module):
-            if isinstance(node, ast.Call):
-                yield path, node
+@cache
+def calls() -> tuple[tuple[str, ast.Call], ...]:
+    found = ((path, node) for path, module in modules().items() for node in ast.walk(module))
+    return tuple((path, node) for path, node in found if isinstance(node, ast.Call))
 
 
 def said(call: ast.Call) -> list[ast.expr]:
@@ -138,9 +137,10 @@ def test_no_sentence_is_said_that_cannot_be_translated():
     ],
 )
 def test_one_that_cannot_be_translated_would_be_noticed(code, monkeypatch):
-    monkeypatch.setitem(modules(), "x.py", ast.parse(code))
+    module = ast.parse(code)
+    monkeypatch.setitem(modules(), "x.py", module)
     named.cache_clear()
-    call = next(call for path, call in calls() if path == "x.py")
+    call = next(node for node in ast.walk(module) if isinstance(node, ast.Call))
     assert [text for part in said(call) for text in unmarked(part, "x.py")] != []
     named.cache_clear()
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.presence.bus import Bus
+from app.presence.command_handler import CommandHandler
+from app.window import Window
 from tests import private_bus
 
 
@@ -37,3 +39,11 @@ def bus(qapp, bus_address: str) -> Iterator[Bus]:
     assert made.connect_to_session()
     yield made
     made.close()
+
+
+@pytest.fixture
+def handler(window: Window) -> CommandHandler:
+    """What is asked of the window from outside goes through it."""
+    made = CommandHandler()
+    made.serve(window)
+    return made

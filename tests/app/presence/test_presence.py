@@ -1,41 +1,34 @@
-"""Beyond the window: what closing does, what is notified, starting hidden."""
+"""Beyond the window: what is asked of it from outside, closing, what is notified."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from app.presence.command_handler import CommandHandler
+from app.presence.ipc_client import Message, Order, State
 from app.presence.presence import Presence
 from engine import api
 
 LOST = api.Failed("device", "The microphone is gone.", "", None, api.Part.MICROPHONE)
 
 
-class Told:
-    """Notifications, kept."""
-
-    def __init__(self) -> None:
-        self.notes: list[tuple[str, str]] = []
-
-    def __call__(self, title: str, text: str) -> None:
-        self.notes.append((title, text))
+@pytest.fixture
+def told() -> list[tuple[str, str]]:
+    """Notifications: title and text."""
+    return []
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
-
-
-@pytest.fixture
-def presence(window, settings, told: Told, monkeypatch) -> Iterator[Presence]:
+def presence(
+    window, settings, handler: CommandHandler, told: list[tuple[str, str]], monkeypatch
+) -> Iterator[Presence]:
     """Without a bus, and with a tray."""
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
-    handler = CommandHandler()
-    handler.serve(window)
     made = Presence(window, handler, settings, tray=True)
     made.tray._is_available = lambda: True
-    monkeypatch.setattr(made, "_show_balloon", told)
+    monkeypatch.setattr(made, "_show_balloon", lambda *note: told.append(note))
     made.begin()
     yield made
     made.end()
@@ -47,10 +40,10 @@ def test_closing_only_hides_while_a_tray_is_there(presence, window, told, qtbot)
     window.close()
     assert not window.isVisible()
     assert ended == []
-    assert "keeps running in the tray" in told.notes[0][1]
+    assert "keeps running in the tray" in told[0][1]
     window.show()
     window.close()
-    assert len(told.notes) == 1  # said once
+    assert len(told) == 1  # said once
     window.show()
     presence.tray._is_available = lambda: False
     window.close()
@@ -77,24 +70,87 @@ def test_it_ends(presence, window, qtbot, by):
 )
 def test_some_things_are_notified_while_the_window_is_away(presence, window, told, event, note):
     presence.on_event(event)
-    assert told.notes == []  # it is in front of the person
+    assert told == []  # it is in front of the person
     window.hide()
     presence.on_event(event)
     presence.on_event(api.SettingChanged("presence.notifications", False))
     presence.on_event(event)
-    assert told.notes == ([note] if note else [])
+    assert told == ([note] if note else [])
 
 
-def test_a_fetched_model_is_notified_while_the_window_is_away(presence, window, told):
-    settled = api.ModelSettled("whisper-base", "It is there and in use.")
-    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
-    presence.on_event(settled)
-    assert told.notes == []  # it is in front of the person
+def test_a_fetched_model_is_notified_once_while_the_window_is_away(presence, window, told):
+    def does(activity: api.Activity) -> None:
+        presence.on_event(api.ModelProgress("whisper-base", activity, 1, 2))
+        presence.on_event(api.ModelSettled("whisper-base", "It is there and in use."))
+
+    does(api.Activity.FETCHING)
     window.hide()
-    presence.on_event(api.ModelProgress("whisper-base", api.Activity.VERIFYING, 1, 2))
-    presence.on_event(settled)
-    assert told.notes == []
-    presence.on_event(api.ModelProgress("whisper-base", api.Activity.FETCHING, 1, 2))
-    presence.on_event(settled)
-    presence.on_event(settled)
-    assert told.notes == [("Fetching whisper-base", "It is there and in use.")]
+    does(api.Activity.VERIFYING)
+    assert told == []
+    does(api.Activity.FETCHING)
+    presence.on_event(api.ModelSettled("whisper-base", "It is there and in use."))
+    assert told == [("Fetching whisper-base", "It is there and in use.")]
+
+
+def tell(handler: CommandHandler, *orders: Order) -> None:
+    for order in orders:
+        assert handler.on_message(Message(order)) == ""
+
+
+@pytest.mark.parametrize(
+    ("messages", "commands"),
+    [
+        (
+            [Message(each) for each in (Order.PRESS, Order.PRESS, Order.RELEASE, Order.RELEASE)],
+            [api.PressTalk(), api.ReleaseTalk()],
+        ),
+        ([Message(Order.STOP)], [api.StopReply()]),
+        ([Message(Order.SAY, "The washing is done.")], [api.Speak("The washing is done.")]),
+        ([Message(Order.GREET)], []),
+    ],
+)
+def test_an_order_is_a_command_and_shows_no_window(handler, posted, window, messages, commands):
+    window.hide()
+    assert [handler.on_message(each) for each in messages] == [""] * len(messages)
+    assert posted == commands
+    assert not window.isVisible()
+
+
+def test_toggle_presses_and_then_releases(handler, posted, window):
+    tell(handler, Order.TOGGLE)
+    assert window.composer.talk.is_held
+    tell(handler, Order.TOGGLE)
+    assert posted == [api.PressTalk(), api.ReleaseTalk()]
+
+
+def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtbot):
+    monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")  # so that it is put back
+    window.hide()
+    assert handler.on_message(Message(Order.SHOW, token="leave")) == ""
+    assert window.isVisible()
+    assert os.environ["XDG_ACTIVATION_TOKEN"] == "leave"  # where Qt looks for it
+    window.showMinimized()
+    tell(handler, Order.SHOW)
+    qtbot.waitUntil(lambda: not window.isMinimized())
+
+
+def state(handler: CommandHandler) -> State:
+    return State(handler.on_message(Message(Order.STATUS)))
+
+
+def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_turn(
+    window, handler
+):
+    assert state(CommandHandler()) is State.STARTING
+    assert "starting" in CommandHandler().on_message(Message(Order.STOP))
+    for part in api.Part:
+        assert state(handler) is State.STARTING
+        window.on_event(api.Ready(part, "any"))
+    assert state(handler) is State.IDLE
+    for phase in api.Phase:
+        window.on_event(api.PhaseChanged(1, phase))
+        assert state(handler).value == phase.value
+        assert state(handler).is_turn is (phase is not api.Phase.IDLE)
+    window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
+    window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
+    assert state(handler) is State.STARTING

@@ -10,26 +10,11 @@ from app.presence.tray import State, Tray
 from engine import api
 
 
-class Panel:
-    """A desktop whose tray comes and goes."""
-
-    def __init__(self) -> None:
-        self.is_there = True
-
-    def __call__(self) -> bool:
-        return self.is_there
-
-
 @pytest.fixture
-def panel() -> Panel:
-    return Panel()
-
-
-@pytest.fixture
-def tray(window, panel: Panel) -> Tray:
-    handler = CommandHandler()
-    handler.serve(window)
-    return Tray(handler, hands_free=True, is_available=panel, parent=window)
+def tray(window, handler: CommandHandler) -> Tray:
+    made = Tray(handler, hands_free=True, is_available=lambda: True, parent=window)
+    made.want(True)
+    return made
 
 
 def choose(tray: Tray, words: str) -> None:
@@ -45,18 +30,12 @@ def wheel(tray: Tray, angle: int) -> None:
     QApplication.sendEvent(tray.icon, event)
 
 
-PHASES = {
-    api.Phase.LISTENING: State.LISTENING,
-    api.Phase.THINKING: State.THINKING,
-    api.Phase.SPEAKING: State.SPEAKING,
-    api.Phase.IDLE: State.WAITING,
-}
-
-
 def test_it_shows_what_the_assistant_does(tray):
-    tray.want(True)
-    steps = [(api.PhaseChanged(1, phase), state) for phase, state in PHASES.items()]
-    steps += [
+    steps = (
+        (api.PhaseChanged(1, api.Phase.LISTENING), State.LISTENING),
+        (api.PhaseChanged(1, api.Phase.THINKING), State.THINKING),
+        (api.PhaseChanged(1, api.Phase.SPEAKING), State.SPEAKING),
+        (api.PhaseChanged(1, api.Phase.IDLE), State.WAITING),
         (api.SleepChanged(True, "hey rubato"), State.ASLEEP),
         (api.PhaseChanged(1, api.Phase.LISTENING), State.LISTENING),
         (api.PhaseChanged(1, api.Phase.IDLE), State.ASLEEP),
@@ -64,7 +43,7 @@ def test_it_shows_what_the_assistant_does(tray):
         (api.SettingChanged("audio.muted", False), State.ASLEEP),
         (api.SleepChanged(False, "hey rubato"), State.WAITING),
         (api.SettingChanged("audio.hands_free", False), State.BY_HAND),
-    ]
+    )
     for event, state in steps:
         tray.on_event(event)
         assert tray.state is state
@@ -72,7 +51,6 @@ def test_it_shows_what_the_assistant_does(tray):
 
 
 def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
-    tray.want(True)
     choose(tray, "Talk")
     tray.menu.aboutToShow.emit()
     choose(tray, "Stop talking")
@@ -94,22 +72,17 @@ def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
 
 
 def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbot):
-    tray.want(True)
     window.stage.rate.show_rate(4.0)
     window.hide()
     wheel(tray, 60)
     wheel(tray, 60)
-    qtbot.waitUntil(lambda: posted == [api.ChangeSetting("speech.rate", 4.5)])
+    faster, slower = (api.ChangeSetting("speech.rate", each) for each in (4.5, 3.5))
+    qtbot.waitUntil(lambda: posted == [faster])
     wheel(tray, -240)
-    qtbot.waitUntil(
-        lambda: (
-            posted == [api.ChangeSetting("speech.rate", 4.5), api.ChangeSetting("speech.rate", 3.5)]
-        )
-    )
+    qtbot.waitUntil(lambda: posted == [faster, slower])
 
 
 def test_a_click_shows_and_hides_the_window(tray, window):
-    tray.want(True)
     assert tray.icon is not None
     click = QSystemTrayIcon.ActivationReason.Trigger
     tray.icon.activated.emit(click)

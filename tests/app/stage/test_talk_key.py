@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, SettingChanged, StopReply
+from tests.fakes_engine import READY
 
 PAIR = [PressTalk(), ReleaseTalk()]
 
@@ -87,10 +88,20 @@ def test_another_key_can_be_chosen_and_talks_while_typing_where_it_types_nothing
     assert posted == PAIR
 
 
-def test_button_and_key_together_are_one_press(window, posted, qtbot):
+def test_the_button_is_held_with_the_mouse_and_together_with_the_key_is_one_press(
+    window, posted, qtbot
+):
+    for event in READY:
+        window.on_event(event)
+    button = window.composer.talk
+    QTest.mousePress(button, Qt.MouseButton.LeftButton)
+    assert (posted, button.words) == ([PressTalk()], "Release to send")
+    QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+    assert (posted, button.words) == (PAIR, "Hold to talk")
+    posted.clear()
     QTest.keyPress(window.windowHandle(), Qt.Key.Key_Space)
-    QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
-    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
+    QTest.mousePress(button, Qt.MouseButton.LeftButton)
+    QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
     QTest.keyRelease(window.windowHandle(), Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: not window.talk_key.is_down)
     assert posted == PAIR

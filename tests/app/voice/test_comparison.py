@@ -72,7 +72,9 @@ def test_what_is_told_is_shown_line_by_line(opened, qtbot, posted):
     assert page.export.isEnabled()
 
 
-def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
+def test_the_command_gets_what_was_chosen_and_the_table_is_exported(
+    opened, qtbot, posted, tmp_path
+):
     page = opened(telling(DONE))
     found: list[object] = []
     page._job.ended.connect(found.append)
@@ -85,6 +87,13 @@ def test_the_command_gets_what_was_chosen(opened, qtbot, posted):
     expected = ["compare", "--json", "--word-delay", "350", "--", "--aloud"]
     assert document["words"] == expected
     assert Comparing(True) not in posted  # nothing is heard
+    dialog = page.choose_file()
+    dialog.fileSelected.emit(str(tmp_path / "table.csv"))
+    dialog.close()
+    assert "eSpeak NG,Alan,13" in (tmp_path / "table.csv").read_text(encoding="utf-8")
+    assert "table.csv" in page.notice.text()
+    page._write(tmp_path / "nowhere" / "table.csv")
+    assert "cannot be written" in page.notice.text()
 
 
 def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):
@@ -95,18 +104,6 @@ def test_a_fault_is_said_and_so_is_a_process_that_breaks_off(opened, qtbot):
         page = opened(script)
         run(page, qtbot)
         assert notice in page.notice.text()
-
-
-def test_the_table_is_exported(opened, qtbot, tmp_path):
-    page = opened(telling(DONE))
-    run(page, qtbot)
-    dialog = page.choose_file()
-    dialog.fileSelected.emit(str(tmp_path / "table.csv"))
-    dialog.close()
-    assert "eSpeak NG,Alan,13" in (tmp_path / "table.csv").read_text(encoding="utf-8")
-    assert "table.csv" in page.notice.text()
-    page._write(tmp_path / "nowhere" / "table.csv")
-    assert "cannot be written" in page.notice.text()
 
 
 @pytest.mark.parametrize("by_closing", [True, False])

@@ -1,32 +1,17 @@
 """The voice area: a recording becomes a voice only with a name and the person's word."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.look.theme import Theme
-from app.voice.panel import VoiceArea
 from app.voice.sheet import ClipSheet
 from app.window import Window
-from engine.api import AddVoice, CancelClip, ClipInspected, Command, PreviewVoice, StopReply
+from engine.api import AddVoice, CancelClip, ClipInspected, PreviewVoice, StopReply
 from tests.fakes_engine import READY
-
-
-@pytest.fixture
-def area(qtbot: QtBot, theme: Theme, posted: list[Command]) -> Iterator[VoiceArea]:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    area = VoiceArea(posted.append, theme, parent)
-    parent.resize(480, 640)
-    parent.show()
-    area.show()
-    yield area
-    parent.deleteLater()  # until then the parent keeps the area alive
 
 
 def inspected(*, usable: bool = True, can_clone: bool = True) -> ClipInspected:

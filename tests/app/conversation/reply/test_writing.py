@@ -111,7 +111,7 @@ def test_another_reply_leaves_nothing_of_a_table_behind(conversation):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_one_more_word_touches_only_the_end_of_a_long_reply(conversation, shape):
-    write(conversation, "".join(map(shape, range(5_000))))
+    write(conversation, "".join(map(shape, range(1_500))))
     QApplication.processEvents()
     touched: list[int] = []
     document = conversation.document()
@@ -119,7 +119,7 @@ def test_one_more_word_touches_only_the_end_of_a_long_reply(conversation, shape)
     begun: list[int] = []
     document.contentsChange.connect(lambda at, removed, added: begun.append(at))
     for number in range(100):
-        write(conversation, shape(5_000 + number))
+        write(conversation, shape(1_500 + number))
     assert max(touched) < 3 * LONGEST
     assert min(begun) > document.characterCount() - 3 * LONGEST
     assert len(conversation.extraSelections()) < 80

@@ -87,11 +87,21 @@ def keys(bus: Bus) -> PortalKeys:
 WANTED = {Action.TALK: parse("Ctrl+Alt+Space"), Action.STOP: parse("F8")}
 
 
-def test_all_keys_are_bound_at_once_after_saying_who_asks(qtbot, portals, keys, hear):
-    portal = portals()
+@pytest.fixture
+def portal(portals) -> FakePortal:
+    return portals()
+
+
+@pytest.fixture
+def told(qtbot, portal, keys, hear):
+    """What is told after the portal gave the keys."""
     told = hear(keys)
     keys.grab(WANTED)
-    qtbot.waitUntil(lambda: bool(told.bound))
+    qtbot.waitUntil(lambda: len(told.bound) == 1)
+    return told
+
+
+def test_all_keys_are_bound_at_once_after_saying_who_asks(portal, told):
     assert portal.registered == [APP_ID]
     assert portal.proposed == [{"talk": "CTRL+ALT+space", "stop": "F8"}]
     assert told.bound == ["The desktop's keys: talk: Press F5, stop: Press F5"]
@@ -99,11 +109,7 @@ def test_all_keys_are_bound_at_once_after_saying_who_asks(qtbot, portals, keys, 
     assert calls == ["Register", "CreateSession", "BindShortcuts"]
 
 
-def test_a_key_is_heard_while_it_is_held(qtbot, portals, keys, hear):
-    portal = portals()
-    told = hear(keys)
-    keys.grab(WANTED)
-    qtbot.waitUntil(lambda: bool(told.bound))
+def test_a_key_is_heard_while_it_is_held(qtbot, portal, told):
     portal.activate("talk", session=f"{SESSION}/of/another")
     portal.activate("dance")
     portal.activate("talk")
@@ -124,11 +130,7 @@ def test_a_refusal_is_said_once_and_not_asked_again(qtbot, portals, keys, hear):
     assert told.keys == told.bound == []
 
 
-def test_a_key_changed_in_the_desktop_is_told_and_what_is_held_let_go(qtbot, portals, keys, hear):
-    portal = portals()
-    told = hear(keys)
-    keys.grab(WANTED)
-    qtbot.waitUntil(lambda: len(told.bound) == 1)
+def test_a_key_changed_in_the_desktop_is_told_and_what_is_held_let_go(qtbot, portal, told):
     portal.activate("talk")
     portal.change("Ctrl+F6")
     qtbot.waitUntil(lambda: len(told.bound) == 2)
@@ -136,14 +138,10 @@ def test_a_key_changed_in_the_desktop_is_told_and_what_is_held_let_go(qtbot, por
     assert told.keys == ["talk down", "talk up"]
 
 
-def test_a_portal_that_restarts_is_asked_anew(qtbot, portals, keys, hear):
-    first = portals()
-    told = hear(keys)
-    keys.grab(WANTED)
-    qtbot.waitUntil(lambda: len(told.bound) == 1)
-    first.activate("talk")
+def test_a_portal_that_restarts_is_asked_anew(qtbot, portals, portal, told):
+    portal.activate("talk")
     qtbot.waitUntil(lambda: told.keys == ["talk down"])
-    first.service.leave()
+    portal.service.leave()
     qtbot.waitUntil(lambda: told.keys == ["talk down", "talk up"])
     second = portals()
     qtbot.waitUntil(lambda: len(told.bound) == 2)
@@ -162,11 +160,7 @@ def test_a_portal_without_global_keys_is_said_with_the_way_round(qtbot, portals,
         assert "rubato talk toggle" in told.lost[0]
 
 
-def test_other_keys_are_another_session(qtbot, portals, keys, hear):
-    portal = portals()
-    told = hear(keys)
-    keys.grab(WANTED)
-    qtbot.waitUntil(lambda: len(told.bound) == 1)
+def test_other_keys_are_another_session(qtbot, portal, keys, told):
     keys.grab({Action.STOP: parse("F7")})
     qtbot.waitUntil(lambda: len(told.bound) == 2)
     assert portal.proposed[1] == {"stop": "F7"}

@@ -1,0 +1,185 @@
+"""`rubato bench`, `compare`, `converse`, `doctor`, `say`, `wake`: what they print and ask for."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.__main__ import main
+from engine import api, doctor
+from engine.api import Ending, Event, Manner, Settings, TurnEnded
+from engine.bench.machine import Row
+from engine.doctor.finding import fault, ok
+from engine.errors import InvalidInput, ModelError
+from engine.messages.comparison import Compared
+from engine.messages.events import TurnMetrics
+from engine.runtime.host import comparison, wake_training
+from engine.settings import SpeechSettings
+from engine.tts.base import Progress, TtsModel
+from tests.fakes import FakeParts
+from tests.fakes_tts import FakeTts
+
+ROWS = (
+    Row("synthesiser", "voxtream2 int8", "cpu", 2.0, 300.0, 1.3, 1200.0, profile="int8"),
+    Row("synthesiser", "voxtream2 int4", "cpu", 1.0, 200.0, 0.74, 900.0, profile="int4"),
+    Row("synthesiser", "kokoro", "cpu", 1.0, 150.0, 0.25, 300.0),
+)
+
+
+def test_bench_prints_the_pick_with_its_reason_and_as_json_one_document(monkeypatch, capsys):
+    def measured(settings: Any, *, quick: bool, tell: Callable[[str], None]) -> tuple[Row, ...]:
+        tell("Measuring ...")
+        return ROWS
+
+    monkeypatch.setattr(api, "bench", measured)
+    assert main(["bench"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-3:] == [
+        "Profile of the neural voice: int4. int4 keeps RTF at 0.74; int8 would need 1.30.",
+        "Recogniser 'auto': sphinx. Whisper is not fetched (rubato models get whisper-base).",
+        "Synthesiser 'auto': starter. The built-in voice: Kokoro is not fetched (rubato models get "
+        "kokoro).",
+    ]
+    assert err == "Measuring ...\n"
+    assert main(["bench", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["profile"] for row in found["rows"]] == ["int8", "int4", ""]
+    assert found["pick"]["profile"] == "int4"
+    assert found["synthesiser"]["synthesiser"] == "kokoro"
+
+
+def test_a_turn_is_printed_when_it_ends_however_the_conversation_does(monkeypatch, capsys):
+    said, reply = "what time is it", "It's noon."
+
+    def converse(settings: Any, *, show: Callable[[Event], None], **options: Any) -> None:
+        show(TurnEnded(1, Ending.SUPERSEDED, "", "", "", ""))  # part of the next one
+        show(TurnEnded(2, Ending.COMPLETE, said, reply, reply, reply, TurnMetrics(heard_ms=310)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "converse", converse)
+    assert main(["converse"]) == 130
+    assert capsys.readouterr().out.splitlines() == [
+        "you:    what time is it",
+        "rubato: It's noon.",
+        "        ms after the end of speech: heard 310",
+    ]
+
+
+def test_doctor_tells_the_person_where_things_are_and_others_not(monkeypatch, capsys):
+    found = [ok("disk", "room in /srv/petunia", "/srv/petunia"), fault("sound", "None.", "Plug.")]
+    monkeypatch.setattr(doctor, "examine", lambda settings: found)
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "ok       disk: room in /srv/petunia",
+        "fault    sound: None.",
+        "         Plug.",
+    ]
+    assert main(["doctor", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert list(told) == ["version", "system", "findings", "settings", "crashes", "log"]
+    assert [each["text"] for each in told["findings"]] == ["room in …", "None."]
+    del found[1]
+    assert main(["doctor", "--json"]) == 0
+    assert api.crash_notes().crashes() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "voice"),
+    [
+        ((), None),  # the chosen one
+        (("--engine", "espeak"), None),
+        (("--engine", "starter"), ""),  # which has no Belinda
+        (("--engine", "starter", "--voice", "Anton"), "Anton"),
+    ],
+)
+def test_another_synthesiser_is_not_asked_for_the_voice_of_the_chosen_one(
+    words, voice, tmp_path, monkeypatch
+):
+    asked: list[str | None] = []
+
+    def say(text: str, settings: Settings, manner: Manner, show: Callable[[float], None]) -> None:
+        asked.append(manner.voice)
+        raise KeyboardInterrupt
+
+    chosen = '[speech]\nengine = "espeak"\nvoice = "Belinda"\n'
+    (tmp_path / "settings.toml").write_text(chosen, encoding="utf-8")
+    monkeypatch.setattr(api, "say", say)
+    assert main(["say", "hello", *words]) == 130
+    assert asked == [voice]
+
+
+@pytest.fixture
+def espeak_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
+        if settings.engine != "espeak":
+            raise ModelError("{name} is not here.", name=settings.engine)
+        return FakeTts()
+
+    parts = replace(FakeParts().factories(), synthesiser=synthesiser)
+    monkeypatch.setattr(comparison, "standard_factories", lambda: parts)
+
+
+@pytest.mark.usefixtures("espeak_alone")
+def test_the_table_is_printed_and_written_and_it_fails_where_nobody_speaks(tmp_path, capsys):
+    file = tmp_path / "table.csv"
+    assert main(["compare", "Go on.", "--only", "espeak,kokoro", "--csv", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "eSpeak NG  Tone" in shown
+    assert "Kokoro: kokoro is not here." in shown
+    assert file.read_text(encoding="utf-8").count("\n") == 3
+    assert main(["compare", "Go on.", "--only", "kokoro"]) == 1
+
+
+@pytest.mark.usefixtures("espeak_alone")
+def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(capsys):
+    assert main(["compare", "--json", "--only", "espeak", "--", "-Go on."]) == 0
+    out, err = capsys.readouterr()
+    (row,) = (Compared.of(each) for each in json.loads(out)["rows"])
+    lines = [Compared.of(json.loads(line)["row"]) for line in err.splitlines()]
+    assert [line.state.value for line in lines][:2] == ["waiting", "loading"]
+    assert lines[-1] == row
+
+
+@pytest.fixture
+def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The phrases that were taught."""
+    phrases: list[str] = []
+
+    def learn(phrase: str, step) -> Path:
+        phrases.append(phrase)
+        step(0.5)
+        return tmp_path / "phrase.safetensors"
+
+    monkeypatch.setattr(wake_training, "learn", learn)
+    return phrases
+
+
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "file"])
+def test_a_phrase_is_taught_and_said_and_without_one_that_of_the_settings(
+    taught, terminal, capsys, monkeypatch
+):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert main(["wake", "hey robin hood"]) == 0
+    told = capsys.readouterr()
+    assert "hey robin hood" in told.out
+    assert ("50 %" in told.err) is terminal  # a file gets no line that is drawn over
+    assert main(["wake", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["phrase"] == "hey rubato"
+    assert json.loads(told.err) == {"part": 0.5}
+    assert taught == ["hey robin hood", "hey rubato"]
+
+
+def test_for_another_program_a_refusal_is_a_document_too(monkeypatch, capsys):
+    def refuse(phrase: str, step) -> Path:
+        raise InvalidInput("It will not do.", hint="Another.")
+
+    monkeypatch.setattr(wake_training, "learn", refuse)
+    assert main(["wake", "--json", "--", "computer"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("texts") == [["It will not do.", {}], ["Another.", {}]]
+    assert told == {"phrase": "computer", "message": "It will not do.", "hint": "Another."}

@@ -1,0 +1,217 @@
+"""What pages share: colours, text from outside, meters, lists asked for again, dialogs."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QColor, QFontDatabase, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
+
+from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, pixmap
+from app.look.file_dialogs import prefer_the_systems
+from app.look.page import Returning
+from app.look.plain_text import displayable, one_line, plain, tool_tip, units
+from app.look.theme import FAMILY, Mode, Theme, load_fonts, palettes
+from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
+
+TEXT_ON = {
+    "window": "text muted accent",
+    "surface": "text muted danger",
+    "raised": "text muted danger",
+    "bubble": "text muted",
+    "danger_soft": "text muted danger",
+    "accent_soft": "text",
+    "accent": "on_accent",
+    "listening": "on_listening",
+}
+SHAPES_ON = {
+    "surface": "control accent listening thinking success",
+    "window": "control",
+    "raised": "accent",
+}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+
+    def linear(share: float) -> float:
+        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+    value = QColor(colour)
+    red, green, blue = value.redF(), value.greenF(), value.blueF()
+    return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+@pytest.mark.parametrize(
+    ("table", "least"), [(TEXT_ON, 4.5), (SHAPES_ON, 3.0)], ids=["text", "shapes"]
+)
+def test_text_and_shapes_that_mean_something_can_be_seen_on_their_ground(mode, table, least):
+    colours = palettes()[mode]
+    pairs = [(shown, ground) for ground, all_of in table.items() for shown in all_of.split()]
+    faint = [pair for pair in pairs if contrast(*(colours[each] for each in pair)) < least]
+    assert faint == []
+
+
+def test_the_theme_follows_the_choice_and_says_so(qtbot, theme):
+    with qtbot.waitSignal(theme.changed):
+        theme.choose(Mode.LIGHT)
+    assert theme.colours is palettes()["light"]
+    theme.choose(Mode.DARK)
+    assert theme.colours is palettes()["dark"]
+
+
+def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme):
+    box = QCheckBox("I may")
+    qtbot.addWidget(box)
+    box.show()
+    picture = box.grab().toImage()
+    middle = picture.height() // 2
+    row = {picture.pixelColor(x, middle).name() for x in range(picture.height())}
+    assert theme.colour("control").name() in row
+
+
+def test_the_shipped_font_is_used(qapp):
+    fonts = list(resource("fonts").glob("*.otf"))
+    assert sum(font.stat().st_size for font in fonts) <= 200_000
+    assert "SIL OPEN FONT LICENSE" in resource("fonts", "OFL.txt").read_text()
+    assert load_fonts().family() == FAMILY
+    assert FAMILY in QFontDatabase.families()
+    assert {"Regular", "SemiBold"} <= set(QFontDatabase.styles(FAMILY))
+
+
+def test_every_icon_shows_something(qapp):
+    for path in resource("icons").glob("*.svg"):
+        image = pixmap(path.stem, QColor("#ff0000"), 24).toImage()
+        seen = sum(image.pixelColor(x, y).alpha() > 100 for x in range(24) for y in range(24))
+        assert seen > 8, path.stem
+
+
+@pytest.fixture
+def meter(qtbot, theme: Theme) -> Iterator[LevelMeter]:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    yield LevelMeter("Microphone", theme, parent)
+    parent.close()
+
+
+@pytest.mark.parametrize(
+    ("level_db", "fraction"),
+    [(-120.0, 0.0), (QUIET_DB, 0.0), ((QUIET_DB + LOUD_DB) / 2, 0.5), (LOUD_DB, 1.0), (0.0, 1.0)],
+)
+def test_the_bar_is_as_long_as_it_is_loud(meter, level_db, fraction):
+    meter.show_level(level_db)
+    assert meter.fraction == pytest.approx(fraction)
+    assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
+
+
+LEAVES, COMES = QEvent.Type.WindowDeactivate, QEvent.Type.WindowActivate
+
+
+def send(window: QWidget, *kinds: QEvent.Type) -> None:
+    for kind in kinds:
+        QCoreApplication.sendEvent(window, QEvent(kind))
+
+
+def test_only_who_was_away_returns(qtbot):
+    window, returns = QWidget(), []
+    qtbot.addWidget(window)
+    Returning(window).returned.connect(lambda: returns.append(1))
+    send(window, COMES, COMES)
+    assert returns == []
+    send(window, LEAVES, LEAVES, COMES, COMES)
+    assert returns == [1]
+
+
+@pytest.mark.parametrize("room", ["models", "voices", "history"])
+def test_a_list_in_sight_is_asked_for_again(window, posted, room):
+    window.on_event(SettingChanged("history.keep", "forever"))
+    match room:
+        case "models":
+            place, wanted = window.models.open(), [ListModels()]
+        case "voices":
+            place, wanted = window.shelf.voices.open_page(), [ListVoices(), ListModels()]
+        case _:
+            window.header.history.click()
+            place, wanted = window, [ListConversations("")]
+    QApplication.processEvents()
+    posted.clear()
+    send(place, LEAVES, COMES)
+    assert posted[-len(wanted) :] == wanted
+
+
+ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+ANY = st.text(st.characters(codec=None), max_size=60)
+
+
+@given(ANY)
+def test_nothing_that_steers_is_left_and_every_character_keeps_its_place(text):
+    assert not ORDERS.search(plain(text))
+    assert len(plain(text)) == len(text)
+    assert plain(plain(text)) == plain(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["two\nlines\tand a tab", "Grüße, 北京, 🙂", "שלום \u200f(world)\u200e", "<b>&amp;</b>", ""],
+)
+def test_text_of_every_language_is_left_as_it_is(text):
+    assert plain(text) == text
+
+
+@given(ANY)
+def test_a_name_takes_one_line(text):
+    assert len(one_line(text).splitlines()) <= 1
+
+
+def test_a_tool_tip_shows_markup_instead_of_obeying_it():
+    assert tool_tip("<img src='x'>&lt;").count("<") == 2  # our own paragraph
+
+
+@given(ANY)
+@example("a\U0001f600b")
+def test_displayable_text_stays_in_one_block_and_takes_the_units_counted(text):
+    assert len(displayable(text)) == len(text)
+    document = QTextDocument()
+    QTextCursor(document).insertText(displayable(text))
+    assert document.blockCount() == 1
+    assert document.firstBlock().length() - 1 == units(displayable(text)) == units(text)
+    assert units("a\U0001f600b") == 4
+
+
+THEME = "QT_QPA_PLATFORMTHEME"
+
+
+def desktop(folder: Path, offers: str) -> dict[str, str]:
+    """The environment of a desktop whose part of the portal offers that."""
+    portals = folder / "xdg-desktop-portal" / "portals"
+    portals.mkdir(parents=True)
+    (portals / "some.portal").write_text(f"[portal]\nInterfaces=org.{offers};\n", encoding="utf-8")
+    return {"XDG_DATA_DIRS": f"/nowhere:{folder}", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt always has it")
+@pytest.mark.parametrize(
+    ("offers", "more", "chosen"),
+    [
+        ("FileChooser", {}, "xdgdesktopportal"),
+        ("Secret", {}, None),
+        ("FileChooser", {"DBUS_SESSION_BUS_ADDRESS": ""}, None),
+        ("FileChooser", {"XDG_DATA_DIRS": "/nowhere"}, None),
+        ("FileChooser", {THEME: "gtk3"}, "gtk3"),  # what the person chose stays
+    ],
+)
+def test_a_desktop_with_a_bus_and_a_portal_for_files_is_asked(tmp_path, offers, more, chosen):
+    environment = desktop(tmp_path, f"freedesktop.impl.portal.{offers}") | more
+    prefer_the_systems(environment)
+    assert environment.get(THEME) == chosen

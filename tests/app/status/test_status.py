@@ -1,0 +1,183 @@
+"""What is known of the parts, the mood that follows from it, faults, the last turns' times."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.look.theme import Theme
+from app.stage.mood import Mood, mood
+from app.status.banner import Banner
+from app.status.latency import KEPT, STAGES, TurnTimes
+from app.status.parts import Parts
+from app.status.row import for_people
+from engine.api import Ending, Failed, Loading, Part, Phase, Ready, TurnEnded, TurnMetrics
+from tests.app.test_window import CTRL, key, tell
+from tests.fakes_engine import spoken_turn
+
+ALL = tuple(Ready(part, "it") for part in Part)
+
+
+def told(*events) -> Parts:
+    parts = Parts()
+    for event in events:
+        parts.on_event(event)
+    return parts
+
+
+def broken(part: Part | None, turn: int | None = None) -> Failed:
+    return Failed("fault", "It broke.", "Mend it.", turn, part)
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((), Mood.STARTING),
+        (ALL[:-1], Mood.STARTING),
+        (ALL, Mood.READY),
+        ((*ALL, Loading(Part.LANGUAGE_MODEL, "Loading")), Mood.STARTING),
+        ((*ALL, broken(Part.MICROPHONE)), Mood.NO_MICROPHONE),
+        ((*ALL[1:], broken(Part.MICROPHONE)), Mood.NO_MICROPHONE),
+        ((broken(Part.MICROPHONE),), Mood.STARTING),
+        ((broken(Part.SYNTHESISER),), Mood.ATTENTION),
+        ((*ALL, broken(Part.MICROPHONE), broken(Part.LOUDSPEAKER)), Mood.ATTENTION),
+        ((*ALL, broken(None)), Mood.READY),
+        ((*ALL, broken(Part.MICROPHONE), ALL[0]), Mood.READY),
+    ],
+)
+def test_at_rest_the_mood_is_that_of_the_parts(events, expected):
+    assert mood(Phase.IDLE, told(*events)) is expected
+
+
+def test_before_a_microphone_is_open_a_pressed_talk_key_does_not_make_it_listen():
+    assert mood(Phase.LISTENING, told(*ALL[1:])) is Mood.STARTING
+    assert mood(Phase.LISTENING, told(ALL[0])) is Mood.LISTENING
+    assert mood(Phase.THINKING, told(*ALL[1:])) is Mood.THINKING  # of what was typed
+
+
+HEARS, THINKS, SPEAKS = Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "detail", "told"),
+    [
+        (HEARS, "whisper", "whisper-base: English model on CPU, int8", "Whisper base"),
+        (HEARS, "whisper", "", "Whisper"),
+        (HEARS, "sphinx", "PocketSphinx, English", "Sphinx"),
+        (THINKS, "llama", "qwen3-1.7b-q4.gguf", "qwen3-1.7b-q4"),
+        (THINKS, "server", "llama3.2:3b at http://localhost:11434/v1", "llama3.2:3b"),
+        (THINKS, "server", "llama3.2:3b at http://[::1]:11434/v1", "llama3.2:3b"),
+        (SPEAKS, "espeak", "Anton", "eSpeak NG"),
+    ],
+)
+def test_what_runs_here_says_so_and_a_server_elsewhere_is_named(part, name, detail, told):
+    assert for_people(part, name, detail) == f"{told}, on this computer"
+    shown = for_people(THINKS, "server", "big at https://models.example.org:8000/v1")
+    assert shown == "big, on models.example.org"
+
+
+@pytest.fixture
+def banner(qtbot, theme: Theme) -> Banner:
+    made = Banner(theme, None)
+    qtbot.addWidget(made)
+    return made
+
+
+def fault(part: Part | None, turn: int | None = None) -> Failed:
+    name = part.value if part else "engine"
+    return Failed("fault", f"The {name} failed.", "Do something.", turn, part)
+
+
+def spoken(turn: int, ending: Ending = Ending.COMPLETE) -> TurnEnded:
+    return TurnEnded(turn, ending, "hi", "hello", "hello", "hello")
+
+
+def test_the_fault_of_a_part_goes_when_the_part_itself_works_again(banner):
+    banner.on_event(fault(Part.SYNTHESISER))
+    banner.on_event(Ready(Part.LOUDSPEAKER, "speakers"))
+    banner.on_event(Ready(Part.SYNTHESISER, "espeak", instead=True))
+    assert banner.count == 1
+    banner.on_event(Ready(Part.SYNTHESISER, "starter"))
+    assert banner.count == 0
+    assert banner.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("failed", "left"),
+    [
+        (fault(Part.LANGUAGE_MODEL, turn=3), 0),
+        (fault(Part.RECOGNISER, turn=3), 1),
+        (fault(None), 1),
+        (fault(Part.MICROPHONE), 1),
+    ],
+)
+def test_the_fault_of_a_reply_goes_with_the_next_that_is_spoken_and_no_other(banner, failed, left):
+    banner.on_event(failed)
+    banner.on_event(spoken(3))
+    banner.on_event(spoken(4, Ending.FAILED))
+    assert banner.count == 1
+    banner.on_event(spoken(5))
+    assert banner.count == left
+
+
+def test_the_fault_being_read_stays_when_another_one_goes(banner):
+    banner.on_event(fault(Part.MICROPHONE))
+    banner.on_event(fault(Part.LOUDSPEAKER))
+    banner.on_event(fault(Part.RECOGNISER))
+    banner.earlier.click()
+    assert banner.message.text() == "The loudspeaker failed."
+    banner.on_event(Ready(Part.MICROPHONE, "usb"))
+    assert banner.message.text() == "The loudspeaker failed."
+    assert banner.counter.text() == "1/2"
+
+
+@pytest.fixture
+def view(window):
+    tell(window, *spoken_turn(1, "a", "b"))
+    return window.shelf.status.show_times()
+
+
+def test_it_opens_by_key_and_by_the_line_under_the_parts(window):
+    key(window, Qt.Key.Key_T, CTRL)
+    first = window.shelf.status.show_times()
+    assert first.isVisible()
+    first.close()
+    QTest.mouseClick(window.shelf.status.last_turn, Qt.MouseButton.LeftButton)
+    assert first.isVisible()
+
+
+def test_it_follows_the_turns_while_it_is_open_and_can_be_copied_as_text(window, view):
+    assert [view.cell(row, 0) for row in range(6)] == ["120", "180", "190", "192", "240", "310"]
+    before = view.bars.sizeHint().height()
+    tell(window, *spoken_turn(2, "a", "b"))
+    assert view.bars.sizeHint().height() == 2 * before
+    assert view.bars.accessibleDescription() == "turn 2: 0.31 seconds; turn 1: 0.31 seconds"
+    view.copy.click()
+    assert "first sound heard\t310\t310\t310" in QApplication.clipboard().text()
+
+
+def ended(turn: int, heard_ms: float | None, *, transcript_ms: float | None = None) -> TurnEnded:
+    metrics = TurnMetrics(transcript_ms=transcript_ms, first_token_ms=0.0, heard_ms=heard_ms)
+    return TurnEnded(turn, Ending.COMPLETE, "a", "b", "b", "b", metrics)
+
+
+def times_of(*events) -> TurnTimes:
+    times = TurnTimes()
+    for event in events:
+        times.on_event(event)
+    return times
+
+
+def test_a_stage_is_summed_up_over_the_turns_in_which_it_happened():
+    times = times_of(ended(1, 300.0, transcript_ms=100.0), ended(2, 500.0), ended(3, 900.0))
+    summary = dict(zip((stage.field for stage in STAGES), times.summaries(), strict=True))
+    heard, transcript = summary["heard_ms"], summary["transcript_ms"]
+    assert (heard.last_ms, heard.median_ms, heard.high_ms) == (900.0, 500.0, 900.0)
+    assert (transcript.last_ms, transcript.median_ms) == (None, 100.0)
+    assert summary["first_token_ms"].median_ms == 0.0  # ready before the end of speech
+    assert summary["end_ms"].median_ms is None
+
+
+def test_only_the_last_turns_are_kept():
+    times = times_of(*(ended(turn, 100.0) for turn in range(KEPT + 10)))
+    assert [turn.turn for turn in times.turns] == list(range(10, KEPT + 10))
