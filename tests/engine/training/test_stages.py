@@ -120,13 +120,14 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(
     assert all(torch.allclose(again[key], once[key], atol=1e-6) for key in once)
 
 
-def test_only_lost_shards_are_encoded_again_by_two_processes(whole: Whole, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_only_lost_shards_are_encoded_again(whole: Whole, tmp_path: Path, workers: int) -> None:
     run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
     files = sorted(run.stage("encode").glob("*.safetensors"))
     before = {file: (load_file(file), file.stat().st_mtime_ns) for file in files}
     for lost in files[:2]:
         lost.unlink()
-    encode.encode_corpus(replace(run, workers=2))
+    encode.encode_corpus(replace(run, workers=workers))
     for file, (tensors, changed) in before.items():
         again = load_file(file)
         assert all(torch.equal(again[key], tensors[key]) for key in tensors)

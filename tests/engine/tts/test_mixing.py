@@ -33,14 +33,6 @@ def test_a_share_of_each_in_the_english_of_one(catalogue: VoiceCatalogue, tmp_pa
     assert voice.metadata["description"] == "mixed of 25 % Heart, 75 % Emma"
 
 
-@pytest.mark.parametrize(("share", "name"), [(1.0, "Heart"), (0.0, "Emma")])
-def test_a_whole_share_is_the_voice_itself(
-    share: float, name: str, catalogue: VoiceCatalogue, tmp_path: Path
-) -> None:
-    voice = mixed(Mix("Heart", "Emma", share), catalogue, tmp_path)
-    np.testing.assert_allclose(style_of(voice), number_of(name), rtol=1e-6)
-
-
 def test_a_mixture_is_kept_moved_and_mixed_again(catalogue: VoiceCatalogue, tmp_path: Path) -> None:
     store = VoiceStore(catalogue, tmp_path / "voices")
     assert store.mix(" Luna ", Mix("Heart", "Emma")) == "Luna"

@@ -24,7 +24,7 @@ from engine.training.evaluation.voices import phonemizer_library
 from engine.training.teachers import synthesisers
 from engine.training.teachers.sounds import phoned
 from engine.training.teachers.synthesisers import Request, Take
-from tests.engine.training.judged import judged
+from tests.engine.training.conftest import judged
 
 TEXTS = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
 
