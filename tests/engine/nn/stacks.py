@@ -58,8 +58,9 @@ class Everything:
         return Stored(keys, values)
 
 
-def at_once(stack: Transformer, rows: Tensor) -> Tensor:
-    """Hidden states [1, T, D] of all positions, computed anew."""
+def at_once(stack: Transformer, rows: Tensor, ahead: int = 0) -> Tensor:
+    """Hidden states [1, T, D] of all positions, computed anew; each sees so many behind itself."""
     length = rows.shape[1]
     rotation = RotaryTable(stack.config.head_width, CPU).slice(0, length)
-    return stack(rows, rotation, Everything(), torch.full((length, length), -torch.inf).triu(1))
+    mask = torch.full((length, length), -torch.inf).triu(1 + ahead)
+    return stack(rows, rotation, Everything(), mask)

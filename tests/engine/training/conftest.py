@@ -19,6 +19,7 @@ from engine.training.recipe import Recipe, read_recipe
 from engine.training.run import Run
 from engine.training.stages import SYSTEMS, VOXTREAM2
 
+needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 STAGES = tuple(SYSTEMS[VOXTREAM2].stages)
 TINY = Path(engine.training.__file__).with_name("recipes") / "tiny.toml"
 

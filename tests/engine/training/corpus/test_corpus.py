@@ -4,7 +4,6 @@
 
 import random
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,10 +33,9 @@ from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.synthesisers import Request, Sound, Take
 from engine.tts.base import Pcm
 from engine.tts.phones import own_ids
-from tests.engine.training.conftest import Whole
+from tests.engine.training.conftest import Whole, needs_flite
 
 TEXT = "Okay, I have set a timer for twenty minutes."
-needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -78,19 +76,6 @@ def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> 
     )
     assert len(ours) == len(theirs)  # which schwa it was may differ
     assert np.median(np.abs(ours - theirs)) / take.sample_rate < 0.03
-
-
-@needs_flite
-def test_vowels_are_louder_than_pauses(take: Take, espeak: Espeak, tiny: Recipe) -> None:
-    speaker = cast(tiny)[-1]
-    made = finish(Plan(TEXT, TEXT, speaker, ()), (take,), espeak)
-    ends = [*made.starts[1:], made.end]
-    levels: dict[bool, list[float]] = {True: [], False: []}
-    for phone, start, end in zip(made.phones, made.starts, ends, strict=True):
-        vowel = sounds.of_ipa(phone)[0] in sounds.VOWELS
-        levels[vowel].append(float(np.sqrt(np.mean(made.pcm[start:end] ** 2))))
-    assert np.median(levels[True]) > 2 * np.median(levels[False])
-    assert float(np.abs(made.pcm[: made.starts[0] // 2]).max()) < 0.02
 
 
 @needs_flite

@@ -1,15 +1,11 @@
 """The judges: they hear a good synthesiser well, and count what they say they count."""
 
 import math
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.assets.catalogue import find
-from engine.assets.packages import PackedFile
 from engine.errors import InvalidInput
 from engine.resources import resource
 from engine.text.phonemes import Espeak
@@ -26,10 +22,10 @@ from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from engine.tts.delays import LONGEST, SLACK_SECONDS
+from tests.engine.training.conftest import needs_flite
 from tests.fakes_tts import LostTts
-from tests.packaged import packaged
+from tests.packaged import packaged_asset
 
-needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 SENTENCES = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
 
 
@@ -99,11 +95,7 @@ def test_words_are_compared_by_sound(espeak: Espeak, meant: str, heard: str, wro
 
 @pytest.fixture(scope="module")
 def whisper() -> WhisperJudge:
-    files = [
-        PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
-        for file in find("whisper-base").files
-    ]
-    return WhisperJudge(Path(packaged("whisper-base", *files)))
+    return WhisperJudge(packaged_asset("whisper-base"))
 
 
 @pytest.mark.slow

@@ -7,12 +7,10 @@ import pytest
 import torch
 
 from engine.codec.mimi import NOTHING
-from engine.nn.cache import KvCache
 from engine.text.phonemes import PhonedWord
 from engine.training.codec.decoder import PAUSED, UNTOLD, said, told
 from engine.training.recipe import Recipe
 from engine.training.voice.model import (
-    depth_logits,
     fresh_model,
     model_config,
     phone_rows,
@@ -105,19 +103,6 @@ def spans_of_speech() -> list[Span]:
     start = PROMPT + 1
     found = [Span(start + a, start + b) for a, b in encoded(WALK, 4).spans().tolist()]
     return [*found, Span(start + 8, start + 8, ended=True), Span(start + 9, start + 9, ended=True)]
-
-
-@torch.no_grad()
-def test_acoustic_logits_are_those_of_a_session(
-    model: VoxtreamModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hidden = torch.randn(1, 64, generator=torch.Generator().manual_seed(5))
-    semantic, table = torch.tensor([[7]]), rotary_tables(model).depth
-    cache = KvCache(model.config.depth, 2, model.device, model.dtype)
-    monkeypatch.setattr(model, "generation", Generation(acoustic_guidance=1.0))
-    codes = model.acoustic_codes(hidden.expand(2, -1), semantic, table, cache)
-    logits = depth_logits(model, hidden, torch.cat((semantic, codes), dim=1))
-    assert torch.equal(logits[0, :, :32].argmax(-1), codes[0])
 
 
 def test_what_the_padding_holds_does_not_matter(model: VoxtreamModel) -> None:

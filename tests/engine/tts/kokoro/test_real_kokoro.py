@@ -8,8 +8,6 @@ import numpy.typing as npt
 import onnxruntime
 import pytest
 
-from engine.assets.catalogue import find
-from engine.assets.packages import PackedFile
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.evaluation import performance
@@ -26,7 +24,7 @@ from engine.tts.kokoro.voices import read_voices, style_of
 from engine.tts.kokoro.windows import render
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.words import phoned, sentences, wish
-from tests.packaged import FOLDER, packaged
+from tests.packaged import FOLDER, packaged_asset
 
 pytestmark = [pytest.mark.weights, pytest.mark.timeout(1200)]
 
@@ -39,14 +37,7 @@ def data() -> Iterator[Path]:
     """A data folder of the program's with Kokoro in it."""
     data = FOLDER / "data"
     for name in ("kokoro", "kokoro-voices"):
-        files = find(name).files
-        packaged(
-            f"data/models/{name}",
-            *(
-                PackedFile(each.path, each.members, each.size or 0, each.sha256 or "")
-                for each in files
-            ),
-        )
+        packaged_asset(name, f"data/models/{name}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUBATO_DATA", str(data))
         yield data
@@ -61,11 +52,7 @@ def model(data: Path) -> Iterator[TtsModel]:
 
 @pytest.fixture(scope="module")
 def judge() -> WhisperJudge:
-    files = (
-        PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
-        for file in find("whisper-base").files
-    )
-    return WhisperJudge(packaged("whisper-base", *files))
+    return WhisperJudge(packaged_asset("whisper-base"))
 
 
 @pytest.mark.parametrize("law", [*laws.LAWS, *laws.LAWS_OF_SPEECH], ids=lambda law: law.__name__)
