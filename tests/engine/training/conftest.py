@@ -4,6 +4,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 import engine.training
+from engine.text.phonemes import Espeak
 from engine.training.__main__ import main
 from engine.training.evaluation.results import Result
 from engine.training.loop import Learner, Losses, StepContext
@@ -38,6 +40,11 @@ def tiny() -> Recipe:
 
 
 @pytest.fixture(scope="session")
+def espeak() -> Espeak:
+    return Espeak()
+
+
+@pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The finished corpus, which all tiny recipes share."""
     if shutil.which("flite") is None:
@@ -57,8 +64,9 @@ def whole(tiny: Recipe, corpus: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(scope="session")
 def run_of(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
-    """A run of a system's tiny recipe whose every stage is done."""
+    """A run of a system's tiny recipe whose every stage is done; made once."""
 
+    @cache
     def run(system: str) -> Run:
         file, folder = TINY.with_name(f"tiny-{system}.toml"), tmp_path_factory.mktemp(system)
         finish(file, SYSTEMS[system].stages, corpus, folder)

@@ -1,6 +1,7 @@
 """All stages on a few seconds of speech and a few steps: they run, resume, and the pack speaks."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +73,29 @@ def test_voxtream_learns_the_same_corpus_and_speaks(whole: Whole, tmp_path: Path
     assert np.isfinite(laws.say(model, [["Morning."]], seed=1).pcm).all()
     with pytest.raises(ModelError, match="learns no voice"):
         model.encode_voice(np.zeros(48_000, np.float32), 24_000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("system", "title"), [("llmvox", "LLMVoX"), ("speakstream", "SpeakStream"), ("smlle", "SMLLE")]
+)
+def test_a_paper_s_system_is_trained_and_speaks(
+    run_of: Callable[[str], Run], system: str, title: str
+) -> None:
+    run = run_of(system)
+    folder = pack_folder(run)
+    assert packs.system_of(folder) == system
+    model = registry.load_pack(system, folder, "cpu")
+    assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
+    pcm = laws.say(model, [("Good", "morning.")], seed=1).pcm
+    assert np.isfinite(pcm).all()
+    assert np.abs(pcm).max() > 0
+    assert title in (folder / "CARD.md").read_text(encoding="utf-8")
+    if system == "speakstream":  # LLMVoX's weights are compared with those trained beside this
+        trained = load_file(run.stage("voice") / "voice.safetensors")
+        kept = model.parts.model.state_dict()
+        assert set(kept) == set(trained)
+        assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 
 def test_the_frozen_codes_are_exported_as_used_with_another_decoder(whole: Whole) -> None:

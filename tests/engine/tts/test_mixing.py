@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import InvalidInput, ModelError
+from engine.errors import InvalidInput
 from engine.messages.voices import Mix
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
@@ -67,8 +67,3 @@ def test_what_cannot_be_mixed_is_said(
     with pytest.raises(InvalidInput, match=said):
         VoiceStore(catalogue, tmp_path / "voices").mix(name, mix)
     assert not (tmp_path / "voices").exists()
-
-
-def test_a_synthesiser_that_cannot_mix_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="voices of espeak cannot be mixed"):
-        mixed(Mix("Alan", "Clara"), of_settings(SpeechSettings(engine="espeak")), tmp_path)

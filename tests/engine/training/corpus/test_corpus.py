@@ -39,11 +39,6 @@ TEXT = "Okay, I have set a timer for twenty minutes."
 
 
 @pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    return Espeak()
-
-
-@pytest.fixture(scope="module")
 def take() -> Take:
     (made,) = synthesisers.speak_all("flite", [Request(TEXT, "rms", 1.0, 100.0)])
     return made

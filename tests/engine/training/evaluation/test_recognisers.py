@@ -69,11 +69,6 @@ def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
 # ----------------------------------------------------------------------- Whisper
 
 
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    return Espeak()
-
-
 @pytest.mark.parametrize(
     ("meant", "heard", "wrong"),
     [
