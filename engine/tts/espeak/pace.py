@@ -13,7 +13,7 @@ from engine.tts.rate import PLAIN, paced
 OWN_WORDS_PER_MINUTE: Final = 175  # espeak's own default; 4.6 SPS on ordinary text
 _SLOWEST, _FASTEST = 80, 450  # words per minute espeak can do
 # Reached within 10 % on four kinds of text by all six voices at every whole SPS in between (and at
-# 1.5 and 2.5): measure again with `python -m tests.engine.tts.espeak.calibrate`.
+# 1.5 and 2.5): measure again with `python -m tests.benchmarks.formant_rates`.
 RATE_RANGE: Final = RateRange(1.0, 9.0)
 
 # Mean over the same texts with their pauses; between 34.6 (at 80 words a minute) and 40.5 (at 400),

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
@@ -26,6 +25,7 @@ from engine.tts.kokoro.voices import (
     read_voices,
     style_of,
 )
+from engine.tts.packs import not_fetched
 from engine.tts.synthesiser import Synthesiser
 
 LEAD_MS: Final = 700  # of speech; a window is computed at once, and taking it back costs nothing
@@ -37,12 +37,7 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
     are missing or damaged.
     """
     if not place.is_fetched():
-        raise ModelError(
-            "{name} is not on this machine.",
-            hint="Fetch it with: {command}",
-            name="Kokoro",
-            command="rubato models get kokoro",
-        )
+        raise not_fetched("Kokoro", NAME)
     progress("Loading Kokoro", None)
     file = place.model_file()
     parts = load_parts(file)

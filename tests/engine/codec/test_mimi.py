@@ -24,23 +24,6 @@ def codes(seed: int, frames: int = 6) -> Tensor:
     return torch.randint(0, 2048, (1, 4, frames), generator=generator)
 
 
-def decoded(mimi: Mimi, row: Tensor) -> Tensor:
-    stream = mimi.open()
-    return torch.cat([mimi.decode_frame(stream, row[:, :, [at]]) for at in range(6)], dim=2)
-
-
-def test_streams_decoded_in_turn_sound_as_each_alone(mimi: Mimi) -> None:
-    rows, streams = (codes(1), codes(2)), (mimi.open(), mimi.open())
-    heard: tuple[list[Tensor], list[Tensor]] = ([], [])
-    for at in range(6):
-        for row, stream, taken in zip(rows, streams, heard, strict=True):
-            taken.append(mimi.decode_frame(stream, row[:, :, [at]]))
-    for row, taken in zip(rows, heard, strict=True):
-        assert torch.equal(torch.cat(taken, dim=2), decoded(mimi, row))
-        fresh = mimi.decode_frame(mimi.open(), row[:, :, [5]])
-        assert not torch.allclose(taken[5], fresh)  # it remembers its past
-
-
 def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
     """Also after a call that failed."""
     with pytest.raises(RuntimeError):

@@ -5,9 +5,16 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from engine.nn.transformer import Embedding, Linear, Transformer, TransformerConfig
+from engine.nn.transformer import (
+    Embedding,
+    Linear,
+    RotaryTable,
+    Stored,
+    Transformer,
+    TransformerConfig,
+)
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -42,3 +49,18 @@ def lively(network: Network, embeddings: float = 0.5) -> Network:
         elif isinstance(module, Linear):
             nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)
     return network.eval().requires_grad_(requires_grad=False)
+
+
+class Everything:
+    """Takes the place of a cache: all positions are given at once, so nothing is stored."""
+
+    def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
+        return Stored(keys, values)
+
+
+def at_once(stack: Transformer, rows: Tensor, ahead: int = 0) -> Tensor:
+    """Hidden states [1, T, D] of all positions, computed anew; each sees so many behind itself."""
+    length = rows.shape[1]
+    rotation = RotaryTable(stack.config.head_width, CPU).slice(0, length)
+    mask = torch.full((length, length), -torch.inf).triu(1 + ahead)
+    return stack(rows, rotation, Everything(), mask)

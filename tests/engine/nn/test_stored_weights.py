@@ -1,5 +1,6 @@
 """However weights are stored, the network that reads them computes the same."""
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from engine.codec.small import load_small
 from engine.errors import ModelError
 from engine.nn import stored_weights
 from engine.nn.stored_weights import ROW_SCALE, full, halved, in_int8
-from engine.nn.weights_file import load_network
+from engine.nn.weights_file import Unset, load_network, not_finite
 from engine.resources import resource
 from engine.translatable import Translatable
 from engine.tts import voices
@@ -121,3 +122,28 @@ def spectrum(file: Path, codes: Tensor) -> Tensor:
     pcm = [codec.decode_frame(stream, codes[None, :, n : n + 1]) for n in range(codes.shape[1])]
     mel: Tensor = MelSpectrum()(torch.cat([each[0] for each in pcm], dim=1))
     return mel[0]
+
+
+# ---------------------------------------------------------------------------- the weights file
+
+
+def test_nothing_is_drawn_inside_and_again_outside() -> None:
+    state = torch.get_rng_state()
+    with Unset():
+        torch.nn.Linear(3, 5)
+        torch.nn.Conv1d(3, 5, 2)
+        assert torch.arange(3).cumsum(0).tolist() == [0, 1, 3]  # what is computed stays
+    assert torch.equal(torch.get_rng_state(), state)
+    torch.nn.Linear(3, 5)
+    assert not torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("place", [0, 500, 999])
+def test_one_element_is_enough(value: float, dtype: torch.dtype, place: int) -> None:
+    weights = {"count": torch.tensor(7), "empty": torch.zeros(0), "lone": torch.tensor(1.5)}
+    weights |= {name: torch.randn(1000, dtype=dtype) for name in ("whole", "broken")}
+    assert not_finite(weights.items()) == ""
+    weights["broken"][place] = value
+    assert not_finite(weights.items()) == "broken"

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
+from engine.text.rules.marks import ends_sentence
 from engine.text.speakable import Speakable
+from tests.engine.text.cases import CASES
 from tests.engine.text.phoned import phoned
 
 SENTENCES = [
@@ -58,18 +60,9 @@ def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espe
     assert apple.mark == "."
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("really?!", ("really", "?")), ("stop...", ("stop", ".")), ("wait!!", ("wait", "!")),
-        ('"hello,"', ("hello", ",")), ("(yes)", ("yes", "")), ("don't", ("don't", "")),
-        ("twenty-one;", ("twenty-one", ",")), ("...", ("", ".")), ("—", ("", ",")),
-        ("dogs',", ("dogs'", ",")), ("_so_", ("so", "")), ("नमस्ते।", ("नमस्ते", "")),
-        ("cafe\u0301.", ("caf\u00e9", ".")), ("", ("", "")),
-    ],
-)  # fmt: skip
-def test_punctuation_becomes_one_mark_the_voice_knows(text: str, expected: tuple[str, str]) -> None:
-    assert split_mark(text) == expected
+@pytest.mark.parametrize(("text", "word", "mark"), CASES["marks"])
+def test_punctuation_becomes_one_mark_the_voice_knows(text: str, word: str, mark: str) -> None:
+    assert split_mark(text) == (word, mark)
 
 
 def test_an_endless_word_is_cut(espeak: Espeak) -> None:
@@ -88,3 +81,15 @@ def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak: Espeak) -> None:
     letters = Speakable()
     spoken = [word.text for word in (*letters.push("N, A, M, E."), *letters.end())]
     assert espeak.groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
+
+
+@pytest.mark.parametrize(
+    "text", ["over.", "Really?", 'he said."', "(so it is!)", "**no**.", "好。", "well…"]
+)
+def test_a_sentence_ends_also_inside_brackets_and_quotes(text: str) -> None:
+    assert ends_sentence(text)
+
+
+@pytest.mark.parametrize("text", ["", "and", "so,", "(or", '"', "first:"])
+def test_a_sentence_does_not_end_with_less(text: str) -> None:
+    assert not ends_sentence(text)

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.text.interaction import COMMANDS, HALTS, NODDING, NODS, halts, words
 from engine.text.syllables import count
+from tests.engine.text.cases import CASES
 
 _SYLLABLES = {
     1: """league the cat strength make tree days walked jumped played miles through eight world
@@ -28,14 +30,7 @@ def test_a_word_has_the_syllables_of_the_dictionary(word: str, syllables: int) -
     assert count(word) == syllables
 
 
-@pytest.mark.parametrize(
-    ("word", "syllables"),
-    [
-        ("A-M", 2), ("PDF", 3), ("GPU", 3), ("W", 3), ("I", 1), ("twenty-five", 3), ("AWS", 5),
-        ("GPUs", 3), ("FBI's", 3), ("SMSs", 4), ("NASA", 2), ("STOP", 1), ("hello?", 2),
-        ("", 0), ("...", 0), ("-", 0), ("42", 0),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "syllables"), CASES["letters_and_compounds"])
 def test_letters_and_compounds_count_as_they_are_said(word: str, syllables: int) -> None:
     assert count(word) == syllables
 
@@ -43,3 +38,27 @@ def test_letters_and_compounds_count_as_they_are_said(word: str, syllables: int)
 @given(st.text(min_size=1, max_size=30))
 def test_any_text_has_a_count_and_letters_have_at_least_one(text: str) -> None:
     assert count(text) >= (1 if any(char.isalpha() for char in text) else 0)
+
+
+# ------------------------------------------------ words people say into somebody else's speech
+
+
+def test_nothing_both_halts_and_nods() -> None:
+    assert not set(HALTS) & set(NODS)
+    assert not COMMANDS & NODDING
+
+
+@pytest.mark.parametrize("text", [*HALTS, *NODS])
+def test_every_text_is_written_as_it_is_looked_up(text: str) -> None:
+    assert halts(text) == (text in HALTS)
+    assert text == " ".join(text.lower().split())
+
+
+def test_who_says_more_than_a_halt_asks_for_something_else() -> None:
+    assert halts("Wait a moment!")
+    assert not halts("Wait a moment, which river?")
+    assert not halts("")
+
+
+def test_words_know_no_case_and_no_punctuation() -> None:
+    assert words("It's Stop… NOW!") == {"it's", "stop", "now"}

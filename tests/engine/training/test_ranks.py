@@ -74,7 +74,7 @@ def test_alone_nothing_is_averaged() -> None:
         assert device == torch.device("cpu")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_hold_the_mean_of_their_gradients() -> None:
     together("-c", SCRIPT)
 

@@ -1,12 +1,15 @@
 """A recipe says everything, and nothing it does not know."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.errors import InvalidInput
 from engine.systems import SYSTEMS
-from engine.training.recipe import read_recipe
+from engine.training.packing import CARD_FILE, write_card
+from engine.training.recipe import Recipe, read_recipe
+from engine.training.run import Run, write_json
 from tests.engine.training.conftest import TINY
 
 RECIPES = sorted(TINY.parent.glob("*.toml"))
@@ -50,3 +53,27 @@ def test_the_systems_that_are_compared_learn_from_the_same_speech() -> None:
 def test_a_wrong_recipe_is_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     with pytest.raises(InvalidInput, match=complaint):
         read_recipe(changed(tmp_path, old, new))
+
+
+# --------------------------------------------------------------------------------------- cards
+
+
+SPEAKSTREAM = read_recipe(TINY.with_name("speakstream.toml"))
+
+
+def card_of(recipe: Recipe, folder: Path) -> str:
+    """The card of a run whose corpus is there."""
+    run = Run(recipe, folder)
+    write_json(run.stage("corpus") / "manifest.json", {"hours": 3.4})
+    write_card(run, folder)
+    return (folder / CARD_FILE).read_text(encoding="utf-8")
+
+
+def test_a_card_has_what_its_recipe_says_was_measured(tmp_path: Path) -> None:
+    unknown = replace(SPEAKSTREAM, export=replace(SPEAKSTREAM.export, reached=()))
+    assert "Not measured yet" in card_of(unknown, tmp_path)
+    known = replace(SPEAKSTREAM, export=replace(SPEAKSTREAM.export, reached=("It ends.",)))
+    card = card_of(known, tmp_path)
+    assert "## What it reaches\n- It ends.\n" in card
+    assert "Not measured yet" not in card
+    assert "on 3.4 hours" in card

@@ -77,40 +77,29 @@ def an_utterance_without_words_finishes(model: TtsModel) -> None:
         assert session.step() == Finished()
 
 
-def words_after_the_end_are_refused(model: TtsModel) -> None:
+def what_is_not_one_word_and_words_after_the_end_are_refused(model: TtsModel) -> None:
     with open_session(model) as session:
+        for text in ("two words", "tab\tbed", "line\n", " "):
+            with pytest.raises(InvalidInput):
+                session.push_word(text)
         push(session, ["One."])
         with pytest.raises(InvalidInput):
             session.push_word("two")
         assert drain(session)
 
 
-def a_closed_session_is_finished_and_takes_no_words(model: TtsModel) -> None:
+def another_voice_no_rate_and_what_is_said_to_a_closed_session_are_refused(model: TtsModel) -> None:
+    with pytest.raises(InvalidInput, match="another"):
+        model.open(replace(model.voices()[0], model="another"), seed=0)
     session = open_session(model)
+    with pytest.raises(InvalidInput, match="rate"):
+        session.rate = float("nan")
+    assert session.rate is None
     session.push_word("Hello")
     session.close()
     assert session.step() == Finished()
     with pytest.raises(InvalidInput):
         session.push_word("again")
-
-
-def a_rate_that_is_not_a_number_is_refused(model: TtsModel) -> None:
-    with open_session(model) as session:
-        with pytest.raises(InvalidInput, match="rate"):
-            session.rate = float("nan")
-        assert session.rate is None
-
-
-def a_voice_of_another_model_is_refused(model: TtsModel) -> None:
-    with pytest.raises(InvalidInput, match="another"):
-        model.open(replace(model.voices()[0], model="another"), seed=0)
-
-
-def what_is_not_one_word_is_refused(model: TtsModel) -> None:
-    with open_session(model) as session:
-        for text in ("two words", "tab\tbed", "line\n", " "):
-            with pytest.raises(InvalidInput):
-                session.push_word(text)
 
 
 def text_without_a_sound_is_silent(model: TtsModel) -> None:
@@ -345,9 +334,7 @@ LAWS_WITHOUT_TIME: tuple[Callable[[TtsModel], None], ...] = (
 )
 # Not for the fake one.
 OF_REAL_SPEAKERS: tuple[Callable[[TtsModel], None], ...] = (
-    a_closed_session_is_finished_and_takes_no_words,
-    a_rate_that_is_not_a_number_is_refused,
-    a_voice_of_another_model_is_refused,
+    another_voice_no_rate_and_what_is_said_to_a_closed_session_are_refused,
     text_without_a_sound_is_silent,
 )
 # Every law a session obeys whatever its weights say.
@@ -356,8 +343,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     *OF_REAL_SPEAKERS,
     nothing_to_say_is_starved_and_passes,
     an_utterance_without_words_finishes,
-    words_after_the_end_are_refused,
-    what_is_not_one_word_is_refused,
+    what_is_not_one_word_and_words_after_the_end_are_refused,
     every_end_fades,
     frames_follow_each_other,
     every_word_has_one_onset_in_order,

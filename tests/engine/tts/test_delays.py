@@ -13,15 +13,12 @@ from tests.fakes_tts import LostTts
 TRACE = Trace(4, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08), Frame(4, 0.01, 0.08)), (0.04, 0.2))
 
 
-def test_with_all_words_at_once_only_computing_counts() -> None:
+def test_with_all_words_at_once_only_computing_counts_and_slow_ones_leave_silences() -> None:
     found = timing(TRACE, 0.0)
     assert found.first_packet_s == pytest.approx(0.02)
     assert found.first_audible_s == pytest.approx(0.06)
     assert (found.dry_s, found.dry_times) == (0.0, 0)
     assert found.tail_s == pytest.approx(0.22)
-
-
-def test_slow_words_leave_the_loudspeaker_dry() -> None:
     found = timing(TRACE, 0.5)
     # Played: 0.02..0.10, the second frame from 0.51, the third from 1.51; the last word at 1.5.
     assert found.first_packet_s == pytest.approx(0.02)

@@ -13,7 +13,8 @@ from engine.tts import registry
 from engine.tts.base import TtsModel
 from engine.tts.llmvox.config import Units
 from engine.tts.voxtream.config import INT8
-from engine.tts.voxtream.files.place import PUBLISHED
+from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2_1
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro import small as kokoro
 from tests.engine.tts.llmvox import small_model as llmvox
@@ -72,6 +73,10 @@ MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     "kokoro": (kokoro.small, ALL),
     "voxtream2": (partial(warmed, voxtream2.small), ALL),
     "voxtream2, passages": (partial(voxtream2.small, passage_frames=5), TWO),
+    "voxtream2, reading ahead": (
+        partial(voxtream2.small, edition=EDITIONS[VOXTREAM2_1], passage_frames=20),
+        tuple(law for law in ALL if law not in laws.LAWS_WITHOUT_TIME),
+    ),
     "voxtream2, stretched": (
         partial(voxtream2.small, lowest_rate=2.5, highest_rate=3.0),
         (laws.paces_are_the_same_word_by_word, laws.every_word_has_one_onset_in_order),

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import InvalidInput, ModelError
+from engine.errors import InvalidInput
 from engine.messages.voices import Mix
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
@@ -31,14 +31,6 @@ def test_a_share_of_each_in_the_english_of_one(catalogue: VoiceCatalogue, tmp_pa
     assert is_british(voice)
     assert voice.model == catalogue.voice_model
     assert voice.metadata["description"] == "mixed of 25 % Heart, 75 % Emma"
-
-
-@pytest.mark.parametrize(("share", "name"), [(1.0, "Heart"), (0.0, "Emma")])
-def test_a_whole_share_is_the_voice_itself(
-    share: float, name: str, catalogue: VoiceCatalogue, tmp_path: Path
-) -> None:
-    voice = mixed(Mix("Heart", "Emma", share), catalogue, tmp_path)
-    np.testing.assert_allclose(style_of(voice), number_of(name), rtol=1e-6)
 
 
 def test_a_mixture_is_kept_moved_and_mixed_again(catalogue: VoiceCatalogue, tmp_path: Path) -> None:
@@ -75,8 +67,3 @@ def test_what_cannot_be_mixed_is_said(
     with pytest.raises(InvalidInput, match=said):
         VoiceStore(catalogue, tmp_path / "voices").mix(name, mix)
     assert not (tmp_path / "voices").exists()
-
-
-def test_a_synthesiser_that_cannot_mix_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="voices of espeak cannot be mixed"):
-        mixed(Mix("Alan", "Clara"), of_settings(SpeechSettings(engine="espeak")), tmp_path)

@@ -1,7 +1,6 @@
 """What a pack says of itself: read as it was written, and refused where it cannot be built."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,24 +24,23 @@ from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
 from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SMALL
 
-READ: dict[str, Callable[[Path], Any]] = {
-    "llmvox": llmvox.read_pack_config,
-    "smlle": smlle.read_pack_config,
-    "speakstream": speakstream.read_pack_config,
-    "starter": starter.read_pack_config,
-    "voxtream": voxtream.read_pack_config,
-}
 VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
-WRITTEN: dict[str, Any] = {
-    "llmvox": llmvox.PackConfig(
-        "mine", llmvox.Shape(STACK, Units.BYTES, tokens=24), llmvox.Generation()
+# By system: the module that reads a configuration, and one.
+SYSTEMS: dict[str, tuple[Any, Any]] = {
+    "llmvox": (
+        llmvox,
+        llmvox.PackConfig("mine", llmvox.Shape(STACK, Units.BYTES, 24), llmvox.Generation()),
     ),
-    "smlle": smlle.PackConfig("mine", replace(SMLLE, bands=80), smlle.Generation()),
-    "speakstream": speakstream.PackConfig(
-        "mine", SPEAKSTREAM, speakstream.Generation(), Levels(-6.0, 2.0)
+    "smlle": (smlle, smlle.PackConfig("mine", replace(SMLLE, bands=80), smlle.Generation())),
+    "speakstream": (
+        speakstream,
+        speakstream.PackConfig("mine", SPEAKSTREAM, speakstream.Generation(), Levels(-6.0, 2.0)),
     ),
-    "starter": starter.PackConfig("mine", STARTER.voice, Generation(highest_rate=3.0), RATE_TABLE),
-    "voxtream": voxtream.PackConfig("mine", VOXTREAM, voxtream.Generation()),
+    "starter": (
+        starter,
+        starter.PackConfig("mine", STARTER.voice, Generation(highest_rate=3.0), RATE_TABLE),
+    ),
+    "voxtream": (voxtream, voxtream.PackConfig("mine", VOXTREAM, voxtream.Generation())),
 }
 EVEN = {"counts": [1, 1, 1, 1, 1, 1], "weight": 3.0, "guidance": 1.5}
 WRONG: dict[str, list[tuple[str, str, Any]]] = {
@@ -72,7 +70,7 @@ WRONG: dict[str, list[tuple[str, str, Any]]] = {
     ],
 }  # fmt: skip
 NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
-ALL = [*WRITTEN]
+ALL = [*SYSTEMS]
 EVERY_WRONG = [(system, *wrong) for system in ALL for wrong in WRONG[system]]
 EVERY_WRONG += [
     (system, section, key, value)
@@ -86,15 +84,16 @@ EVERY_WRONG += [
 @pytest.mark.parametrize("system", ALL)
 def test_a_configuration_is_read_as_it_was_written(system: str, tmp_path: Path) -> None:
     file = tmp_path / "config.json"
-    file.write_text(config_json(WRITTEN[system]), encoding="utf-8")
-    assert READ[system](file) == WRITTEN[system]
+    module, config = SYSTEMS[system]
+    file.write_text(config_json(config), encoding="utf-8")
+    assert module.read_pack_config(file) == config
 
 
 @pytest.mark.parametrize(("system", "section", "key", "value"), EVERY_WRONG)
 def test_what_cannot_be_built_is_refused_by_name(
     system: str, section: str, key: str, value: object, tmp_path: Path
 ) -> None:
-    table = whole = json.loads(config_json(WRITTEN[system]))
+    table = whole = json.loads(config_json(SYSTEMS[system][1]))
     for name in filter(None, section.split(".")):
         table = table[name]
     table[key] = value
@@ -103,7 +102,7 @@ def test_what_cannot_be_built_is_refused_by_name(
     file.write_text(json.dumps(whole).replace("Infinity", "1e999"), encoding="utf-8")
     named = f".*({NAMED.get(key, key)})" if system == "starter" else ""
     with pytest.raises(ModelError, match=rf"config\.json{named}"):
-        READ[system](file)
+        SYSTEMS[system][0].read_pack_config(file)
 
 
 @pytest.mark.parametrize("system", ALL)
@@ -114,4 +113,4 @@ def test_a_damaged_configuration_is_refused(system: str, damage: str, tmp_path: 
     file = tmp_path / "config.json"
     file.write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):
-        READ[system](file)
+        SYSTEMS[system][0].read_pack_config(file)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine import graphics_card
+from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import place
@@ -106,6 +107,12 @@ def test_what_is_chosen_by_name_stays(engine: str) -> None:
 def test_a_synthesiser_that_is_none_counts_as_no_pick(data: Path) -> None:
     (data / FILE).write_text('{"synthesiser": "siri", "reason": ""}')
     assert find_pick(data) is None
+
+
+def test_an_unknown_name_lists_those_there_are() -> None:
+    with pytest.raises(ModelError, match="gramophone") as failure:
+        registry.load(SpeechSettings(engine="gramophone"), lambda text, fraction: None)
+    assert "espeak" in failure.value.hint
 
 
 def test_loading_and_listing_voices_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,9 @@ def test_a_later_measurement_replaces_its_own_and_leaves_the_others(tmp_path: Pa
     keep({"kokoro": 0.6, "starter": 0.09}, tmp_path)
     keep({"kokoro": 0.3}, tmp_path)
     assert (places("kokoro", tmp_path), places("starter", tmp_path)) == (2, 7)
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match=r"serve\.places"):
+        keep({"kokoro": 0.3}, tmp_path / "file")
 
 
 @pytest.mark.parametrize("content", [None, "{", '{"rtfs": 3}', '{"rtfs": [["x", "y"]]}'])
@@ -29,9 +32,3 @@ def test_without_a_measurement_two_are_spoken_at_once(tmp_path: Path, content: s
     if content is not None:
         (tmp_path / FILE).write_text(content, encoding="utf-8")
     assert places("kokoro", tmp_path) == 2
-
-
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(SettingsError, match=r"serve\.places"):
-        keep({"kokoro": 0.3}, tmp_path / "file")

@@ -63,14 +63,10 @@ def test_what_becomes_no_voice_says_why(tmp_path: Path) -> None:
     assert "Tone" in failure.value.hint
 
 
-def test_a_recording_is_encoded_at_its_own_rate(tmp_path: Path) -> None:
-    voice = choose(CloningTts(), str(recording(tmp_path)), kept_in=tmp_path)
-    assert voice.metadata["sample_rate"] == "44100"
-    assert len(voice.tensors["pcm"]) == 4410
-
-
 def test_a_recording_becomes_a_kept_voice(tmp_path: Path) -> None:
+    """Encoded at its own rate."""
     made = adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
+    assert (made.metadata["sample_rate"], len(made.tensors["pcm"])) == ("44100", 4410)
     assert adopt(CloningTts(), recording(tmp_path), "", kept_in=tmp_path).name == "me"  # the file's
     assert voice_names(CloningTts(), kept_in=tmp_path) == ("Tone", "Grandpa", "me")
     found = choose(CloningTts(), made.name, kept_in=tmp_path)

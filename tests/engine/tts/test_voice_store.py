@@ -12,7 +12,6 @@ from safetensors.numpy import save_file
 from engine.audio.clips.clip import Clip
 from engine.errors import InvalidInput, ModelError
 from engine.tts import voice_notes, voices
-from engine.tts import voice_store as store_file
 from engine.tts.base import Voice
 from engine.tts.voice_catalogue import VoiceCatalogue
 from engine.tts.voice_store import KEPT_DAYS, VoiceStore
@@ -79,24 +78,6 @@ def test_a_name_that_is_taken_or_none_is_refused(store: VoiceStore, new: str) ->
     with pytest.raises(InvalidInput):
         store.rename("Grandma", new)
     assert names(store) == [*OWN, "Grandma"]
-
-
-def test_what_comes_with_the_synthesiser_stays(store: VoiceStore) -> None:
-    for name, said in (("anton", "comes with"), ("Nobody", "no voice called")):
-        with pytest.raises(InvalidInput, match=said):
-            store.remove(name)
-
-
-def test_a_broken_off_rename_loses_nothing(
-    store: VoiceStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(path: Path) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(store_file, "_delete", killed)
-    with pytest.raises(KeyboardInterrupt):
-        store.rename("Grandma", "Oma")
-    assert names(store) == [*OWN, "Grandma", "Oma"]
 
 
 def test_a_full_disk_leaves_the_voice_as_it_was(

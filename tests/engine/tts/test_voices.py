@@ -52,15 +52,6 @@ def test_the_recording_is_kept_beside_the_voice_and_is_no_part_of_it(tmp_path: P
         voices.load_clip(bare.path)
 
 
-def test_the_same_name_and_model_replaces_and_another_does_not(tmp_path: Path) -> None:
-    first = voices.save(GRANDMA, tmp_path)
-    second = voices.save(replace(GRANDMA, metadata={"clip": "new"}), tmp_path)
-    other = voices.save(replace(GRANDMA, model="other"), tmp_path)
-    assert first.path == second.path != other.path
-    assert voices.load(first.path).metadata == {"clip": "new"}
-    assert [saved.model for saved in voices.saved_voices(tmp_path)] == ["neural", "other"]
-
-
 def test_the_list_leaves_out_what_is_none(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     saved = voices.save(GRANDMA, tmp_path)
     (tmp_path / f"junk{voices.SUFFIX}").write_bytes(b"junk")

@@ -1,13 +1,19 @@
 """Packed products compute what the restored weights would."""
 
+import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from engine.nn.cache import KvCache
-from engine.nn.graphs import Graphed
 from engine.nn.packed.modules import PackedLinear, PackedTransformer
-from engine.nn.packed.quantise import INT4_BLOCK, Precision, quantise, restore
+from engine.nn.packed.product_graph import ProductGraph
+from engine.nn.packed.quantise import INT4_BLOCK, INT8_BLOCK, Precision, quantise, restore
+from engine.nn.packed.tail_stack import PackedTail
+from engine.nn.pending import Pending, beside
 from engine.nn.transformer import Linear, RotaryTable, Transformer, TransformerConfig
+from engine.tts.voxtream.network.phones import PhoneRows, extend
+from tests.engine.nn.stacks import seeded_stack
 
 CPU = torch.device("cpu")
 CONFIG = TransformerConfig(layers=2, width=256, heads=4, kv_heads=2, hidden=512)
@@ -62,8 +68,83 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision)
             cache.advance(length)
 
 
-def test_off_cuda_a_graph_is_the_plain_call() -> None:
-    box = torch.ones(2)
-    doubled = Graphed(lambda: (box * 2,), CPU)
-    box.fill_(3)
-    assert torch.equal(doubled()[0], torch.full((2,), 6.0))
+# ----------------------------------------------------------------------------- results to come
+
+
+BLOCK = np.ones((1, INT8_BLOCK), dtype=np.float32)
+
+
+def product():
+    graph = ProductGraph()
+    graph.product("x", "y", torch.ones(3, INT8_BLOCK), Precision.INT8)
+    return graph.compile({"x": [1, INT8_BLOCK]}, {"y": [1, 3]}, threads=2)
+
+
+def test_a_fault_beside_the_caller_is_raised_where_it_is_waited_for() -> None:
+    pending = beside(product(), ["y"], {"x": np.ones((1, INT8_BLOCK + 1), dtype=np.float32)})
+    pending.settle()
+    with pytest.raises(RuntimeError, match="x"):
+        pending.wait()
+
+
+def test_what_is_postponed_is_made_by_who_waits_and_not_when_given_up() -> None:
+    made: list[int] = []
+    pending = Pending(lambda: made.append(1) or 20).then(lambda number: number + 1)
+    pending.settle()
+    assert made == []
+    assert pending.wait() == 21
+    assert made == [1]
+
+
+# ---------------------------------------------------------------------------------- open tails
+
+
+TALL = TransformerConfig(layers=3, width=256, heads=4, kv_heads=2, hidden=512)
+TABLE = RotaryTable(TALL.head_width, torch.device("cpu"))
+COUNT, CUT = 40, 17
+
+
+@pytest.fixture(scope="module")
+def plain() -> Transformer:
+    stack = seeded_stack(TALL, 0.05)
+    for module in stack.modules():
+        if isinstance(module, Linear):
+            module.weight.copy_(restore(quantise(module.weight, Precision.INT8)))
+    return stack
+
+
+@pytest.fixture(scope="module")
+def packed_tail(plain: Transformer) -> PackedTail:
+    return PackedTail(
+        TALL, list(plain.layers), plain.norm.scale, precision=Precision.INT8, threads=2
+    )
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Tensor:
+    return torch.randn(2, COUNT, TALL.width, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("look_ahead", [1, 4])
+@pytest.mark.parametrize("window", [625, 9])
+def test_rows_follow_the_plain_ones(
+    plain: Transformer, packed_tail: PackedTail, embedded: Tensor, look_ahead: int, window: int
+) -> None:
+    found, expected = PhoneRows(look_ahead, window), PhoneRows(look_ahead, window)
+    for start, end in ((0, CUT), (CUT, CUT + 1), (CUT + 1, COUNT)):
+        found = extend(found, embedded[:, start:end], packed_tail, TABLE)
+        expected = extend(expected, embedded[:, start:end], plain, TABLE)
+        assert found.rows.shape == expected.rows.shape == (2, end, TALL.width)
+        assert (found.rows - expected.rows).norm() / expected.rows.norm() < 0.03
+
+
+def test_rows_nobody_asks_for_change_no_others(packed_tail: PackedTail, embedded: Tensor) -> None:
+    begun = extend(PhoneRows(4, 625), embedded[:, :CUT], packed_tail, TABLE)
+    whole = extend(begun, embedded[:, CUT:], packed_tail, TABLE)
+    for first in (3, CUT - 2, CUT + 5):
+        some = extend(begun.dropped_before(first), embedded[:, CUT:], packed_tail, TABLE)
+        assert (some.first, some.rows.shape[1]) == (first, COUNT - first)
+        torch.testing.assert_close(some.rows, whole.rows[:, first:], rtol=1e-5, atol=1e-5)
+        more = extend(some, embedded[:, :3], packed_tail, TABLE)
+        expected = extend(whole, embedded[:, :3], packed_tail, TABLE).rows[:, first:]
+        torch.testing.assert_close(more.rows, expected, rtol=1e-5, atol=1e-5)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.text.formulas.boundaries import LONGEST_DISPLAY, LONGEST_INLINE, Boundaries, Formula
+from tests.engine.text.cases import CASES
 
 _SIGNS = (
     r"$ $$ $5 \( \) \[ \] \$ \\ { } ^ _ & ` ``` x 12 and the . , - + = < ( ) \frac \sqrt{ \left("
@@ -35,17 +36,12 @@ def written(part: str | Formula) -> str:
     return part.text if isinstance(part, Formula) else part
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["$5 and $6", "$5-$10", "US$5 or 5$", "$5 to get 5$ back", "$x is$", "$HOME:$PATH", "$ x $",
-     "$x\ny$", "`$x$`", "\\$x$", "C:\\times\\x", "\\n and \\d+", "\\[\n\nx\n\\]",
-     "\\begin{document} x \\end{document}"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", CASES["no_formula"])
 def test_a_sign_of_money_or_of_a_path_opens_none(text: str) -> None:
     assert cut(text) == [text]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(text=TEX, cuts=st.lists(st.integers(0, 200), max_size=8))
 def test_any_cut_gives_the_same_and_nothing_is_lost(text: str, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(place % (len(text) + 1) for place in cuts)})
@@ -54,14 +50,7 @@ def test_any_cut_gives_the_same_and_nothing_is_lost(text: str, cuts: list[int]) 
     assert "".join(map(written, cut(text))) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("$5 and more", 2), ("$5. More", 1), ("$5, please", 2), ("$5) and", 1), ("$5 a day", 2),
-        ("$5 - $10", 3), ("$20/hr for it", 2), ("$HOME folder is", 2), ("\\alpha and", 1),
-        ("C:\\Users and", 1),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "tokens"), CASES["held_tokens"])
 def test_what_is_no_formula_is_held_for_a_word_or_two(text: str, tokens: int) -> None:
     boundaries, arrived = Boundaries(), 0
     for token in text.split():

@@ -13,6 +13,7 @@ import pytest
 
 from engine.text.phonemes import Espeak
 from engine.tts.espeak.phrasing import Phrasing
+from tests.engine.text.cases import CASES
 from tests.engine.text.phoned import phoned
 
 _HERE = Path(__file__).parent
@@ -74,21 +75,7 @@ def test_the_sentences_written_after_the_rules_are_mostly_said_right(espeak: Esp
     assert len(missed(espeak, "second")) <= 6
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "said"),
-    [
-        ("Use the slider.", 0, "jˈuːz"), ("Record your voice.", 0, "ɹᵻkˈɔːɹd"),
-        ("Close the door.", 0, "klˈoʊz"), ("I read it yesterday.", 1, "ɹˈɛd"),
-        ("Well, CLOSE the door.", 1, "klˈoʊz"), ("She uses it daily.", 1, "jˈuːzᵻz"),
-        ("It has many uses.", 3, "jˈuːsᵻz"), ("The records are lost.", 1, "ɹˈɛkɚdz"),
-        ("Our lives changed.", 1, "lˈaɪvz"), ("My brother lives in Rome.", 2, "lˈɪvz"),
-        ("Then the boy dove into it.", 3, "dˈoʊv"), ("The dove flew off.", 1, "dˈʌv"),
-        ("She sent her resume today.", 3, "ɹˈɛzuːmˌeɪ"), ("Please resume the game.", 1, "ɹᵻzˈuːm"),
-        ("We usually read it at noon.", 2, "ɹˈiːd"), ("You are excused.", 2, "ɛkskjˈuːzd"),
-        ("Conduct a survey.", 0, "kəndˈʌkt"), ("Upgrade it.", 0, "ʌpɡɹˈeɪd"),
-        ("It needs an upgrade.", 3, "ˈʌpɡɹeɪd"), ("An attribute of God.", 1, "ˈætɹɪbjˌuːt"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "place", "said"), CASES["senses"])
 def test_a_word_sounds_as_its_sense(espeak: Espeak, text: str, place: int, said: str) -> None:
     assert phones(espeak, tuple(text.split()), place) == said
 

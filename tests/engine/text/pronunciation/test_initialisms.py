@@ -8,6 +8,7 @@ import pytest
 
 from engine.text.phonemes import Espeak
 from engine.text.pronunciation.initialisms import letters, respelled, spelled
+from tests.engine.text.cases import CASES
 from tests.engine.text.phoned import phoned
 
 _SPELLED, _SAID = (
@@ -65,15 +66,7 @@ def test_spelled_means_letter_by_letter(espeak: Espeak) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "ends"),
-    [
-        ("It has GPUs, and", 2, "uːz"), ("Two PDFs.", 1, "ɛfs"), ("The FBI's plan", 1, "aɪz"),
-        ("NASA's plan", 0, "ɐz"), ("Many NGOs left", 1, "z"), ("The LEDs.", 1, "iːz"),
-        ("His PhDs", 1, "iːz"), ("The IRA’s men", 1, "eɪz"), ("The FBI'S PLAN", 1, "aɪz"),
-        ("Two RAMs and", 1, "mz"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "place", "ends"), CASES["plurals"])
 def test_the_s_of_a_plural_is_heard(espeak: Espeak, text: str, place: int, ends: str) -> None:
     assert bare(sound(espeak, text, place)).endswith(ends)
 
@@ -83,29 +76,12 @@ def test_behind_a_hiss_the_s_is_a_syllable(espeak: Espeak, word: str) -> None:
     assert sound(espeak, f"{word}.", 0)[-2:] in (("ᵻ", "z"), ("ɪ", "z"))
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("STOP", "stop"), ("NOT", "not"), ("WARNING", "warning"), ("IMPORTANT", "important"),
-        ("DON'T", "don't"), ("IT'S", "it's"), ("README", "readme"), ("STRENGTH", "strength"),
-        ("AI-based", "eh-I-based"), ("NON-NATO", "non-nato"), ("USB-C", "U-S-B-C"),
-        ("P-S-five", "P-S-five"), ("N-A-C-L", "N-eh-C-L"), ("mRNA", "M-R-N-eh"),
-        ("iOS", "I-O-S"), ("eSIM", "E-sim"), ("hello", "hello"), ("Hello", "Hello"), ("A", "A"),
-        ("I", "I"), ("IEEE", "I-triple-E"), ("", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "said"), CASES["capitals"])
 def test_capitals_are_words_parts_or_letters(word: str, said: str) -> None:
     assert respelled(word) == said
 
 
-@pytest.mark.parametrize(
-    ("before", "word", "after", "said"),
-    [
-        ("DO", "IT", "NOW", "it"), ("the", "IT", "team", "I-T"), ("THE", "IT", "TEAM", "I-T"),
-        ("TELL", "US", "", "us"), ("the", "US", "army", "U-S"), ("", "WHO", "said", "W-H-O"),
-        ("", "WHO", "ARE", "who"), ("I", "AM", "", "am"), ("the", "AM", "band", "eh-M"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("before", "word", "after", "said"), CASES["words_in_capitals"])
 def test_what_is_a_word_as_well_is_one_beside_other_words_in_capitals(
     before: str, word: str, after: str, said: str
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.pronunciation.scripts import composed, is_foreign, readable, without_foreign
 from engine.text.stream.piece import Piece
+from tests.engine.text.cases import CASES
 
 # ruff: noqa: RUF001  letters that look like others, on purpose
 _KNOWN = "naïve Zürich Besançon señor København Straße Łódź Dvořák École Þór İstanbul résumé"
@@ -18,11 +19,7 @@ def kept(text: str) -> str:
     return without_foreign(Piece.at(text, 0)).text
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["你好", "こんにちは", "カタカナー", "한국어", "Привет", "شكرا", "שלום", "नमस्ते", "ไทย", "Γειά",
-     "Πάρα", "Й", "がく"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", CASES["other_scripts"])
 def test_a_word_in_another_script_is_left_out(text: str) -> None:
     assert kept(text) == " "
     as_macos_writes_it = Piece.at(unicodedata.normalize("NFD", text), 0)
@@ -41,14 +38,7 @@ def test_words_on_either_side_stay_apart() -> None:
     assert kept("«Иван-Пётр»") == "« »"
 
 
-@pytest.mark.parametrize(
-    ("word", "base"),
-    [
-        ("Nguyễn", "Nguyen"), ("Đà", "Đà"), ("Nẵng", "Nang"), ("phở", "pho"), ("x̄", "x"),
-        ("ẹ̀", "e"), ("Ə", "E"), ("Ṣadr", "Sadr"), ("𝐇𝐢", "Hi"), ("ﬁne", "fine"), ("你a", "a"),
-        ("NGUYỄN", "NGUYEN"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "base"), CASES["stacked_accents"])
 def test_stacked_accents_are_read_by_the_base_letter(word: str, base: str) -> None:
     assert readable(word) == base
     assert readable(unicodedata.normalize("NFD", word)) == base

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from engine.text.stream.pace_tags import OFFER, PACES, PaceTags
+from tests.engine.text.cases import CASES
 
 TAG = re.compile(r"</?pace(?:[ \t/][^<>\n]{0,40})?>", re.IGNORECASE)
 
@@ -26,27 +27,7 @@ def paced(text: str) -> str:
     return "".join(signs[pace] for _, pace in read(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "left", "paces"),
-    [
-        ("a<pace slow>bc</pace>d", "abcd", "-ss-"),
-        ("a<PACE FAST>b</Pace>c", "abc", "-f-"),
-        ('<pace rate="slow">a</pace>b', "ab", "s-"),
-        ("<pace slow>a<pace fast>b</pace>c</pace>d", "abcd", "sfs-"),
-        ("<pace slow>a<pace odd>b</pace>c</pace>d", "abcd", "sss-"),
-        ("<pace slow>ab", "ab", "ss"),
-        ("<pace slow>a\nb\n\nc", "a\nb\n\nc", "sssss-"),
-        ("<pace slow>a\n \nb", "a\n \nb", "ssss-"),
-        ("a</pace>b", "ab", "--"),
-        ("a<pace slow/>b", "ab", "--"),
-        ("a <pacemaker> b", "a <pacemaker> b", "-" * 15),
-        ("a < b <p> c", "a < b <p> c", "-" * 11),
-        ("a<pace slow", "a", "-"),
-        ("a<pa", "a<pa", "----"),
-        ("<pa<pace slow>ce fast>b", "b", "f"),
-        ("<pace " + "x" * 50 + ">", "<pace " + "x" * 50 + ">", "-" * 57),
-    ],
-)
+@pytest.mark.parametrize(("text", "left", "paces"), CASES["pace_tags"])
 def test_a_tag_is_obeyed_and_gone(text: str, left: str, paces: str) -> None:
     assert text_of(text) == left
     assert paced(text) == paces

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from engine.text.stream.paced import Growth, PacedText
 from engine.text.stream.pacing import CODE, FIGURE, NAME, QUICKEST, QUOTED, SLOWEST
+from tests.engine.text.cases import CASES
 from tests.engine.text.stream.test_pace_tags import TAG
 from tests.engine.text.test_speakable import MARKDOWNISH, TEXTS
 
@@ -54,34 +55,14 @@ def test_what_must_be_caught_is_said_slower(text: str, words: str, pace: float) 
     assert (twice["Paris."], twice["Paris,"]) == (NAME, 1.0)  # only the first mention
 
 
-@pytest.mark.parametrize(
-    ("text", "inside", "after"),
-    [
-        ("The sky (so it seems today) was clear.", "today,", "was"),
-        ("The sky — so it seems today — was clear.", "today,", "was"),
-        ("The sky - so it seems today - was clear.", "today,", "was"),
-        ("By the way, it seems so today. We go.", "today.", "We"),
-        ("We know, incidentally, that it is so. We go.", "so.", "We"),
-    ],
-)
+@pytest.mark.parametrize(("text", "inside", "after"), CASES["in_passing"])
 def test_what_is_said_in_passing_is_quicker(text: str, inside: str, after: str) -> None:
     found = paces(text)
     assert found[inside] > 1.08
     assert found[after] == 1.0
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "We walk along the river and look at the boats.",
-        "I think it is good, and I will go there on Monday in May.",
-        "I saw him :( and was sad.",
-        "Judging by the way he walks, it is late.",
-        "- one of us\n- two of us\n\n---\n\nAll of us",
-        "# A Great Heading\n\nThen it goes on.",
-        "The boat sailed. A man went there.",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["plain"])
 def test_plain_words_keep_the_rate(text: str) -> None:
     assert {word.pace for word in grown(text).words} == {1.0}
 
@@ -142,3 +123,12 @@ def test_no_tag_is_shown_or_spoken_and_words_stand_in_the_text(text: str, pacing
     for word in whole.words:
         assert 0 <= word.start < word.end <= len(whole.text)
         assert SLOWEST <= word.pace <= QUICKEST
+
+
+def test_a_character_cut_into_halves_is_shown_whole_and_counted_once():
+    text = PacedText(pacing=True)
+    grown = [text.push("Great \ud83c"), text.push("\udf89 news"), text.push("\ud83c"), text.end()]
+
+    assert "".join(growth.text for growth in grown) == "Great \U0001f389 news\ufffd"
+    words = [word for growth in grown for word in growth.words]
+    assert [(word.text, word.start) for word in words] == [("Great", 0), ("news", 8)]

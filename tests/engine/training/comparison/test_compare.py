@@ -13,7 +13,7 @@ from engine.training.corpus import grammar
 from engine.training.evaluation.figures import UNMEASURED, Results
 from engine.tts import packs
 from engine.tts.delays import Frame, Trace
-from tests.engine.training.judged import judged
+from tests.engine.training.conftest import judged
 from tests.engine.tts.llmvox.small_pack import write_pack
 
 NOTHING = Results()

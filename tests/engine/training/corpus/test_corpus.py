@@ -3,13 +3,15 @@
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
 import random
-import shutil
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine.text.phonemes import Espeak
+from engine.training.corpus import grammar, prose
 from engine.training.corpus import stage as corpus
 from engine.training.corpus.matching import match
 from engine.training.corpus.recordings import Aligner
@@ -31,15 +33,9 @@ from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.synthesisers import Request, Sound, Take
 from engine.tts.base import Pcm
 from engine.tts.phones import own_ids
-from tests.engine.training.conftest import Whole
+from tests.engine.training.conftest import Whole, needs_flite
 
 TEXT = "Okay, I have set a timer for twenty minutes."
-needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
-
-
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    return Espeak()
 
 
 @pytest.fixture(scope="module")
@@ -75,19 +71,6 @@ def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> 
     )
     assert len(ours) == len(theirs)  # which schwa it was may differ
     assert np.median(np.abs(ours - theirs)) / take.sample_rate < 0.03
-
-
-@needs_flite
-def test_vowels_are_louder_than_pauses(take: Take, espeak: Espeak, tiny: Recipe) -> None:
-    speaker = cast(tiny)[-1]
-    made = finish(Plan(TEXT, TEXT, speaker, ()), (take,), espeak)
-    ends = [*made.starts[1:], made.end]
-    levels: dict[bool, list[float]] = {True: [], False: []}
-    for phone, start, end in zip(made.phones, made.starts, ends, strict=True):
-        vowel = sounds.of_ipa(phone)[0] in sounds.VOWELS
-        levels[vowel].append(float(np.sqrt(np.mean(made.pcm[start:end] ** 2))))
-    assert np.median(levels[True]) > 2 * np.median(levels[False])
-    assert float(np.abs(made.pcm[: made.starts[0] // 2]).max()) < 0.02
 
 
 @needs_flite
@@ -205,3 +188,28 @@ def test_a_finished_corpus_holds_what_its_report_says(whole: Whole) -> None:
             assert list(entry.starts) == sorted(entry.starts)
             assert entry.offset + entry.length <= len(pcm)
             assert entry.end + SAMPLE_RATE // 10 < entry.length
+
+
+def test_every_slot_of_every_template_is_filled() -> None:
+    draw = random.Random(1)
+    for _ in range(300):
+        for text in (
+            grammar.sentence(draw),
+            grammar.test_sentence(draw),
+            grammar.short_reply(draw),
+        ):
+            assert re.fullmatch(r"[A-Z][A-Za-z ,.!?'-]+[.!?]", text), text
+
+
+def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path: Path) -> None:
+    texts = {
+        "doc.txt": "The cat sat on the mat. It costs $5 to use foo().\n\nThis is fine, I think.",
+        "module.py": '"""Words are kept in a small list."""\nx = "This is no docstring at all."\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert prose.sentences([tmp_path / name for name in texts]) == [
+        "The cat sat on the mat.",
+        "This is fine, I think.",
+        "Words are kept in a small list.",
+    ]

@@ -18,9 +18,10 @@ from engine.training.run import Run
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from engine.tts.base import Pcm
+from tests.engine.training.conftest import needs_flite
 
 TEXT = "The train is at the station now."
-pytestmark = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+pytestmark = needs_flite
 
 
 @pytest.fixture(scope="module")

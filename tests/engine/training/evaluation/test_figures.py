@@ -15,7 +15,7 @@ from engine.training.evaluation.figures import (
     table,
 )
 from engine.training.evaluation.recognisers import Naturalness
-from tests.engine.training.judged import judged
+from tests.engine.training.conftest import judged
 
 
 def figure(name: str) -> Figure:

@@ -1,16 +1,16 @@
 """The judges: they hear a good synthesiser well, and count what they say they count."""
 
 import math
-import shutil
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from engine.assets.catalogue import find
-from engine.assets.packages import PackedFile
+from engine.errors import InvalidInput
+from engine.resources import resource
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import at_pauses
+from engine.training.evaluation.parts import judge_long
+from engine.training.evaluation.performance import at_pauses, say, syllables_of
 from engine.training.evaluation.recognisers import (
     Recogniser,
     WhisperJudge,
@@ -18,11 +18,14 @@ from engine.training.evaluation.recognisers import (
     word_error_rate,
     words_wrong,
 )
+from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices_of
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
-from tests.packaged import packaged
+from engine.tts.delays import LONGEST, SLACK_SECONDS
+from tests.engine.training.conftest import needs_flite
+from tests.fakes_tts import LostTts
+from tests.packaged import packaged_asset
 
-needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 SENTENCES = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
 
 
@@ -66,11 +69,6 @@ def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
 # ----------------------------------------------------------------------- Whisper
 
 
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    return Espeak()
-
-
 @pytest.mark.parametrize(
     ("meant", "heard", "wrong"),
     [
@@ -92,11 +90,7 @@ def test_words_are_compared_by_sound(espeak: Espeak, meant: str, heard: str, wro
 
 @pytest.fixture(scope="module")
 def whisper() -> WhisperJudge:
-    files = [
-        PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
-        for file in find("whisper-base").files
-    ]
-    return WhisperJudge(Path(packaged("whisper-base", *files)))
+    return WhisperJudge(packaged_asset("whisper-base"))
 
 
 @pytest.mark.slow
@@ -109,7 +103,7 @@ def test_it_writes_numbers_and_hears_what_flite_says(espeak: Espeak, whisper: Wh
         assert words_wrong(text, heard, espeak) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_flite
 def test_half_a_minute_is_heard_to_its_end(espeak: Espeak, whisper: WhisperJudge) -> None:
     text = " ".join(
@@ -122,3 +116,50 @@ def test_half_a_minute_is_heard_to_its_end(espeak: Espeak, whisper: WhisperJudge
     (take,) = said(text, stretch=1.2)
     assert len(take.pcm) > 25 * take.sample_rate
     assert words_wrong(text, whisper.hear(take.pcm, take.sample_rate), espeak) <= 4
+
+
+# ------------------------------------------------------------------ speaking for a measurement
+
+
+ALAN = LiveVoice(FORMANT, "Alan")
+TEXT = "The train to the old town is at the station now and leaves in ten minutes."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _given_back() -> Iterator[None]:
+    yield
+    loaded(FORMANT).close()
+    loaded.cache_clear()
+
+
+def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
+    (spoken,) = ALAN.speak([TEXT], (4.0,))
+    assert spoken.ended
+    assert len(spoken.onsets) == len(TEXT.split())
+    assert spoken.rate == pytest.approx(4.0, rel=0.2)
+    (changed,) = ALAN.speak([TEXT], (2.0, 6.0))
+    middle = changed.onsets[len(changed.onsets) // 2]
+    assert middle - changed.onsets[0] > 1.5 * (changed.onsets[-1] - middle)
+    assert changed.switched == pytest.approx(middle, abs=0.5)
+
+
+def test_a_session_that_lost_its_way_is_left() -> None:
+    model = LostTts()
+    spoken = say(model, model.voices()[0], TEXT, (2.0,))
+    assert not spoken.ended
+    longest = LONGEST * syllables_of(TEXT) / 2.0 + SLACK_SECONDS
+    assert len(spoken.pcm) / spoken.sample_rate == pytest.approx(longest, abs=0.2)
+
+
+def test_a_long_text_is_judged_minute_by_minute() -> None:
+    found = judge_long(ALAN, " ".join([TEXT] * 3), 4.0, minute=5.0)
+    assert len(found["minutes"]) == int(found["seconds"] // 5) == 2
+    assert found["ended"]
+
+
+def test_a_pack_and_a_synthesiser_speak_with_their_own_voices() -> None:
+    assert len(voices_of(str(resource("starter")))) == 6
+    assert voices_of("espeak", ("Clara",)) == (LiveVoice("espeak", "Clara"),)
+    for source, names in (("espeak", ("Clara", "Nobody")), ("nowhere", ())):
+        with pytest.raises(InvalidInput, match=source):
+            voices_of(source, names)

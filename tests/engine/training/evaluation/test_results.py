@@ -1,7 +1,6 @@
 """Results: the same judges for everyone, and nothing lost on the way through a file."""
 
 import json
-import shutil
 from itertools import accumulate
 from typing import Any
 
@@ -24,7 +23,7 @@ from engine.training.evaluation.voices import phonemizer_library
 from engine.training.teachers import synthesisers
 from engine.training.teachers.sounds import phoned
 from engine.training.teachers.synthesisers import Request, Take
-from tests.engine.training.judged import judged
+from tests.engine.training.conftest import judged, needs_flite
 
 TEXTS = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
 
@@ -53,7 +52,7 @@ def _onsets(text: str, take: Take) -> tuple[float, ...]:
     return tuple(found.starts[first] / take.sample_rate for first in firsts) if found else ()
 
 
-@pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
+@needs_flite
 def test_a_good_synthesiser_passes_and_one_that_skips_and_repeats_does_not() -> None:
     judges = Judges(TEXTS, whisper=False, sounds=True)
     fine: Any = Flite()

@@ -20,7 +20,6 @@ from engine.training.packing import pack_folder
 from engine.training.run import Run
 from engine.tts.llmvox import synthesiser
 from tests.engine.training.conftest import by_heart, last
-from tests.engine.tts import laws
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
 CPU = torch.device("cpu")
@@ -75,15 +74,6 @@ def whole(run_of: Callable[[str], Run]) -> Run:
 
 def tokeniser_of(run: Run) -> Tokeniser:
     return load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
-
-
-@pytest.mark.long
-def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = synthesiser.load(pack_folder(whole))
-    assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
-    assert model.info.rate_range is None
-    assert np.isfinite(laws.say(model, [("Good", "morning.")], seed=1).pcm).all()
-    assert "LLMVoX" in (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.long

@@ -21,7 +21,6 @@ from engine.training.voice.rate_table import enough
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import read_pack_config
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
-from tests.engine.tts import laws
 from tests.engine.tts.utterances import speak
 
 pytestmark = pytest.mark.long
@@ -37,18 +36,9 @@ def loaded(run: Run) -> SmlleSynthesiser:
     return synthesiser.load(pack_folder(run))
 
 
-def test_the_exported_pack_speaks(loaded: SmlleSynthesiser, run: Run) -> None:
-    assert [voice.name for voice in loaded.voices()] == ["Ada", "Bruno"]
-    pcm = laws.say(loaded, [("Good", "morning.")], seed=1).pcm
-    tail = 50 * loaded.info.sample_rate // 1000  # in which it dies away
-    assert (len(pcm) - tail) % 960 == 0
-    assert np.isfinite(pcm).all()
-    assert np.abs(pcm).max() > 0
-    folder = pack_folder(run)
-    assert read_pack_config(folder / "config.json").system == "smlle"
-    assert "transducer.safetensors" in (folder / "CARD.md").read_text(encoding="utf-8")
+def test_the_tokeniser_of_the_pack_is_the_one_that_was_trained(run: Run) -> None:
     kept = load_file(run.stage("semantic") / "semantic.safetensors")
-    shipped = load_semantic(folder / synthesiser.SEMANTIC_FILE).state_dict()
+    shipped = load_semantic(pack_folder(run) / synthesiser.SEMANTIC_FILE).state_dict()
     assert all(torch.equal(kept[key], shipped[key]) for key in kept)
 
 

@@ -7,12 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from engine.codec.mel import BANDS, Levels
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.packing import pack_folder
 from engine.training.run import Run
 from engine.training.speakstream.encode import (
     NOTHING,
@@ -24,10 +22,8 @@ from engine.training.speakstream.encode import (
     read_scale,
 )
 from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden
-from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from tests.engine.training.conftest import by_heart, last
-from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import SHAPE
 
 LEVELS = Levels(-6.0, 2.0)
@@ -112,22 +108,6 @@ def test_a_position_is_guided_to_the_phone_it_says() -> None:
 @pytest.fixture(scope="module")
 def whole(run_of: Callable[[str], Run]) -> Run:
     return run_of("speakstream")
-
-
-@pytest.mark.long
-def test_the_exported_pack_speaks(whole: Run) -> None:
-    model = synthesiser.load(pack_folder(whole))
-    assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
-    pcm = laws.say(model, [("Good", "morning.")], seed=1).pcm
-    assert np.isfinite(pcm).all()
-    assert np.abs(pcm).max() > 0
-    card = (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
-    assert "SpeakStream" in card
-    assert "Four steps of training" in card
-    trained = load_file(whole.stage("voice") / "voice.safetensors")
-    kept = model.parts.model.state_dict()
-    assert set(kept) == set(trained)
-    assert all(torch.allclose(kept[key], trained[key], atol=2e-3) for key in trained)
 
 
 @pytest.mark.long

@@ -41,11 +41,6 @@ def hum(_parts: Any, _given: Any, said: plan.Plan, first: int, last: int) -> Any
     return pcm[FRAME * (first + plan.EARLY) :][: FRAME * (last - first)]
 
 
-@pytest.fixture(scope="module")
-def espeak() -> Espeak:
-    return Espeak()
-
-
 @pytest.fixture
 def _fake(monkeypatch: pytest.MonkeyPatch, espeak: Espeak) -> None:
     speaker = plan.Speaker(np.zeros((1, 256), np.float32), british=False, own_rate=4.4)

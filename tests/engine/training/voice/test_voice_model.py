@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from engine.nn.cache import KvCache
+from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord
+from engine.training.codec.decoder import PAUSED, UNTOLD, said, told
 from engine.training.recipe import Recipe
 from engine.training.voice.model import (
-    depth_logits,
     fresh_model,
     model_config,
     phone_rows,
@@ -105,19 +105,6 @@ def spans_of_speech() -> list[Span]:
     return [*found, Span(start + 8, start + 8, ended=True), Span(start + 9, start + 9, ended=True)]
 
 
-@torch.no_grad()
-def test_acoustic_logits_are_those_of_a_session(
-    model: VoxtreamModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hidden = torch.randn(1, 64, generator=torch.Generator().manual_seed(5))
-    semantic, table = torch.tensor([[7]]), rotary_tables(model).depth
-    cache = KvCache(model.config.depth, 2, model.device, model.dtype)
-    monkeypatch.setattr(model, "generation", Generation(acoustic_guidance=1.0))
-    codes = model.acoustic_codes(hidden.expand(2, -1), semantic, table, cache)
-    logits = depth_logits(model, hidden, torch.cat((semantic, codes), dim=1))
-    assert torch.equal(logits[0, :, :32].argmax(-1), codes[0])
-
-
 def test_what_the_padding_holds_does_not_matter(model: VoxtreamModel) -> None:
     short, long = closed_lesson(), sequence([encoded(WALK, 4)], random.Random(1), 40, PROMPT)
     with torch.no_grad():
@@ -151,3 +138,35 @@ def test_only_what_the_model_hears_is_corrupted(tiny: Recipe, model: VoxtreamMod
     assert 0.05 < float(changed) < 0.25
     pads = batch.inputs == model.config.codes + 1
     assert (made.inputs[pads] == model.config.codes + 1).all()
+
+
+# ---------------------------------------------------------------------- what a decoder is told
+
+
+IDS = [own_ids()[phone] for phone in PHONES]
+
+
+def test_frames_say_the_phones_that_their_tokens_walk_to() -> None:
+    first, last = said(encoded(WALK, pause=2)).tolist()
+    assert first == [IDS[n] for n in (0, 0, 1, 3, 4, 5, 7)] + [SILENCE] * 2
+    assert last == [IDS[n] for n in (0, 0, 2, 3, 4, 6, 7)] + [SILENCE] * 2
+
+
+def test_of_some_frames_nothing_is_told_and_a_pause_may_hold_the_last_phone() -> None:
+    phones = said(encoded(WALK, pause=4))
+    speech, count = len(WALK), 4000
+    draw = random.Random(1)
+    variants = [told(phones, draw) for _ in range(count)]
+    silent = [each for each in variants if bool((each == NOTHING).all())]
+    begun = [each for each in variants if each[0, 0] == NOTHING and each[0, -1] != NOTHING]
+    held = [each for each in variants if each[0, -1] == IDS[-1]]
+    assert abs(len(silent) / count - UNTOLD) < 0.03
+    # Of those that begin without phones some end at once: as many as there are frames.
+    share = (1 - UNTOLD) * UNTOLD * (1 - 1 / phones.shape[1])
+    assert abs(len(begun) / count - share) < 0.03
+    assert abs(len(held) / count - (1 - UNTOLD) * PAUSED) < 0.03
+    for each in variants:
+        known = (each != NOTHING).all(dim=0)
+        assert torch.equal(
+            each[:, :speech][:, known[:speech]], phones[:, :speech][:, known[:speech]]
+        )

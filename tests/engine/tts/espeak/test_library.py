@@ -114,17 +114,17 @@ def test_after_the_last_release_or_the_owner_s_end_another_thread_may_own_it() -
     Espeak.claim().release()
 
 
-def test_a_missing_library_is_a_model_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_or_its_data_is_a_model_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(path: str) -> None:
         raise OSError("cannot open shared object file")
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     with pytest.raises(ModelError, match="cannot open shared object"):
         EspeakModel()
-    gc.collect()
-
-
-def test_missing_data_is_a_model_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect(1)
+    monkeypatch.undo()
     monkeypatch.setattr(library, "_data_folder", lambda: tmp_path)
     with pytest.raises(ModelError, match="data of the formant voice"):
         EspeakModel()

@@ -9,7 +9,7 @@ from engine.tts.base import Starved
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.utterance import PIECE_MS
-from tests.engine.tts.espeak.calibrate import TEXTS, measure
+from tests.benchmarks.formant_rates import TEXTS, measure
 from tests.engine.tts.utterances import drain, say, speak
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.text.phonemes import PhonedWord
@@ -64,17 +64,20 @@ def too_late(words: list[PhonedWord], rate: float, seed: int) -> float:
     return lateness(script, frames, 0, len(script.text) - 1, pace) + AROUND
 
 
+@settings(max_examples=40)
 @given(SENTENCES, st.floats(PAUSING_BELOW, 6.0), st.integers(0, 9))
 def test_a_sentence_lasts_as_its_rate_says(words: list[PhonedWord], rate: float, seed: int) -> None:
     assert abs(too_late(words, rate, seed)) <= 1
 
 
+@settings(max_examples=40)
 @given(SENTENCES, st.floats(1.5, PAUSING_BELOW), st.integers(0, 9))
 def test_it_does_so_with_pauses(words: list[PhonedWord], rate: float, seed: int) -> None:
     """With a last word like the first one, which is taken for it before it is known."""
     assert abs(too_late([*words, replace(words[0], mark="")], rate, seed)) <= 1.5
 
 
+@settings(max_examples=40)
 @given(SENTENCES, RATES, RATES, st.sampled_from([9.0, 21.0]))
 def test_edges_keep_at_every_rate(
     words: list[PhonedWord], one: float, other: float, lead: float
@@ -89,6 +92,7 @@ def test_edges_keep_at_every_rate(
         assert abs(frames[-1] - 11) <= 1
 
 
+@settings(max_examples=40)
 @given(SENTENCES, RATES)
 def test_pauses_are_between_words_of_slow_speech_only(words: list[PhonedWord], rate: float) -> None:
     pauses = pauses_after(words, [rate] * len(words), ())

@@ -37,9 +37,7 @@ def test_the_shares_of_a_blend_are_found_again(measures: resemblance.Numbers) ->
     wanted = np.array([0, 0.6, 0, 0, 0.3, 0, 0.1, 0])
     found = resemblance.shares(measures, wanted @ measures, WEIGHTS)
     assert found == pytest.approx(wanted, abs=0.02)
-
-
-def test_few_voices_take_part_and_none_with_a_negative_share(measures: resemblance.Numbers) -> None:
+    # few voices take part, and none with a negative share
     found = resemblance.shares(measures, measures.mean(0), WEIGHTS)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(1)
@@ -53,8 +51,6 @@ def test_the_pitch_of_a_harmonic_sound_is_found(pitch_hz: float) -> None:
     found = resemblance.log_pitch((0.1 * np.sum(waves, axis=0)).astype(np.float32))
     assert np.exp(np.median(found)) == pytest.approx(pitch_hz, rel=0.02)
 
-
-def test_noise_and_silence_have_no_pitch() -> None:
     noise = np.random.default_rng(3).normal(0, 0.1, 16_000).astype(np.float32)
     assert len(resemblance.log_pitch(noise)) < 10
     assert len(resemblance.log_pitch(np.zeros(16_000, np.float32))) == 0

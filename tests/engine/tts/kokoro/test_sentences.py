@@ -36,8 +36,8 @@ def length(words: Sequence[PhonedWord]) -> int:
     return sum(1 + sum(map(len, word.phones)) for word in words)
 
 
-@settings(max_examples=25)
-@given(st.lists(WORDS, min_size=40, max_size=200))
+@settings(max_examples=15)
+@given(st.lists(WORDS, min_size=40, max_size=150))
 def test_no_sentence_is_longer_than_the_longest_and_a_word(words: list[PhonedWord]) -> None:
     for sentence in closed(plans(words)):
         assert length(sentence[:-1]) <= LONGEST

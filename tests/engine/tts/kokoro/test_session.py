@@ -12,8 +12,8 @@ from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from tests.engine.tts import laws
-from tests.engine.tts.kokoro.small import small
-from tests.engine.tts.utterances import push
+from tests.engine.tts.kokoro.small import small, small_voice
+from tests.engine.tts.utterances import push, speak
 
 FEW = ("Of", "the", "many", "people,", "one", "was", "right:", "it", "is", "late.")
 
@@ -28,7 +28,7 @@ def said(words: Sequence[str], rate: float | None = None) -> laws.Utterance:
 # ------------------------------------------------------------------ replies of any kind
 
 
-@pytest.mark.parametrize("reply", ["Yes", "Yes.", "Why?", "a", "No, thanks", "Oh! Really?"])
+@pytest.mark.parametrize("reply", ["Yes", "Why?", "a", "Oh! Really, thanks"])
 def test_a_short_reply_is_said_and_fades_to_silence(reply: str) -> None:
     utterance = said(reply.split())
     seconds = len(utterance.pcm) / SAMPLE_RATE
@@ -48,7 +48,7 @@ def test_a_reply_without_a_last_mark_is_said_as_with_a_full_stop() -> None:
     "words",
     [
         ["—", "It", "...", "is", "late.", "—", "?"],
-        ["interesting"] * 60,  # nine hundred symbols: said in parts
+        ["interesting"] * 40,  # six hundred symbols: said in parts
     ],
 )
 def test_silent_words_and_very_many_have_their_places(words: list[str]) -> None:
@@ -67,14 +67,14 @@ def test_a_long_reply_takes_no_more_memory_than_a_short_one() -> None:
     gc.collect()
     gc.freeze()  # the millions of objects of other tests: going through them takes many seconds
     with laws.open_session(kokoro(), rate=7.0) as session:
-        for _ in range(12):
+        for _ in range(8):
             push(session, sentence, ended=False)
             position += sum(len(frame.pcm) for frame in laws.drain(session))
             gc.collect()
             counts.append(sum(type(each) is Plan for each in gc.get_objects()))
         end = session.rewind(0)
     gc.unfreeze()
-    assert max(counts[6:]) <= max(counts[:6])
+    assert max(counts[4:]) <= max(counts[:4])
     assert position - end < 6 * SAMPLE_RATE < position
 
 
@@ -94,6 +94,16 @@ def test_a_new_rate_is_heard_at_once_or_from_where_the_host_says() -> None:
             rest = np.concatenate([frame.pcm for frame in laws.drain(session)])
         assert np.array_equal(rest[: end - given], steady.pcm[given:end])
         assert len(rest) < shorter * (len(steady.pcm) - given)
+
+
+def test_a_british_voice_speaks_british_phones() -> None:
+    """The same style in two kinds of English: the words that differ sound otherwise."""
+    american, british = (
+        speak(kokoro().open(small_voice(language), seed=1), ["Go", "home."])
+        for language in ("en-us", "en-gb")
+    )
+    one, other = (laws.Utterance(tuple(frames)).pcm for frames in (american, british))
+    assert len(one) != len(other) or not np.array_equal(one, other)
 
 
 # ------------------------------------------------------------------ back
@@ -127,7 +137,7 @@ class Listener:
             self.onsets = [onset for onset in self.onsets if onset.sample < end]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_words_stay_in_order_however_often_it_is_taken_back(seed: int) -> None:
     """Words, steps, rates and rewinds in any order."""
     draw = random.Random(seed)

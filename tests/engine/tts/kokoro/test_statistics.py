@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from engine.tts.kokoro.statistics import Statistics, statistics
-from tests.engine.tts.kokoro.small import small_parts, small_style
-from tests.engine.tts.kokoro.words import OWN_RATE, TEXT, phoned
+from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
+from tests.engine.tts.kokoro.words import OWN_RATE, TEXT, learnt, phoned
 
 
-def learn(folder: Path, seed: int = 0, text: str = TEXT) -> Statistics:
+def learn(folder: Path, text: str = TEXT, seed: int = 0) -> Statistics:
     sentences = [phoned(text)] if text else []
     return statistics(small_parts(), small_style(seed), sentences, folder, british=False)
 
@@ -24,27 +24,28 @@ def assert_same(one: Statistics, other: Statistics) -> None:
         assert np.array_equal(values, other.given[name])
 
 
-def test_they_are_learnt_once_for_a_style_and_another_has_others(tmp_path: Path) -> None:
-    first = learn(tmp_path)
-    assert_same(learn(tmp_path, text=""), first)  # without a sentence nothing could be learnt
-    assert len(list(tmp_path.iterdir())) == 1
+def test_they_are_learnt_once_for_a_style_and_another_has_others() -> None:
+    first, folder = learnt(), scratch("text")
+    assert_same(learn(folder, text=""), first)  # without a sentence nothing could be learnt
+    assert len(list(folder.iterdir())) == 1
     assert first.own_rate == pytest.approx(OWN_RATE, abs=0.3)
-    second = learn(tmp_path, seed=1)
+    second = learn(folder, "At seven.", seed=1)
     assert any(not np.array_equal(first.given[name], second.given[name]) for name in first.given)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(folder.iterdir())) == 2
 
 
-def test_a_damaged_file_is_learnt_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    first = learn(tmp_path)
-    (file,) = tmp_path.iterdir()
-    content = file.read_bytes()
-    for size in (0, len(content) // 2):
-        file.write_bytes(content[:size])
-        with caplog.at_level(logging.WARNING):
-            assert_same(learn(tmp_path), first)
-        assert file.name in caplog.text
-        assert file.read_bytes() == content
-        caplog.clear()
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_damaged_file_is_learnt_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, share: float
+) -> None:
+    learnt()
+    kept = min(scratch("text").iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    file = tmp_path / kept.name
+    file.write_bytes(kept.read_bytes()[: int(share * kept.stat().st_size)])
+    with caplog.at_level(logging.WARNING):
+        assert_same(learn(tmp_path), learnt())
+    assert file.name in caplog.text
+    assert file.read_bytes() == kept.read_bytes()
 
 
 def test_a_folder_without_room_is_no_obstacle(
@@ -53,6 +54,6 @@ def test_a_folder_without_room_is_no_obstacle(
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     with caplog.at_level(logging.WARNING):
-        kept = learn(blocked / "learnt")
+        kept = learn(blocked / "learnt", "At seven.")
     assert kept.own_rate > 0
     assert "cannot be kept" in caplog.text

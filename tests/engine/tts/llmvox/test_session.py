@@ -6,15 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
 from engine.tts.base import Starved
 from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
 from tests.engine.nn.prenets import kept, passed
+from tests.engine.nn.stacks import at_once
 from tests.engine.text.phoned import phoned
-from tests.engine.tts.llmvox.small_model import GENERATION, STACK, small
+from tests.engine.tts.llmvox.small_model import GENERATION, small
 from tests.engine.tts.recorder import Recorder
 from tests.engine.tts.utterances import drain, push, say
 
@@ -91,16 +90,11 @@ def logits_of(
         vector = torch.zeros(ENTRY) if before is None else weights["codebook.weight"][before]
         halves = (weights["unit.weight"][number], passed(weights, "token", vector, mask))
         rows.append(torch.cat(halves) + weights["speaker.weight"] @ speaker)
-    count = len(rows)
-    cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
-    rotation = RotaryTable(STACK.head_width, torch.device("cpu")).slice(0, count)
-    seen = torch.ones(count, count, dtype=torch.bool).tril()
-    hidden = model.stack(torch.stack(rows)[None], rotation, cache, seen)[0, -1]
-    return weights["leave.weight"] @ hidden
+    return weights["leave.weight"] @ at_once(model.stack, torch.stack(rows)[None])[0, -1]
 
 
 @pytest.mark.parametrize("units", Units)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
     "generation", [GENERATION, replace(GENERATION, dropout=0.5, temperature=0.7)]
 )

@@ -7,24 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.nn.transformer import Stored, Transformer
 from engine.tts.base import Voice
 from engine.tts.smlle.config import MARKS
 from engine.tts.smlle.session import ModelParts
+from tests.engine.nn.stacks import at_once
 from tests.engine.text.phoned import phoned
-
-
-class Everything:
-    """Takes the place of a cache: all positions are given at once, so nothing is stored."""
-
-    def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
-        return Stored(keys, values)
-
-
-def whole(stack: Transformer, rows: Tensor, parts: ModelParts) -> Tensor:
-    length = rows.shape[1]
-    mask = torch.full((length, length), -torch.inf).triu(1)
-    return stack(rows, parts.text_rotation.slice(0, length), Everything(), mask)
 
 
 def units(parts: ModelParts, words: list[str]) -> tuple[Tensor, Tensor]:
@@ -47,7 +34,7 @@ def tokens(parts: ModelParts, words: list[str], seed: int) -> tuple[list[int], l
     going_on, length = 1.0, float(torch.rand(1, generator=dice))
     while place < phones.shape[1]:
         seen = slice(0, place + 1)
-        text = whole(net.encoder, net.phones(phones[:, seen]) + net.marks(marks[:, seen]), parts)
+        text = at_once(net.encoder, net.phones(phones[:, seen]) + net.marks(marks[:, seen]))
         history = torch.tensor([[net.shape.tokens, *said]])
         speech, _ = net.predictor(net.tokens(history))
         labels = torch.tanh(net.text(text[:, -1]) + net.speech(speech[:, -1]))
@@ -91,7 +78,7 @@ def log_mel(parts: ModelParts, voice: Voice, words: list[str], seed: int) -> Ten
             x = x.relu() * kept[number] if number < 2 else x
         length = x.shape[1]
         rows = net.tokens(heard[:, :length]) + net.phones(aligned[:, :length]) + speaker + x
-        hidden = whole(net.stack, rows, parts)[:, -1]
+        hidden = at_once(net.stack, rows)[:, -1]
         mean, log_variance = (hidden @ net.latents.weight.T).split(shape.values, dim=-1)
         latent = mean + log_variance.clamp(-8, 4).mul(0.5).exp() * noise
         y = latent

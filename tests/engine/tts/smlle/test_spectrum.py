@@ -1,10 +1,16 @@
 """The second network: its scale, and many steps at once."""
 
+from dataclasses import replace
+
+import pytest
 import torch
 
 from engine.nn.cache import KvCache
 from engine.tts.smlle.spectrum import Inputs, before
-from tests.engine.tts.smlle.small import SHAPE, small_parts
+from tests.engine.tts.recorder import Recorder
+from tests.engine.tts.smlle import slow
+from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts, small_voice, speaking
+from tests.engine.tts.utterances import say
 
 STEPS = 9
 
@@ -38,3 +44,17 @@ def test_restored_is_what_was_normalised() -> None:
     mel = torch.randn(5, SHAPE.bands)
     assert torch.allclose(net.restored(net.normalised(mel)), mel, atol=1e-6)
     assert net.normalised(torch.full((1, SHAPE.bands), -1.0)).eq(1.0).all()
+
+
+WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
+    kept, voice = Recorder(), small_voice(3)
+    unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
+    parts = replace(small_parts(unguarded), vocoder=kept)
+    say(speaking(parts, voice), [WORDS], seed=seed)
+    expected = slow.log_mel(parts, voice, WORDS, seed)
+    assert len(expected) > 15
+    assert torch.allclose(torch.cat(kept.pieces), expected, atol=1e-4)

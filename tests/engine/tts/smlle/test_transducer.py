@@ -1,14 +1,17 @@
 """Decisions: the limits that keep them moving, and what decides how long phones last."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
 
+from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts
 
+PARTS = cache(small_parts)
 UNITS = [Unit(SHAPE.begin), *(Unit(phone) for phone in (3, 14, 15, 9, 2, 6)), Unit(SHAPE.end)]
 
 
@@ -16,7 +19,7 @@ def decided(
     units: list[Unit], *, bias: float = 0.0, generation: Generation = GENERATION, seed: int = 1
 ) -> list[list[int]]:
     """Tokens of every unit."""
-    parts = small_parts(generation)
+    parts = PARTS()
     dice = torch.Generator().manual_seed(seed)
     decisions = Decisions(parts.transducer, parts.text_rotation, generation, dice)
     spoken = []
@@ -42,7 +45,7 @@ def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_ar
     lengths = {}
     for temperature in (1.0, 0.05):
         cool = replace(GENERATION, temperature=temperature)
-        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(40)]
+        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(30)]
         lengths[temperature] = sum(len(tokens) for each in said for tokens in each)
     assert lengths[0.05] == pytest.approx(lengths[1.0], rel=0.25)
 
@@ -54,3 +57,17 @@ def test_a_bias_on_the_blank_changes_how_long_phones_last(bias: float) -> None:
         return sum(len(tokens) for run in runs for tokens in run)
 
     assert (length(bias) < length(0.0)) == (bias > 0)
+
+
+B, E = 100, 101  # begin and end
+
+
+def test_a_step_is_known_as_soon_as_the_phone_it_hears_has_spoken() -> None:
+    aligned = Aligned(B, E, delete_bos=True)
+    for token, phone in enumerate((B, B)):
+        aligned.add(token, phone)
+        assert not aligned.has(0)
+    aligned.add(2, 7)
+    assert aligned.has(0)
+    assert not aligned.has(1)
+    assert aligned.phone(0) == 7

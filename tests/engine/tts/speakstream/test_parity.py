@@ -1,5 +1,5 @@
-"""A session against a slow loop that shares nothing with it: no cache, no queue, no pieces. All
-words are there at once, and the whole sequence is computed again for every position.
+"""A session against a slow loop that shares the stack alone with it: no cache, no queue, no pieces.
+All words are there at once, and the whole sequence is computed again for every position.
 """
 
 from collections.abc import Iterable
@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from engine.codec.mel import BANDS, LEVELS
-from engine.nn.transformer import rope_frequencies
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speakstream.model import SpeakStreamModel
 from tests.engine.nn.prenets import kept, passed
+from tests.engine.nn.stacks import at_once
 from tests.engine.text.phoned import phoned
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import GENERATION, SHAPE, small
@@ -24,38 +23,8 @@ WORD_MARK, SPEAKER, BEGIN, END = 120, 122, 123, 124
 
 
 def hidden_of(model: SpeakStreamModel, rows: list[Tensor]) -> Tensor:
-    """The last position's hidden vector, written out from Llama's papers."""
-    weights = dict(model.named_parameters())
-    config = SHAPE.stack
-    width = config.width // config.heads
-    x = torch.stack(rows)  # [T, D]
-    count = len(x)
-    angles = torch.arange(count)[:, None] * rope_frequencies(width)
-    turn = torch.polar(torch.ones_like(angles), angles)  # [T, width / 2]
-    hidden_above = torch.full((count, count), -torch.inf).triu(1)
-
-    def norm(x: Tensor, scale: Tensor) -> Tensor:
-        return x * (x.square().mean(-1, keepdim=True) + 1e-5).rsqrt() * scale
-
-    def turned(x: Tensor) -> Tensor:
-        return torch.view_as_real(torch.view_as_complex(x.view(count, -1, 2)) * turn).flatten(1)
-
-    for layer in range(config.layers):
-        part = {k: v for k, v in weights.items() if k.startswith(f"stack.layers.{layer}.")}
-        of = {key.split(".", 3)[3]: value for key, value in part.items()}
-        inner = norm(x, of["attention_norm.scale"]) @ of["attention.qkv.weight"].t()
-        parts = inner.split(width, dim=1)
-        queries, rest = parts[: config.heads], parts[config.heads :]
-        keys, values = rest[: config.kv_heads], rest[config.kv_heads :]
-        heads = []
-        for number, query in enumerate(queries):
-            group = number * config.kv_heads // config.heads
-            scores = turned(query) @ turned(keys[group]).t() / width**0.5 + hidden_above
-            heads.append(scores.softmax(-1) @ values[group])
-        x = x + torch.cat(heads, dim=1) @ of["attention.output.weight"].t()
-        gate, up = (norm(x, of["mlp_norm.scale"]) @ of["mlp.gate_up.weight"].t()).chunk(2, 1)
-        x = x + (functional.silu(gate) * up) @ of["mlp.down.weight"].t()
-    return norm(x, weights["stack.norm.scale"])[-1]
+    """The last position's hidden vector."""
+    return at_once(model.stack, torch.stack(rows)[None])[0, -1]
 
 
 def texts_of(words: Iterable[str]) -> list[list[int]]:

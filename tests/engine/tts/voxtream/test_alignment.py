@@ -15,23 +15,14 @@ def cursor(start: int = 0) -> AlignmentCursor:
     return AlignmentCursor(start, DURATION_TOKENS, GENERATION)
 
 
-def test_while_more_text_may_come_there_is_no_end() -> None:
+def test_the_last_phones_are_repeated_three_times_once_no_more_text_may_come() -> None:
     walk = cursor(9)
     assert not any(walk.advance(STAY_ONE, 10, closed=False).ended for _ in range(60))
-
-
-def test_the_last_phones_are_not_repeated_more_than_three_times() -> None:
+    assert walk.advance(STAY_ONE, 10, closed=True).ended  # visits from before count
     walk = cursor(9)
     spans = [walk.advance(STAY_ONE, 10, closed=True) for _ in range(4)]
     assert spans[:3] == [Span(9, 9)] * 3
     assert spans[3].ended
-
-
-def test_visits_from_before_the_end_was_known_count_at_the_end() -> None:
-    walk = cursor(9)
-    for _ in range(6):
-        walk.advance(STAY_ONE, 14, closed=False)
-    assert walk.advance(STAY_ONE, 10, closed=True).ended
 
 
 def test_inside_the_text_a_phone_is_left_after_twenty_six_visits() -> None:

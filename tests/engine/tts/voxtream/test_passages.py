@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from engine.tts.base import AudioFrame, Finished, Starved, Voice
+from engine.tts.base import Finished, Starved, Voice
 from engine.tts.voxtream.config import NEVER
-from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.utterances import drain, push, say
+from tests.engine.tts.utterances import assert_same, drain, push, say
 from tests.engine.tts.voxtream.small_model import small
 
 FIRST = ["Hello", "world,", "this", "is", "it."]
@@ -30,22 +29,10 @@ def test_the_first_passage_is_its_sentence_alone(short: VoxtreamSynthesiser) -> 
     assert not np.array_equal(one_piece[: len(long)], long[: len(one_piece)])
 
 
-def test_a_passage_ends_only_at_a_sentences_end(short: VoxtreamSynthesiser) -> None:
-    with short.open(short.voices()[0], seed=3) as session:
-        assert passages(session, TEXT) == [len(FIRST), len(FIRST) + len(SECOND)]
-    with short.open(short.voices()[0], seed=3) as session:
-        assert passages(session, [word.strip(".!)") + "," for word in TEXT]) == []
-
-
-def passages(session: VoxtreamSession, words: list[str]) -> list[int]:
-    """The words that begin a new passage."""
-    push(session, words)
-    begun, script = [], session._script
-    while isinstance(session.step(), AudioFrame):
-        if session._script is not script:
-            script = session._script
-            begun.append(script.places._first_word)
-    return begun
+def test_without_a_sentences_end_there_is_one_passage(short: VoxtreamSynthesiser) -> None:
+    commas = [word.strip(".!)") + "," for word in TEXT]
+    one_piece = say(small(passage_frames=NEVER), [commas], seed=3)
+    assert_same(say(short, [commas], seed=3), one_piece)
 
 
 def test_between_passages_it_waits_and_keeps_its_rate(

@@ -1,4 +1,6 @@
-"""Words are taken up as they come, as far as the network sees; when they came is of the trace."""
+"""Words are taken up as they come, as far as the network sees; when they came is of the trace. The
+laws that hold for such a session are held in test_laws.py.
+"""
 
 import random
 from collections.abc import Callable, Iterator
@@ -6,12 +8,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from engine.tts.base import AudioFrame, Starved, TtsModel
+from engine.tts.base import AudioFrame, Starved
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import VOXTREAM2_1
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts import laws
 from tests.engine.tts.utterances import push
 from tests.engine.tts.voxtream.small_model import SMALL, small
 
@@ -20,7 +21,6 @@ TEXT = (
     " and walk along quiet rivers, where nobody has ever been before us, until the moon comes up"
 )
 WORDS = tuple(TEXT.split())
-LAWS = [law for law in laws.LAWS if law not in laws.LAWS_WITHOUT_TIME]
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,9 @@ def give(session: VoxtreamSession, words: Iterator[str]) -> None:
         session.push_word(word)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_a_session_obeys(model: VoxtreamSynthesiser, law: Callable[[TtsModel], None]) -> None:
-    law(model)
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_same_words_at_the_same_steps_repeat(model: VoxtreamSynthesiser, seed: int) -> None:
-    one = said(model, at_random(seed))
-    assert said(model, at_random(seed)) == one
+def test_the_same_words_at_the_same_steps_repeat(model: VoxtreamSynthesiser) -> None:
+    one = said(model, at_random(1))
+    assert said(model, at_random(1)) == one
     assert [word for word, _ in one.onsets] == list(range(len(WORDS)))
 
 

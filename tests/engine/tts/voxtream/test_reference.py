@@ -35,7 +35,7 @@ def test_the_speaker_encoder_says_what_its_authors_code_says() -> None:
     assert found == pytest.approx(REDIMNET, abs=2e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_full_size_voice_says_what_its_authors_code_says() -> None:
     """Prefill and three frames of 462 million seeded weights in fp32, at its own pace and two
     rates.

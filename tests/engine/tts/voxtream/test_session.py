@@ -11,7 +11,7 @@ from engine.tts.base import AudioFrame, Pcm, Starved, Voice
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.utterances import drain, push, say, speak
-from tests.engine.tts.voxtream.small_model import SMALL, small
+from tests.engine.tts.voxtream.small_model import small
 
 WORDS = ["Hello", "world,", "this", "is", "the", "apple", "of", "my", "eye.", "Really?!"]
 
@@ -44,15 +44,6 @@ def test_slow_words_take_more_frames_and_leave_the_first_ones_as_they_are(
     assert len(slow) > len(plain)
     for one, other in zip(plain[: len(plain) // 4], slow, strict=False):
         assert np.array_equal(one.pcm, other.pcm)
-
-
-def test_text_longer_than_the_window_ends(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
-    words = WORDS * 5  # about 135 phones; the window holds 96 columns
-    with synthesiser.open(voice, seed=3) as session:
-        session.rate = 3.0
-        frames = speak(session, words)
-    assert len(frames) > 1.5 * SMALL.audio_window
-    assert sum(len(frame.onsets) for frame in frames) == len(words)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """What ours makes of the weights that the public code was given, step by step."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -36,17 +36,11 @@ class Said:
 @contextmanager
 def loaded(size: Size, profile: str = "full") -> Iterator[PublishedSynthesiser]:
     """Through the whole way: fetched pickles, their conversion, the loader."""
-    with tempfile.TemporaryDirectory() as folder:
-        before = os.environ.get("RUBATO_DATA")
-        os.environ["RUBATO_DATA"] = folder
-        try:
-            write_pickles(Path(folder), size)
-            settings = SpeechSettings(engine="llmvox-published", device="cpu", profile=profile)
-            yield load(settings, lambda text, fraction: None)
-        finally:
-            del os.environ["RUBATO_DATA"]
-            if before is not None:
-                os.environ["RUBATO_DATA"] = before
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUBATO_DATA", folder)
+        write_pickles(Path(folder), size)
+        settings = SpeechSettings(engine="llmvox-published", device="cpu", profile=profile)
+        yield load(settings, lambda text, fraction: None)
 
 
 @torch.inference_mode()

@@ -1,19 +1,19 @@
 """What the settings and the environment load, and what the person is told otherwise."""
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 
-from engine.audio.clips.clip import Clip
 from engine.errors import ModelError
-from engine.settings import SpeechSettings
+from engine.settings import Choice, SpeechSettings, schema
 from engine.tts.base import TtsModel
-from engine.tts.voxtream.config import FULL, INT4, INT8, Profile
+from engine.tts.voxtream.config import FULL, INT4, INT8, PROFILES, Profile
 from engine.tts.voxtream.files import loading
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.loading import _profile, load, target
-from engine.tts.voxtream.files.pick import Pick, keep
+from engine.tts.voxtream.files.pick import FILE, NAMES, Pick, find_pick, judge, keep
 from tests.engine.tts.voxtream.small_model import small
 
 
@@ -92,6 +92,48 @@ def test_to_measure_random_weights_stand_in_for_files(monkeypatch: pytest.Monkey
     assert asked == [INT8]
 
 
-def test_without_a_voice_the_formant_voice_is_the_prompt(speech: Clip) -> None:
-    made = small().encode_voice(speech.pcm, speech.sample_rate)
-    assert 2 < float(made.metadata["seconds"]) < 20
+# ------------------------------------------------------------------------------------ the pick
+
+
+def test_every_profile_can_be_picked_and_set() -> None:
+    rule = schema()["speech.profile"].rule
+    assert isinstance(rule, Choice)
+    assert set(NAMES) == set(PROFILES) == set(rule.words) - {"auto"}
+
+
+@pytest.mark.parametrize(
+    ("rtfs", "name", "reason"),
+    [
+        (
+            {"full": 5.0, "int8": 1.3, "int4": 0.74},
+            "int4",
+            "int4 keeps RTF at 0.74; int8 would need 1.30, full would need 5.00.",
+        ),
+        ({"int4": 0.3, "full": 0.79}, "full", "full keeps RTF at 0.79."),
+        ({"int8": 0.8, "int4": 0.7}, "int4", "int4 keeps RTF at 0.70; int8 would need 0.80."),
+    ],
+)
+def test_the_best_that_keeps_up_is_picked(rtfs: dict[str, float], name: str, reason: str) -> None:
+    assert judge("cpu", rtfs) == Pick(name, "cpu", reason)
+
+
+def test_when_none_keeps_up_the_built_in_voice_stays() -> None:
+    pick = judge("cpu", {"full": 5.0, "int4": 0.95})
+    assert pick.profile == ""
+    assert "int4, needs 0.95" in pick.reason
+    assert "built-in voice stays" in pick.reason
+
+
+def test_a_pick_is_found_again_on_its_device_only(tmp_path: Path) -> None:
+    folder = tmp_path / "not yet there"
+    assert find_pick(folder, "cpu") == ""
+    keep(Pick("int8", "cpu", "It is."), folder)
+    assert (find_pick(folder, "cpu"), find_pick(folder, "cuda")) == ("int8", "")
+    assert [file.name for file in folder.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("profile", ["int2", ["int4"]])
+def test_a_profile_that_is_none_counts_as_no_pick(tmp_path: Path, profile: object) -> None:
+    text = json.dumps({"profile": profile, "device": "cpu", "reason": ""})
+    (tmp_path / FILE).write_text(text)
+    assert find_pick(tmp_path, "cpu") == ""

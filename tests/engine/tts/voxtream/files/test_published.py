@@ -1,6 +1,7 @@
 """What a folder of published weights says of itself is followed, or refused by name."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from engine.errors import ModelError
 from engine.tts.phones import SPECIAL, SpecialPhones
+from engine.tts.speaker.recording import making
 from engine.tts.voxtream.config import VOXTREAM2_SHAPE
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
@@ -137,3 +139,20 @@ def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path: Path) -> N
     assert espeak_of(tmp_path, "ru").phones("да") != espeak_of(tmp_path, "en-us").phones("да")
     with pytest.raises(ModelError, match="of the language 'tlh'"):
         espeak_of(tmp_path, "tlh")
+
+
+# ------------------------------------------------------------------------------------ editions
+
+
+def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong() -> None:
+    assert OLD.generation.pull_scale == pytest.approx(1 / math.log(10))
+    assert NEW.generation.pull_scale == pytest.approx(1 / 0.9)
+    cooler = NEW.tempered(replace(NEW.generation, temperature=0.5))
+    assert cooler.generation.pull_scale == pytest.approx(2.0)
+    same = OLD.tempered(replace(OLD.generation, temperature=0.5))
+    assert same.generation.pull_scale == OLD.generation.pull_scale
+
+
+def test_voices_of_the_two_editions_are_made_differently() -> None:
+    assert (OLD.loudness, NEW.loudness) == (None, -23.0)
+    assert making(OLD.loudness) != making(NEW.loudness) == "3 at -23 LUFS"

@@ -47,6 +47,6 @@ def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
     weights = RandomWeights(SMALL, SEED)
     voice = model.voices()[0]
     tensors = {name: torch.as_tensor(array) for name, array in voice.tensors.items()}
-    wanted = speak(cache(weights.take), SMALL, tensors, phones_of(WORDS), seed)
+    wanted = speak(model.parts.model, cache(weights.take), tensors, phones_of(WORDS), seed)
     assert keeper.codes == wanted
     assert len(wanted) > len(WORDS)

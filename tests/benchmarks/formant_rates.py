@@ -1,6 +1,6 @@
 """Measure how far the formant voice is from the rates it is asked for:
 
-python -m tests.engine.tts.espeak.calibrate
+python -m tests.benchmarks.formant_rates
 
 Rates count the syllables of the whole utterance over its whole length, pauses included.
 """
