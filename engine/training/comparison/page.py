@@ -111,7 +111,7 @@ def write_page(folder: Path, columns: Columns, size: Evaluate, measured: str) ->
     voices = "\n".join(filter(None, (_by_voice(s.name, f) for s, f in columns.items())))
     text = f"""# The systems of the papers, side by side
 
-Measured {measured}, by `{COMMAND} --into resources`, in one run. A cell is measured again with
+Measured {measured}, by `{COMMAND} --into resources`, on one machine. A cell is measured again with
 `{COMMAND} --only "SYSTEM/PART" --again`, the column's name and the row's part.
 All say the same sentences, drawn from templates that no training draws from, word by word through
 an ordinary session, in one thread: {size.sentences} sentences by each of at most {MOST_VOICES} \
