@@ -33,8 +33,10 @@ _FILES = {"open", "io.open", "os.open", "socket.socket", "socket.create_connecti
 _FILES |= {f"subprocess.{name}" for name in ("run", "Popen", "call", "check_output", "check_call")}
 _FILES |= {"urllib.request.urlopen", "numpy.load", "numpy.save", "torch.load", "torch.save"}
 _FILE_METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "unlink", "mkdir"}
-# What opens the door to code that somebody else wrote; of calls ruff knows (pyproject.toml).
-_UNSAFE_KEYWORDS = ("trust_remote_code", "allow_pickle", "trust_repo")
+# What opens the door to code somebody else wrote, beside the calls ruff knows (pyproject.toml).
+_UNSAFE = {"compile", "__import__", "joblib.load"}
+_UNSAFE_KEYWORDS = {"trust_remote_code": True, "allow_pickle": True, "trust_repo": True}
+_UNSAFE_KEYWORDS |= {"weights_only": False}
 
 
 def threads(tree: ast.Module) -> Iterator[str]:
@@ -74,11 +76,15 @@ def files(tree: ast.Module) -> Iterator[str]:
 
 
 def unsafe(tree: ast.Module) -> Iterator[str]:
-    """Keywords that let data bring code along."""
+    """Whatever lets data bring code along."""
+    yield from _calls(tree, _UNSAFE)
     for call in _nodes(tree, ast.Call):
-        for keyword in call.keywords:
-            if keyword.arg in _UNSAFE_KEYWORDS and _is_constant(keyword.value, value=True):
-                yield f"{call.lineno}: {keyword.arg}=True"
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        for name, bad in _UNSAFE_KEYWORDS.items():
+            if name in given and _is_constant(given[name], value=bad):
+                yield f"{call.lineno}: {name}={bad}"
+        if _full_name(call.func, _imports(tree)) == "torch.load" and "weights_only" not in given:
+            yield f"{call.lineno}: torch.load without weights_only"
 
 
 def work_at_import(tree: ast.Module) -> Iterator[str]:

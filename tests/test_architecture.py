@@ -143,6 +143,9 @@ BAD: list[tuple[Rule, str]] = [
     (rules.files, "path.write_text('x')"),
     (rules.files, "from subprocess import run\nrun(['ls'])"),
     (rules.unsafe, "AutoModel.from_pretrained('x', trust_remote_code=True)"),
+    (rules.unsafe, "import torch\ntorch.load(file)"),
+    (rules.unsafe, "import torch\ntorch.load(file, weights_only=False)"),
+    (rules.unsafe, "compile(text, 'x', 'exec')"),
     (rules.unsafe, "import numpy as np\nnp.load('x', allow_pickle=True)"),
     (rules.work_at_import, "import os\nos.environ['X'] = '1'"),
     (rules.work_at_import, "import warnings\nif True:\n    warnings.filterwarnings('ignore')"),
@@ -155,6 +158,8 @@ BAD: list[tuple[Rule, str]] = [
 
 GOOD: list[tuple[Rule, str]] = [
     (rules.unsafe, "np.load('x', allow_pickle=False)"),
+    (rules.unsafe, "import torch\nmodel.eval()\ntorch.load(file, weights_only=True)"),
+    (rules.unsafe, "import re\nre.compile('x')"),
     (rules.threads, "import threading\nlock = threading.Lock()"),
     (rules.careless_threads, "import threading\nthreading.Thread(name='x', daemon=False)"),
     (rules.clocks, "def f(clock):\n    return clock.time()"),
