@@ -40,6 +40,9 @@ LEAD_MS: Final = 240  # as in the window: so late a new rate is heard, at most
 OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks for a rate
 RETRY_S: Final = 5  # the answer to those who find the queue full
 _LOOK_S: Final = 1.0  # how often those who wait look for a place that is not used
+_BEGINNING_S: Final = 0.1  # how long an utterance that begins may hold up the next one
+_BEGINNING_MS: Final = 160  # of its sound; then it can wait for the first step of another
+_GLANCE_S: Final = 0.005
 _AT_ONCE: Final = 32  # words; a voice looks some ten ahead
 _PIECE: Final = 200  # characters of a text without spaces that are read at once
 
@@ -94,6 +97,7 @@ class Service:
         self.sample_rate = 0  # Hz of the synthesiser; until start()
         self.speeches: dict[str, Speech] = {}
         self.waiting = 0  # for a place
+        self._beginning = asyncio.Lock()
         self._places = asyncio.Semaphore(self.limits.slots)
         self._thread = ModelThread(
             "voice of the server", lambda: load_synthesiser(settings.speech, factories)
@@ -164,6 +168,16 @@ class Service:
         finally:
             del self.speeches[speech.id]
             self._places.release()
+
+    @asynccontextmanager
+    async def beginning(self) -> AsyncIterator[None]:
+        """To be inside while an utterance is opened. First steps take longest: of two that begin at
+        once the first would run dry behind its first frame, so it has a second frame before.
+        """
+        async with self._beginning:
+            while any(speech.begins for speech in self.speeches.values()):
+                await self.clock.wait(_GLANCE_S)
+            yield
 
     async def _look(self) -> None:
         """Somebody waits: an utterance far behind its own sound, whose client neither reads nor
@@ -292,6 +306,12 @@ class Speech:
         """
         return self._now() - self._opened_at - self._samples / SAMPLE_RATE
 
+    @property
+    def begins(self) -> bool:
+        """It is open, and has hardly any sound yet."""
+        age_s = self._now() - self._opened_at  # below 0 until it is open
+        return 0 <= age_s < _BEGINNING_S and self.given_ms < _BEGINNING_MS
+
     def text_until(self, at_ms: int) -> str:
         """The text of the words that began before this moment of the sound."""
         return self.text[: max((word.end for word in self.words if word.at_ms < at_ms), default=0)]
@@ -306,8 +326,9 @@ class Speech:
         rate = self._service.sample_rate
         resampler = Resampler(rate, SAMPLE_RATE)
         async with self._service.place(self) as thread, aclosing(thread.each(self._steps)) as steps:
-            await anext(steps)  # it is open
-            self._opened_at = self._began_at = self._now()
+            async with self._service.beginning():
+                await anext(steps)  # it is open
+                self._opened_at = self._began_at = self._now()
             while await self._may_go_on(lead_ms):
                 match await anext(steps):
                     case AudioFrame() as frame if not self.stopped:

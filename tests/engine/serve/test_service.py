@@ -145,3 +145,32 @@ async def test_nothing_can_be_written_behind_the_end() -> None:
         speech.end()
         with pytest.raises(InvalidInput, match="ended"):
             speech.write("more")
+
+
+@pytest.mark.parametrize("reads", [True, False])
+async def test_of_two_that_begin_at_once_one_has_some_sound_before_the_other_does(
+    reads: bool,
+) -> None:
+    hand = HandClock()
+
+    async def wait(seconds: float) -> None:
+        await hand.wait(0 if reads else seconds)
+        await asyncio.sleep(0)
+
+    async with started(clock=Clock(now=lambda: hand.at, wait=wait)) as (service, _):
+        one, other = service.speech(), service.speech()
+        for speech in (one, other):
+            speech.write(TEXT)
+            speech.end()
+        sound, its = one.frames(), other.frames()
+        await anext(sound)
+        waiting = asyncio.ensure_future(anext(its))
+        while reads and one.given_ms < 160:
+            for _ in range(5):
+                await service.voices()  # what the voice was asked for before is done
+            assert not other.given_ms
+            await anext(sound)
+        await waiting
+        assert (hand.at == 0) is reads  # who reads nothing holds others up for a moment only
+        for frames in (sound, its):
+            await frames.aclose()
