@@ -4,22 +4,16 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from engine.codec.mel import MelSpectrum
-from engine.codec.small import load_small
 from engine.errors import ModelError
 from engine.nn import stored_weights
 from engine.nn.stored_weights import ROW_SCALE, full, halved, in_int8
 from engine.nn.weights_file import Unset, load_network, not_finite
-from engine.resources import resource
 from engine.translatable import Translatable
-from engine.tts import voices
 
 
 def tensors() -> dict[str, Tensor]:
@@ -100,28 +94,6 @@ def test_scales_that_are_wrong_are_refused(fault: str, tmp_path: Path) -> None:
 
     with pytest.raises(ModelError, match=fault):
         load_network(file, network, Translatable("The voice file"), "")
-
-
-def test_the_shipped_codec_speaks_the_same_in_int8(tmp_path: Path) -> None:
-    shipped = resource("starter", "codec.safetensors")
-    with safe_open(str(shipped), framework="pt") as handle:
-        about = handle.metadata()
-    save_file(in_int8(stored_weights.load(shipped)), tmp_path / "codec", about)
-    assert (tmp_path / "codec").stat().st_size < 0.6 * shipped.stat().st_size
-    voice = voices.saved_voices(resource("starter", "voices"))[0]
-    codes = torch.from_numpy(voices.load(voice.path).tensors["codes"][:, :12].astype(np.int64))
-    before, after = (spectrum(file, codes) for file in (shipped, tmp_path / "codec"))
-    apart = (after - before).abs().mean()  # 0.9 dB when it was written
-    assert apart < 0.15 * (before - before.mean(0)).abs().mean()
-
-
-def spectrum(file: Path, codes: Tensor) -> Tensor:
-    """The log mel spectrum [T, bands] of what the codec in a file makes of codes [K, T]."""
-    codec = load_small(file, torch.device("cpu"))
-    stream = codec.open()
-    pcm = [codec.decode_frame(stream, codes[None, :, n : n + 1]) for n in range(codes.shape[1])]
-    mel: Tensor = MelSpectrum()(torch.cat([each[0] for each in pcm], dim=1))
-    return mel[0]
 
 
 # ---------------------------------------------------------------------------- the weights file

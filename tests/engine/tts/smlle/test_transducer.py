@@ -45,18 +45,9 @@ def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_ar
     lengths = {}
     for temperature in (1.0, 0.05):
         cool = replace(GENERATION, temperature=temperature)
-        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(30)]
+        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(12)]
         lengths[temperature] = sum(len(tokens) for each in said for tokens in each)
     assert lengths[0.05] == pytest.approx(lengths[1.0], rel=0.25)
-
-
-@pytest.mark.parametrize("bias", [-1.5, 1.5])
-def test_a_bias_on_the_blank_changes_how_long_phones_last(bias: float) -> None:
-    def length(bias: float) -> int:
-        runs = (decided(UNITS * 4, bias=bias, seed=seed) for seed in range(3))
-        return sum(len(tokens) for run in runs for tokens in run)
-
-    assert (length(bias) < length(0.0)) == (bias > 0)
 
 
 B, E = 100, 101  # begin and end
