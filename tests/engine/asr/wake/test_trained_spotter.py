@@ -132,13 +132,13 @@ def score(head: Head, pcm: Pcm) -> float:
 
 
 def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatch) -> None:
-    little = {"STEPS": 120, "THROATS": (1.0,), "WORDS": (2, 4), "BESIDE": 8}
+    little = {"STEPS": 60, "THROATS": (1.0,), "WORDS": (2, 3), "BESIDE": 6}
     for name, value in {**little, "CALL_ROOMS": 1, "TALK_ROOMS": 1}.items():
         monkeypatch.setattr(training, name, value)
     shares: list[float] = []
     head = teach(PHRASE, [whistler(0.97), whistler(1.03)], FakeEmbedding(), shares.append)
     assert shares == sorted(set(shares))
-    assert len(shares) == 2 * (len(training.RATES) + 8)
+    assert len(shares) == 2 * (len(training.RATES) + 6)
     assert shares[-1] < 1
     stranger = whistler(1.0)
     calls = [score(head, stranger(PHRASE, rate)) for rate in (3.6, 4.4, 5.2)]

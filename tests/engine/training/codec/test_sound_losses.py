@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from engine.codec.mel import BANDS
 from engine.codec.vocoder import VocoderConfig, fresh_decoder
 from engine.errors import InvalidInput, ModelError
+from engine.nn.optimiser import AdamW
 from engine.nn.weights_file import shape_metadata
 from engine.training.codec.sound_losses import (
     SLOTS,
@@ -44,7 +45,7 @@ def noises(seed: int) -> Tensor:
 def test_a_critic_learns_to_tell_tones_from_noise() -> None:
     torch.manual_seed(1)
     critic = Critic(channels=8)
-    descent = torch.optim.AdamW(critic.parameters(), 3e-3)
+    descent = AdamW(critic.parameters(), 3e-3)
     for step in range(40):
         descent.zero_grad()
         critic_loss(critic(tones(300.0 + step)), critic(noises(step))).backward()
