@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from engine.asr.base import Recogniser
 from engine.audio.vad import Vad
 
 SENTENCE = "what time is it"
@@ -155,6 +156,14 @@ def say(tmp_path_factory: pytest.TempPathFactory) -> Say:
         return kept[text]
 
     return spoken
+
+
+def pushed(recogniser: Recogniser, pcm: np.ndarray, block: int = 1600):
+    """What was opened for an utterance, once it has heard all of it in blocks."""
+    recognition = recogniser.open()
+    for first in range(0, len(pcm), block):
+        recognition.push(pcm[first : first + block])
+    return recognition
 
 
 @pytest.fixture(scope="session")

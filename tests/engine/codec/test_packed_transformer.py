@@ -55,7 +55,7 @@ def test_pieces_of_any_length_give_what_the_plain_one_gives(packed, columns, len
     expected, found = plain()(columns), streamed(packed, columns, length)
     assert float((found - expected).norm() / expected.norm()) < ACTIVATION_LOSS
     at_once = streamed(packed, columns, COLUMNS)
-    torch.testing.assert_close(found, at_once, rtol=0, atol=1e-4)
+    assert torch.allclose(found, at_once, rtol=0, atol=1e-4)
 
 
 def test_a_stream_started_again_is_as_new(packed, columns) -> None:

@@ -96,11 +96,11 @@ def whisper() -> WhisperJudge:
 @pytest.mark.slow
 @needs_flite
 def test_it_writes_numbers_and_hears_what_flite_says(espeak: Espeak, whisper: WhisperJudge) -> None:
-    texts = ("It takes twenty three minutes and forty seconds.", "The garden is behind the house.")
-    for text, take in zip(texts, said(*texts), strict=True):
-        heard = whisper.hear(take.pcm, take.sample_rate)
-        assert not any(letter.isdigit() for letter in heard)
-        assert words_wrong(text, heard, espeak) == 0
+    text = "It takes twenty three minutes and forty seconds."
+    (take,) = said(text)
+    heard = whisper.hear(take.pcm, take.sample_rate)
+    assert not any(letter.isdigit() for letter in heard)
+    assert words_wrong(text, heard, espeak) == 0
 
 
 @pytest.mark.long

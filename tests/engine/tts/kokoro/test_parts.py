@@ -40,6 +40,13 @@ def folders(file: Path) -> list[Path]:
     return [each for each in file.parent.iterdir() if each.is_dir()]
 
 
+@pytest.fixture
+def _only_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was cut is not loaded, which takes a second."""
+    monkeypatch.setattr(parts, "Parts", lambda folder: folder)
+
+
+@pytest.mark.usefixtures("_only_cut")
 def test_it_is_cut_once_by_two_at_once_too_and_what_other_code_cut_is_removed(
     file: Path, cuts: list[Path]
 ) -> None:
@@ -67,6 +74,7 @@ def test_another_file_is_refused_by_name(file: Path, cuts: list[Path]) -> None:
     assert not folders(file)
 
 
+@pytest.mark.usefixtures("_only_cut")
 def test_a_broken_off_cut_is_made_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for error in (MemoryError(), KeyboardInterrupt(), KeyError("a tensor")):
 

@@ -10,9 +10,7 @@ from tests.engine.tts.utterances import assert_same, drain, push, say
 from tests.engine.tts.voxtream.small_model import small
 
 FIRST = ["Hello", "world,", "this", "is", "it."]
-SECOND = ["Now", "the", "other", "one", "(really", "so!)"]
-THIRD = ["And", "a", "last", "one."]
-TEXT = [*FIRST, *SECOND, *THIRD]
+TEXT = [*FIRST, "Now", "(really", "so!)", "A", "last", "one."]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ WORDS = ["Hello", "world,", "this", "is", "the", "apple", "of", "my", "eye.", "R
 
 
 def said(model: VoxtreamSynthesiser, rate: float | None) -> Pcm:
-    return say(model, [WORDS], seed=3, rate=rate).pcm
+    return say(model, [WORDS[:6]], seed=3, rate=rate).pcm
 
 
 def test_it_begins_with_three_phones(synthesiser: VoxtreamSynthesiser, voice: Voice) -> None:
@@ -35,8 +35,8 @@ def test_slow_words_take_more_frames_and_leave_the_first_ones_as_they_are(
     def frames(pace: float) -> list[AudioFrame]:
         with synthesiser.open(voice, seed=6) as session:
             session.rate = rate
-            for number, word in enumerate(WORDS * 4):
-                session.push_word(word, 1.0 if number < 2 * len(WORDS) else pace)
+            for number, word in enumerate(WORDS * 3):
+                session.push_word(word, 1.0 if number < len(WORDS) else pace)
             session.end_input()
             return drain(session)
 
