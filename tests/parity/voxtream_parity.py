@@ -109,7 +109,7 @@ class Hooked:
 
 def alignment(reference: Reference) -> float:
     """How many random walks to the end of a closed text differ in spans, ends or pushes."""
-    runtime, differing = reference.runtime, 0
+    runtime, context, differing = reference.runtime, context_of(reference), 0
     for seed in range(400):
         draw = random.Random(seed)
         known = 64 + draw.randrange(3, 40)
@@ -122,12 +122,7 @@ def alignment(reference: Reference) -> float:
             token = draw.choices(range(6), weights)[0]
             span = cursor.advance(token, known, closed=True)
             _, state = runtime.update_indices_and_tokens(
-                torch.tensor([[token]]),
-                torch.zeros(1, 16),
-                step,
-                known,
-                state,
-                context_of(reference),
+                torch.tensor([[token]]), torch.zeros(1, 16), step, known, state, context
             )
             theirs = (state.phone_emb_indices[0, 0].tolist(), state.eos_idx == step)
             if theirs != ([span.first, span.last], span.ended):

@@ -92,12 +92,3 @@ def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice()
     assert found.of_named == pytest.approx((0.6, 0.8))
     assert figure("likeness of a clone to its speaker").cell(Results(likeness=found)) != UNMEASURED
     assert likeness([own, named]) is None
-
-
-def test_all_voices_together_are_judged_by_whisper_with_an_interval() -> None:
-    heard = Results(sentences=(judged(), judged(voice="Bruno", wrong=1)), replies=(judged(),))
-    assert figure("words wrong, Whisper, all").cell(heard) == "25.0% / 25.0%"
-    assert figure("words wrong, Whisper, every voice").outcome(heard) == "miss"
-    assert "Bruno: words wrong by Whisper 50.0% \u00b1 0.0, bigram 0.0%" in details(heard)
-    assert "all voices: words wrong by Whisper" in details(heard)
-    assert "replies: words wrong by Whisper 0.0%" in details(heard)

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from safetensors.torch import load_file
 
-from engine.codec.semantic import load_semantic
 from engine.errors import ModelError
 from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
@@ -34,12 +31,6 @@ def run(run_of: Callable[[str], Run]) -> Run:
 @pytest.fixture(scope="module")
 def loaded(run: Run) -> SmlleSynthesiser:
     return synthesiser.load(pack_folder(run))
-
-
-def test_the_tokeniser_of_the_pack_is_the_one_that_was_trained(run: Run) -> None:
-    kept = load_file(run.stage("semantic") / "semantic.safetensors")
-    shipped = load_semantic(pack_folder(run) / synthesiser.SEMANTIC_FILE).state_dict()
-    assert all(torch.equal(kept[key], shipped[key]) for key in kept)
 
 
 def test_its_own_rate_is_how_fast_it_speaks(loaded: SmlleSynthesiser, run: Run) -> None:

@@ -13,10 +13,8 @@ from engine.training.codec import decoder
 from engine.training.codec import stage as codec
 from engine.training.packing import begun_with, pack_folder
 from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
-from engine.training.run import Run, read_json
-from engine.training.voice import encode, fine_tuning
-from engine.training.voice import stage as voice
-from engine.tts.phones import MARKS
+from engine.training.run import Run
+from engine.training.voice import fine_tuning
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
 from tests.engine.training.conftest import STAGES, TINY, Whole, finish
@@ -42,22 +40,6 @@ def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
     run = Run(further, folder)
     assert all(fine_tuning.has_taken(run, stage) for stage in ("codec", "speaker"))
     return run
-
-
-def test_a_voice_without_steps_is_the_packs_and_phones_keep_their_numbers(
-    further: Recipe, whole: Whole, tmp_path: Path
-) -> None:
-    still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
-    recipe = replace(further, voice=still)
-    run = begun(recipe, whole, tmp_path)
-    encode.encode_corpus(run)
-    there = read_json(pack_folder(whole.run) / pack.PHONES_FILE)
-    assert {**read_json(run.stage("encode") / "phones.json"), **MARKS} == there
-    voice.train_voice(run)
-    kept = load_file(run.stage("voice") / "voice.safetensors")
-    taken = fine_tuning.weights(recipe, kept)
-    assert set(kept) == set(taken)
-    assert all(torch.equal(value, taken[key]) for key, value in kept.items())
 
 
 def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
@@ -122,6 +104,7 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     kept = [
         pack.CODEC_FILE,
         pack.SPEAKER_FILE,
+        pack.PHONES_FILE,  # phones keep their numbers
         *(f"voices/{each.name}" for each in (there / "voices").iterdir()),
     ]
     assert all((here / name).read_bytes() == (there / name).read_bytes() for name in kept)

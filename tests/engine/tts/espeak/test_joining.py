@@ -1,4 +1,4 @@
-"""Pieces join without clicks, and slow down without changing pitch."""
+"""Pieces may be very short, and slow down without changing pitch; test_session.py hears joins."""
 
 import numpy as np
 import pytest
@@ -15,14 +15,6 @@ def tone(frequency: float, samples: int, phase: float = 0.0) -> Pcm:
 
 def largest_step(pcm: Pcm) -> float:
     return float(np.abs(np.diff(pcm)).max())
-
-
-@pytest.mark.parametrize("phase", [0.0, 1.0, 2.5, 4.0, 5.5])
-def test_pieces_of_any_phase_join_without_a_step(phase: float) -> None:
-    joiner = Joiner()
-    first = joiner.append(Span(tone(150, 4000), 0, 2000))
-    second = joiner.append(Span(tone(150, 4000, phase), 1000, 3000))
-    assert largest_step(np.concatenate([first, second])) < 1.05 * largest_step(tone(150, 4000))
 
 
 def test_very_short_pieces_and_pauses_do_no_harm() -> None:
@@ -50,10 +42,3 @@ def test_stretching_keeps_the_pitch_and_the_level(frequency: float) -> None:
     assert np.argmax(spectrum) * SAMPLE_RATE / len(body) == pytest.approx(frequency, abs=2)
     assert np.std(body) == pytest.approx(np.std(pcm), rel=0.05)
     assert largest_step(body) < 1.3 * largest_step(pcm)
-
-
-def test_stretched_pieces_join_without_a_step() -> None:
-    joiner = Joiner()
-    first = joiner.append(Span(tone(150, 6000), 0, 4000), 1.5)
-    second = joiner.append(Span(tone(150, 6000, 2.0), 1000, 4000), 1.4)
-    assert largest_step(np.concatenate([first, second])) < 1.3 * largest_step(tone(150, 4000))

@@ -87,8 +87,9 @@ def test_a_word_in_a_phrase_is_shorter_than_the_same_word_alone(model: EspeakMod
     assert along < 0.8 * alone
 
 
-def test_joins_do_not_click(model: EspeakModel) -> None:
-    utterance = say(model)
+@pytest.mark.parametrize("rate", [None, 1.5], ids=["own pace", "stretched"])
+def test_joins_do_not_click(model: EspeakModel, rate: float | None) -> None:
+    utterance = say(model, rate=rate)
     steepness = np.abs(np.diff(utterance.pcm, 2))
     joins = [onset.sample for onset in utterance.onsets[1:]]
     near = np.zeros(len(steepness), bool)

@@ -31,10 +31,3 @@ def test_every_phone_of_english_has_symbols_and_a_word_keeps_its_syllables(langu
 def test_diphthongs_and_affricates_are_one_symbol() -> None:
     assert symbols("ˈaɪ") + symbols("dʒ") + symbols("tʃ") == "ˈIʤʧ"
     assert symbols("oʊ") + symbols("əʊ", british=True) == "OQ"
-
-
-def test_what_has_no_symbol_is_left_out() -> None:
-    assert symbols("ħ") == ""
-    assert ids("") == [0, 0]
-    with pytest.raises(KeyError):
-        ids("ħ")
