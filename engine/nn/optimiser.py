@@ -18,7 +18,7 @@ class AdamW(torch.optim.AdamW):
         for method in vars(torch.optim.Optimizer).values():
             plain = inspect.unwrap(method) if callable(method) else method
             if plain is not method:
-                setattr(plain, "__dynamo_disable", plain)  # noqa: B010  no name of this class
+                setattr(plain, "__dynamo_disable", plain)
         super().__init__(*given, **named)
 
     def step(self) -> None:  # type: ignore[override]

@@ -34,7 +34,7 @@ def streamed(module: SEANetDecoder | PackedSeanet, x: Tensor, sizes: list[int]) 
 
 @pytest.mark.parametrize(("filters", "loss"), [(2, 1e-4), (8, 0.02)])
 @pytest.mark.parametrize("sizes", [[2, 2, 2], [1, 5], [6]])
-def test_it_sounds_as_moshis(filters: int, loss: float, sizes: list[int]) -> None:
+def test_it_sounds_as_moshis(filters, loss, sizes):
     plain = decoder(filters)
     assert packable(plain)
     expected = streamed(plain, columns(6), [6])
@@ -43,7 +43,7 @@ def test_it_sounds_as_moshis(filters: int, loss: float, sizes: list[int]) -> Non
     assert (found - expected).norm() / expected.norm() < loss
 
 
-def test_a_stream_begun_anew_has_forgotten_the_last_one() -> None:
+def test_a_stream_begun_anew_has_forgotten_the_last_one():
     packed = PackedSeanet(decoder(8), Precision.INT8)
     fresh = streamed(packed, columns(4), [2, 2])
     with torch.inference_mode(), packed.streaming(1):
@@ -52,6 +52,6 @@ def test_a_stream_begun_anew_has_forgotten_the_last_one() -> None:
         assert torch.equal(packed(columns(4)[..., :2]), fresh[..., : 2 * 960])
 
 
-def test_another_decoder_is_left_alone() -> None:
+def test_another_decoder_is_left_alone():
     odd = SEANetDecoder(dimension=8, n_filters=2, ratios=[2], causal=True, pad_mode="replicate")
     assert not packable(odd)

@@ -30,7 +30,7 @@ def wide_enough() -> dict[str, Any]:
 
 @pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (1, 3), (4, 1)])
 @pytest.mark.parametrize("length", [9, 4 * FEW + 20])
-def test_a_convolution_as_a_product(stride: int, dilation: int, length: int) -> None:
+def test_a_convolution_as_a_product(stride, dilation, length):
     torch.manual_seed(0)
     plain = nn.Conv1d(6, 5, 3, stride=stride, dilation=dilation)
     x = torch.randn(2, 6, length)
@@ -43,7 +43,7 @@ def test_a_convolution_as_a_product(stride: int, dilation: int, length: int) -> 
     ("precision", "kind", "loss"),
     [(Precision.FLOAT, StreamingTransformer, 1e-4), (Precision.INT8, PackedMimiTransformer, 0.03)],
 )
-def test_a_tuned_codec_sounds_the_same(precision: Precision, kind: type, loss: float) -> None:
+def test_a_tuned_codec_sounds_the_same(precision, kind, loss):
     codes = torch.randint(0, 2048, (2, 1, 4, 6), generator=torch.Generator().manual_seed(0))
     plain, tuned = (random_mimi(4, 0, **wide_enough()) for _ in range(2))
     tuned.tune(precision)

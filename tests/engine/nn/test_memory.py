@@ -26,5 +26,5 @@ print(gc.get_freeze_count())
 """
 
 
-def test_it_goes_through_what_was_loaded_neither_while_loading_nor_later() -> None:
+def test_it_goes_through_what_was_loaded_neither_while_loading_nor_later():
     assert prints(CODE).split() == ["True", "True", "0", "True", "True", "False", "True", "0"]

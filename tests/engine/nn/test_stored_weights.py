@@ -1,7 +1,7 @@
 """However weights are stored, the network that reads them computes the same."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -39,9 +39,7 @@ def written(file: Path, entries: Mapping[str, Tensor]) -> Path:
 
 
 @pytest.mark.parametrize(("store", "error"), [(full, 0), (halved, 1e-3), (in_int8, 4.1e-3)])
-def test_what_is_stored_is_read_in_full_precision(
-    store: Callable[[Mapping[str, Tensor]], dict[str, Tensor]], error: float, tmp_path: Path
-) -> None:
+def test_what_is_stored_is_read_in_full_precision(store, error, tmp_path):
     given = tensors()
     read = stored_weights.load(written(tmp_path / "file", store(given)))
     assert list(read) == sorted(given)
@@ -54,7 +52,7 @@ def test_what_is_stored_is_read_in_full_precision(
         assert (off <= error * size + 1e-7 * (error > 0)).all(), name
 
 
-def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path: Path) -> None:
+def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path):
     """In half or in full precision."""
     stored = in_int8(tensors())
     small = {name for name, each in stored.items() if each.dtype is torch.int8}
@@ -68,7 +66,7 @@ def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path: Path) -> No
     assert torch.equal(in_int8(tensors(), full)["norm"], tensors()["norm"])
 
 
-def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path: Path) -> None:
+def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path):
     once = stored_weights.load(written(tmp_path / "once", in_int8(tensors())))
     twice = stored_weights.load(written(tmp_path / "twice", in_int8(once)))
     for name, tensor in once.items():
@@ -86,7 +84,7 @@ def damaged() -> dict[str, Mapping[str, Tensor]]:
 
 
 @pytest.mark.parametrize("fault", damaged())
-def test_scales_that_are_wrong_are_refused(fault: str, tmp_path: Path) -> None:
+def test_scales_that_are_wrong_are_refused(fault, tmp_path):
     file = written(tmp_path / "voice.safetensors", damaged()[fault])
 
     def network(_: str) -> torch.nn.Module:
@@ -99,7 +97,7 @@ def test_scales_that_are_wrong_are_refused(fault: str, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------- the weights file
 
 
-def test_nothing_is_drawn_inside_and_again_outside() -> None:
+def test_nothing_is_drawn_inside_and_again_outside():
     state = torch.get_rng_state()
     with Unset():
         torch.nn.Linear(3, 5)
@@ -113,7 +111,7 @@ def test_nothing_is_drawn_inside_and_again_outside() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("place", [0, 500, 999])
-def test_one_element_is_enough(value: float, dtype: torch.dtype, place: int) -> None:
+def test_one_element_is_enough(value, dtype, place):
     weights = {"count": torch.tensor(7), "empty": torch.zeros(0), "lone": torch.tensor(1.5)}
     weights |= {name: torch.randn(1000, dtype=dtype) for name in ("whole", "broken")}
     assert not_finite(weights.items()) == ""

@@ -5,7 +5,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,7 +13,7 @@ from torch import nn
 
 from engine.training.ranks import agree, average, joined
 from engine.training.run import Run
-from tests.engine.training.conftest import TINY, Whole
+from tests.engine.training.conftest import TINY
 
 SCRIPT = """
 import torch
@@ -65,7 +64,7 @@ def together(*command: str) -> None:
             process.communicate()
 
 
-def test_alone_nothing_is_averaged() -> None:
+def test_alone_nothing_is_averaged():
     layer = nn.Linear(2, 1)
     average(list(layer.parameters()))
     assert layer.weight.grad is None
@@ -75,13 +74,13 @@ def test_alone_nothing_is_averaged() -> None:
 
 
 @pytest.mark.long
-def test_two_processes_hold_the_mean_of_their_gradients() -> None:
+def test_two_processes_hold_the_mean_of_their_gradients():
     together("-c", SCRIPT)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stage", ["codec", "voice"])
-def test_two_processes_train_a_stage_together(whole: Whole, tmp_path: Path, stage: str) -> None:
+def test_two_processes_train_a_stage_together(whole, tmp_path, stage):
     before = {"codec": ("corpus",), "voice": ("corpus", "codec", "speaker", "encode")}[stage]
     for name in before:
         shutil.copytree(whole.run.folder / name, tmp_path / name)

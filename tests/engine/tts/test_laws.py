@@ -126,11 +126,11 @@ def loaded() -> Iterator[dict[str, TtsModel]]:
 
 @pytest.mark.usefixtures("no_sleep")
 @pytest.mark.parametrize(("name", "law"), CASES)
-def test_a_session_obeys(loaded: dict[str, TtsModel], name: str, law: Law) -> None:
+def test_a_session_obeys(loaded, name, law) -> None:
     if name not in loaded:
         loaded[name] = MODELS[name][0]()
     law(loaded[name])
 
 
-def test_no_registered_synthesiser_escapes_the_laws() -> None:
+def test_no_registered_synthesiser_escapes_the_laws():
     assert set(registry.NAMES) <= set(MODELS) | THE_SAME_CODE

@@ -80,5 +80,5 @@ def texts() -> set[str]:
     return ended
 
 
-def test_the_grammar_says_every_halt_and_nod_and_nothing_else() -> None:
+def test_the_grammar_says_every_halt_and_nod_and_nothing_else():
     assert texts() == set(HALTS) | set(NODS)

@@ -3,7 +3,6 @@
 import shutil
 from functools import partial
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,12 +19,12 @@ from tests.engine.asr.conftest import SENTENCE, pushed
 
 
 @pytest.fixture(scope="module")
-def loaded(whisper_folder: Path) -> LoadedWhisper:
+def loaded(whisper_folder) -> LoadedWhisper:
     return load_model(str(whisper_folder), "en")
 
 
 @pytest.fixture(scope="module")
-def recogniser(loaded: LoadedWhisper) -> WhisperRecogniser:
+def recogniser(loaded) -> WhisperRecogniser:
     return WhisperRecogniser(loaded)
 
 

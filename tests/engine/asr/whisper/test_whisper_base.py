@@ -25,7 +25,7 @@ def folder() -> Path:
 
 
 @pytest.fixture(scope="module")
-def english(folder: Path) -> Iterator[Recogniser]:
+def english(folder) -> Iterator[Recogniser]:
     recogniser = load(RecogniserSettings("whisper", str(folder)), PHRASES)
     yield recogniser
     recogniser.close()
@@ -35,13 +35,13 @@ def plain(text: str) -> str:
     return text.lower().strip(" .?!,")
 
 
-def test_an_open_question_is_understood_word_for_word(english: Recogniser, say):
+def test_an_open_question_is_understood_word_for_word(english, say):
     transcript = pushed(english, say(QUESTION)).finish()
     assert (plain(transcript.text), transcript.recogniser) == (QUESTION, "whisper")
     assert transcript.confidence > 0.5
 
 
-def test_the_text_so_far_is_the_beginning_and_more_may_follow(english: Recogniser, say):
+def test_the_text_so_far_is_the_beginning_and_more_may_follow(english, say):
     recognition = pushed(english, say(QUESTION)[: 2 * SAMPLE_RATE])
     assert plain(recognition.partial()).startswith("how do bees")
     assert plain(recognition.peek()) != QUESTION
@@ -55,7 +55,7 @@ def test_the_text_so_far_is_the_beginning_and_more_may_follow(english: Recognise
     assert whole.endswith("what time is it")
 
 
-def test_a_halt_is_heard_at_the_first_look_and_noise_says_nothing(english: Recogniser, say):
+def test_a_halt_is_heard_at_the_first_look_and_noise_says_nothing(english, say):
     for text in ("stop", "wait"):
         overlapping = pushed(english, say(text)).overlapping()
         assert (overlapping.text, overlapping.recogniser) == (text, "sphinx")
@@ -66,7 +66,7 @@ def test_a_halt_is_heard_at_the_first_look_and_noise_says_nothing(english: Recog
         assert recognition.finish().text == ""
 
 
-def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):
+def test_half_a_minute_is_heard_to_the_end(english, say):
     sentences = (
         "the river rises in the hills and runs slowly to the sea",
         "in spring the meadows are under water for many weeks",
@@ -82,7 +82,7 @@ def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):
     assert text.endswith("way home")
 
 
-def test_the_language_is_told_where_it_was_left_to_the_model(folder: Path, say):
+def test_the_language_is_told_where_it_was_left_to_the_model(folder, say):
     recogniser = load(RecogniserSettings("whisper", str(folder), language="auto"), PHRASES)
     transcript = pushed(recogniser, say(QUESTION)).finish()
     recogniser.close()

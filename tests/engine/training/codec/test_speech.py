@@ -38,7 +38,7 @@ def side() -> tuple[Spoken, ...]:
 
 
 @pytest.fixture(scope="module")
-def windows(side: tuple[Spoken, ...]) -> Windows:
+def windows(side) -> Windows:
     return Windows(side, FRAMES, LEAD, torch.device("cpu"))
 
 
@@ -56,9 +56,7 @@ def places(side: tuple[Spoken, ...], speaker: int, pcm: torch.Tensor) -> list[in
     return [slot for slot in range(-(-len(whole.pcm) // SLOT)) if torch.equal(cut(slot), pcm)]
 
 
-def test_a_window_is_a_piece_of_its_speaker_s_utterance(
-    side: tuple[Spoken, ...], windows: Windows
-) -> None:
+def test_a_window_is_a_piece_of_its_speaker_s_utterance(side, windows):
     cut = windows.cut(random.Random(1), 40)
     assert set(cut.speakers.tolist()) == {0, 1, 2}
     for row, speaker in enumerate(cut.speakers.tolist()):
@@ -81,7 +79,7 @@ def buzz(hz: float, seconds: float) -> np.ndarray:
     return np.asarray(sum(np.sin(2 * np.pi * n * turns) / n for n in range(1, 20)) / 3)
 
 
-def test_a_pitch_is_found_and_drawn_through_silence() -> None:
+def test_a_pitch_is_found_and_drawn_through_silence():
     track = pitch_track(spoken(np.concatenate((buzz(120, 1), np.zeros(24_000), buzz(150, 1)))))
     assert len(track.log_hz) == 300
     assert float(track.log_hz[20:90].exp().mean()) == pytest.approx(120, rel=0.01)
@@ -91,7 +89,7 @@ def test_a_pitch_is_found_and_drawn_through_silence() -> None:
     assert float(track.weight[50]) == 1.0
 
 
-def test_a_window_is_one_column_ahead_and_goes_on_behind_the_end() -> None:
+def test_a_window_is_one_column_ahead_and_goes_on_behind_the_end():
     track = pitch_track(spoken(buzz(100, 0.8)))
     window = track.window(2, 20)
     assert len(window.log_hz) == len(window.weight) == 20 * COLUMNS

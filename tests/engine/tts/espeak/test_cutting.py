@@ -68,13 +68,11 @@ AH_BEE = [(0, "h"), (100, "a"), (500, "b"), (600, "i"), (800, ""), (990, "")]
         ("\ue000", [], [], [None]),
     ],
 )
-def test_every_word_has_its_place(
-    text: str, words: list[tuple[int, int]], phones: Marks, found: list[tuple[int, int] | None]
-) -> None:
+def test_every_word_has_its_place(text, words, phones, found):
     assert spans(speech(words, phones), text) == found
 
 
-def test_syllables_are_counted_from_the_start_of_the_piece() -> None:
+def test_syllables_are_counted_from_the_start_of_the_piece():
     piece = cut(speech([(0, 0), (3, 500)], AH_BEE), Context(("ah", "bee"), 1))
     assert piece.syllables == (300,)
 
@@ -87,7 +85,7 @@ def test_syllables_are_counted_from_the_start_of_the_piece() -> None:
         "in the end we had to be at the top",
     ],
 )
-def test_words_lose_and_repeat_nothing_of_real_speech(espeak: Espeak, text: str) -> None:
+def test_words_lose_and_repeat_nothing_of_real_speech(espeak, text):
     found = spans(espeak.speak(text, voice="alan", words_per_minute=175), text)
     starts, ends = zip(*(span for span in found if span), strict=True)
     assert starts == (0, *ends[:-1])
@@ -98,6 +96,6 @@ def test_words_lose_and_repeat_nothing_of_real_speech(espeak: Espeak, text: str)
     ("text", "syllables"),
     [("strength", 1), ("river", 2), ("button", 2), ("syllable", 3), ("electricity", 5)],
 )
-def test_syllables_of_real_words(espeak: Espeak, text: str, syllables: int) -> None:
+def test_syllables_of_real_words(espeak, text, syllables):
     piece = cut(espeak.speak(text, voice="alan", words_per_minute=175), Context((text,), 0))
     assert len(piece.syllables) == syllables

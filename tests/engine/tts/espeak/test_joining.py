@@ -17,7 +17,7 @@ def largest_step(pcm: Pcm) -> float:
     return float(np.abs(np.diff(pcm)).max())
 
 
-def test_very_short_pieces_and_pauses_do_no_harm() -> None:
+def test_very_short_pieces_and_pauses_do_no_harm():
     joiner = Joiner()
     pcm = tone(150, 300)
     lengths = [len(joiner.append(Span(pcm, 299, 300))), len(joiner.pause(1))]
@@ -26,7 +26,7 @@ def test_very_short_pieces_and_pauses_do_no_harm() -> None:
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.1, 1.37, 1.6, 2.0])
-def test_stretching_makes_it_longer_by_that_factor(factor: float) -> None:
+def test_stretching_makes_it_longer_by_that_factor(factor):
     pcm = tone(120, 9000)
     made = stretch(Span(pcm, 1000, 7000), factor)
     assert made.end == round(6000 * factor)
@@ -34,7 +34,7 @@ def test_stretching_makes_it_longer_by_that_factor(factor: float) -> None:
 
 
 @pytest.mark.parametrize("frequency", [70.0, 120.0, 233.0])
-def test_stretching_keeps_the_pitch_and_the_level(frequency: float) -> None:
+def test_stretching_keeps_the_pitch_and_the_level(frequency):
     pcm = tone(frequency, 12_000)
     slow = stretch(Span(pcm, 0, 11_000), 1.5)
     body = slow.pcm[: slow.end]

@@ -1,6 +1,6 @@
 """Kokoro with its real weights, out of its packages: the laws, and what a listener understands."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +44,7 @@ def data() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def model(data: Path) -> Iterator[TtsModel]:
+def model(data) -> Iterator[TtsModel]:
     loaded = registry.load(SpeechSettings(engine="kokoro"), lambda text, fraction: None)
     yield loaded
     loaded.close()
@@ -56,7 +56,7 @@ def judge() -> WhisperJudge:
 
 
 @pytest.mark.parametrize("law", [*laws.LAWS, *laws.LAWS_OF_SPEECH], ids=lambda law: law.__name__)
-def test_a_session_obeys(law: Callable[[TtsModel], None], model: TtsModel) -> None:
+def test_a_session_obeys(law, model):
     law(model)
 
 
@@ -67,9 +67,7 @@ def test_a_session_obeys(law: Callable[[TtsModel], None], model: TtsModel) -> No
     ("name", "rate", "most"),
     [("Heart", None, 0.06), ("Heart", 2.0, 0.08), ("Heart", 6.0, 0.08), ("Emma", None, 0.06)],
 )
-def test_it_is_understood(
-    model: TtsModel, judge: WhisperJudge, name: str, rate: float | None, most: float
-) -> None:
+def test_it_is_understood(model, judge, name, rate, most):
     """Share of words wrong in twenty sentences (Whisper base), word by word."""
     espeak = Espeak()
     voice = next(voice for voice in model.voices() if voice.name == name)
@@ -85,7 +83,7 @@ def test_it_is_understood(
 # ------------------------------------------------------------------ the decoder
 
 
-def test_it_sounds_like_the_published_graph(data: Path, tmp_path: Path) -> None:
+def test_it_sounds_like_the_published_graph(data, tmp_path):
     """Distance of the spectra in dB, where the published one is not silent. With the norms of the
     sentence itself, the decoder alone differs (1.9 dB when this was written); with the voice's,
     the sound is a little another one (5.6 dB). A frame later it is 10 dB.

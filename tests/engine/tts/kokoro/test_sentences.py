@@ -38,12 +38,12 @@ def length(words: Sequence[PhonedWord]) -> int:
 
 @settings(max_examples=15)
 @given(st.lists(WORDS, min_size=40, max_size=150))
-def test_no_sentence_is_longer_than_the_longest_and_a_word(words: list[PhonedWord]) -> None:
+def test_no_sentence_is_longer_than_the_longest_and_a_word(words):
     for sentence in closed(plans(words)):
         assert length(sentence[:-1]) <= LONGEST
 
 
-def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word() -> None:
+def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word():
     word = PhonedWord(tuple("kæts"))  # five symbols with the gap
     long = [word] * 200
     (first, *_) = closed(plans(long))
@@ -55,7 +55,7 @@ def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word() -> None:
     assert len(closed(plans(early))[0]) == len(first)
 
 
-def test_the_first_plan_knows_two_words_with_a_sound() -> None:
+def test_the_first_plan_knows_two_words_with_a_sound():
     word, silent = PhonedWord(tuple("kæt")), PhonedWord(())
     assert [len(known) for known, _ in plans([word] * 9)] == [2, 4, 7, 9]
     assert [len(known) for known, _ in plans([silent, word, silent, word, word])] == [4, 5]

@@ -24,7 +24,7 @@ def assert_same(one: Statistics, other: Statistics) -> None:
         assert np.array_equal(values, other.given[name])
 
 
-def test_they_are_learnt_once_for_a_style_and_another_has_others() -> None:
+def test_they_are_learnt_once_for_a_style_and_another_has_others():
     first, folder = learnt(), scratch("text")
     assert_same(learn(folder, text=""), first)  # without a sentence nothing could be learnt
     assert len(list(folder.iterdir())) == 1
@@ -34,9 +34,7 @@ def test_they_are_learnt_once_for_a_style_and_another_has_others() -> None:
     assert len(list(folder.iterdir())) == 2
 
 
-def test_a_damaged_file_is_learnt_again_and_a_folder_without_room_is_no_obstacle(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_file_is_learnt_again_and_a_folder_without_room_is_no_obstacle(tmp_path, caplog):
     learnt()
     kept = min(scratch("text").iterdir(), key=lambda file: file.stat().st_mtime_ns)
     file = tmp_path / kept.name

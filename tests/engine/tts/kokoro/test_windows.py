@@ -19,15 +19,13 @@ def plan() -> Plan:
 
 
 @pytest.fixture(scope="module")
-def whole(plan: Plan) -> np.ndarray:
+def whole(plan) -> np.ndarray:
     return render(small_parts(), learnt().given, plan, 0, len(plan.features))
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.floats(0, 1), max_size=6), st.integers(1, 5))
-def test_any_windows_join_to_the_same_samples(
-    plan: Plan, whole: np.ndarray, shares: list[float], width: int
-) -> None:
+def test_any_windows_join_to_the_same_samples(plan, whole, shares, width) -> None:
     """Some windows anywhere, and small ones at the start, where a session's first are."""
     total = len(plan.features)
     cuts = {0, width, 2 * width, total - width, total, *(int(share * total) for share in shares)}

@@ -11,7 +11,7 @@ from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts, small_v
 from tests.engine.tts.utterances import say
 
 
-def test_restored_is_what_was_normalised() -> None:
+def test_restored_is_what_was_normalised():
     net = small_parts().spectrum
     net.get_buffer("centre").fill_(-3.0)
     net.get_buffer("spread").fill_(2.0)
@@ -24,7 +24,7 @@ WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
 
 
 @pytest.mark.parametrize("seed", [1, 5])
-def test_the_session_makes_the_spectrum_of_the_slow_loop(seed: int) -> None:
+def test_the_session_makes_the_spectrum_of_the_slow_loop(seed):
     kept, voice = Recorder(), small_voice(3)
     unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
     parts = replace(small_parts(unguarded), vocoder=kept)

@@ -32,7 +32,7 @@ def decided(
     return spoken
 
 
-def test_a_phone_that_never_waits_is_left_and_one_that_only_waits_must_speak() -> None:
+def test_a_phone_that_never_waits_is_left_and_one_that_only_waits_must_speak():
     """The first unit after four silent ones, and then every fifth."""
     limited = replace(GENERATION, most_tokens=7)
     assert [len(tokens) for tokens in decided(UNITS, bias=-50, generation=limited)] == [7] * 8
@@ -40,7 +40,7 @@ def test_a_phone_that_never_waits_is_left_and_one_that_only_waits_must_speak() -
     assert [place for place, tokens in enumerate(spoken) if tokens] == [4, 9, 14]
 
 
-def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_are() -> None:
+def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_are():
     """Among labels of which most are tokens, a low one would prefer the single blank."""
     lengths = {}
     for temperature in (1.0, 0.05):
@@ -53,7 +53,7 @@ def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_ar
 B, E = 100, 101  # begin and end
 
 
-def test_a_step_is_known_as_soon_as_the_phone_it_hears_has_spoken() -> None:
+def test_a_step_is_known_as_soon_as_the_phone_it_hears_has_spoken():
     aligned = Aligned(B, E, delete_bos=True)
     for token, phone in enumerate((B, B)):
         aligned.add(token, phone)

@@ -38,7 +38,7 @@ def prefilled(model: VoxtreamModel, columns: Tensor) -> KvCache:
     return cache
 
 
-def test_every_step_equals_its_window_computed_at_once() -> None:
+def test_every_step_equals_its_window_computed_at_once():
     weights = model()
     columns = torch.randn(2, PROMPT + 150, 64, generator=torch.Generator().manual_seed(0))
     prompt = columns[:, :PROMPT]
@@ -96,14 +96,14 @@ def filled(frames: int, questions: int) -> tuple[TemporalMemory, Delayed]:
 
 
 @pytest.mark.parametrize("questions", [0, 3, 50])
-def test_what_is_computed_together_does_not_depend_on_how_long_it_takes(questions: int) -> None:
+def test_what_is_computed_together_does_not_depend_on_how_long_it_takes(questions):
     _, delayed = filled(3 * 80 + 120 + 1, questions)  # three turns of the window
     # Of 120 columns that survive a turn; the last one is computed by the frame that needs it.
     assert [size for size in delayed.batches if size > 1] == 3 * [BATCH, BATCH, BATCH, 18, 5]
     assert delayed.batches[-2:] == [1, 1]
 
 
-def test_a_batch_is_not_waited_for_before_the_window_is_nearly_full() -> None:
+def test_a_batch_is_not_waited_for_before_the_window_is_nearly_full():
     memory, delayed = filled(240 - max(LAST_BATCHES) - 1 - 40, 1_000_000)
     memory.settle()
     assert set(delayed.batches) == {1}

@@ -58,7 +58,7 @@ def said(model: VoxtreamSynthesiser, steps: Sequence[int]) -> Said:
     return Said(b"".join(frame.pcm.tobytes() for frame in frames), onsets, tuple(known))
 
 
-def test_the_same_words_at_the_same_steps_repeat(model: VoxtreamSynthesiser) -> None:
+def test_the_same_words_at_the_same_steps_repeat(model):
     draw = random.Random(1)
     as_a_model_writes = sorted(draw.randrange(24) for _ in WORDS)
     one = said(model, as_a_model_writes)
@@ -66,7 +66,7 @@ def test_the_same_words_at_the_same_steps_repeat(model: VoxtreamSynthesiser) -> 
     assert [word for word, _ in one.onsets] == list(range(len(WORDS)))
 
 
-def test_words_that_come_when_they_are_taken_up_sound_the_same(model: VoxtreamSynthesiser) -> None:
+def test_words_that_come_when_they_are_taken_up_sound_the_same(model):
     """What lies beyond the look-ahead is not known yet, whether it was pushed or not."""
     whole = said(model, [0] * len(WORDS))
     assert len(set(whole.known)) > 5
@@ -78,9 +78,7 @@ def test_words_that_come_when_they_are_taken_up_sound_the_same(model: VoxtreamSy
     assert (again.pcm, again.onsets) == (whole.pcm, whole.onsets)
 
 
-def test_what_was_pushed_is_known_as_far_as_the_masks_see(
-    model: VoxtreamSynthesiser, synthesiser: VoxtreamSynthesiser
-) -> None:
+def test_what_was_pushed_is_known_as_far_as_the_masks_see(model, synthesiser):
     """The last word taken may be long; without a look-ahead none is known before it is needed."""
     assert (model.info.reads_ahead, synthesiser.info.reads_ahead) == (True, False)
     for speaker, least in ((model, SMALL.look_ahead), (synthesiser, 0)):

@@ -1,6 +1,5 @@
 """What the codec is told of each frame: the phones that the frame says."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 
@@ -8,7 +7,6 @@ import pytest
 from torch import Tensor
 
 from engine.codec.mimi import NOTHING, Mimi, MimiStream
-from engine.tts.base import TtsModel
 from engine.tts.phones import EOS, SILENCE, own_table
 from tests.engine.text.phoned import phoned
 from tests.engine.tts.utterances import say
@@ -24,9 +22,7 @@ WORDS = ["Seven", "boats", "cross", "many", "floods"]
     [voxtream2.small, partial(voxtream2.small, graphs=True), voxtream.small],
     ids=["voxtream2", "voxtream2, graph", "voxtream"],
 )
-def test_the_codec_is_told_each_frame_s_phones(
-    make: Callable[[], TtsModel], chunks: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_codec_is_told_each_frame_s_phones(make, chunks, monkeypatch):
     """A frame in which a word begins is told that word's first phone; the phones are those of the
     text in order, of which some may be skipped and none is said twice.
     """

@@ -20,7 +20,7 @@ def plan() -> Plan:
 
 
 @pytest.fixture(scope="module")
-def expected(plan: Plan) -> np.ndarray:
+def expected(plan) -> np.ndarray:
     """Of the graph as it is."""
     file = scratch("whole") / "small.onnx"
     write_small(file)
@@ -33,7 +33,7 @@ def expected(plan: Plan) -> np.ndarray:
     return audio
 
 
-def test_the_sound_is_the_same_but_for_rounding(plan: Plan, expected: np.ndarray) -> None:
+def test_the_sound_is_the_same_but_for_rounding(plan, expected):
     """With the statistics of the sentence itself. Its norms and bytes are then those of the graph,
     whose phase drifts, because it adds it up in float32.
     """
@@ -44,7 +44,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan: Plan, expected: np.ndarray
     assert np.corrcoef(made, expected)[0, 1] > 0.98
 
 
-def test_other_features_make_another_sound(plan: Plan, expected: np.ndarray) -> None:
+def test_other_features_make_another_sound(plan, expected):
     """So the test above can fail, wherever the mistake is."""
     given = learnt().given
     for part in ("features", "curves", "turns"):

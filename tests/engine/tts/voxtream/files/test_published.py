@@ -47,7 +47,7 @@ def read(at: Path, *arguments: Any, **files: Any) -> Published:
 
 
 @pytest.mark.parametrize("edition", [NEW, OLD])
-def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path: Path, edition) -> None:
+def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path, edition):
     found = read_published(folder(tmp_path), edition)
     assert (found.edition, found.language) == (edition, "en-us")
     assert found.shape == VOXTREAM2_SHAPE
@@ -55,7 +55,7 @@ def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path: Path, 
     assert found.table.ids("b") == (0,)
 
 
-def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path: Path) -> None:
+def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path):
     generator = {
         "temperature": 0.8, "topk": 7, "top_p": 0.95, "cfg_gamma": 1.7, "cfg_ac_gamma": 2.5,
         "spk_proj_weight": 1.2, "min_look_ahead_phones": 4, "frame_repeat_counter": 30,
@@ -77,7 +77,7 @@ def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path: Path) 
     assert read(tmp_path, generator=generator).edition.loudness is None
 
 
-def test_a_table_of_rates_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_table_of_rates_is_taken_as_it_is(tmp_path):
     rates = {
         "5.5": {"duration_state": [1, 2, 3, 4, 5, 6], "weight": 9, "cfg_gamma": 2.0},
         "2": {"duration_state": [6, 5, 4, 3, 2, 1], "weight": 4, "cfg_gamma": 1.0},
@@ -87,7 +87,7 @@ def test_a_table_of_rates_is_taken_as_it_is(tmp_path: Path) -> None:
     assert found[5.5] == RateTarget((1, 2, 3, 4, 5, 6), 9.0, 2.0)
 
 
-def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path: Path) -> None:
+def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path):
     found = read(tmp_path, HEBREW, {"phone_vocab_size": 181, "language": "he"})
     marks = {".": 172, ",": 173, "?": 174, "!": 175}
     assert found.table.special == SpecialPhones(176, 177, 178, 179, 180, marks)
@@ -96,7 +96,7 @@ def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path: Path) -> No
     assert (found.shape.phone_vocabulary, found.language) == (181, "he")
 
 
-def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path: Path) -> None:
+def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path):
     named = {"sil_token": 176, "unk_token": 177, "bos_token": 178, "eos_token": 179}
     table = {phone: number for phone, number in HEBREW.items() if number < 176}
     config = {"phone_vocab_size": 181}
@@ -127,14 +127,12 @@ def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path: Path
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_file(
-    tmp_path: Path, name: str, entries: dict[str, Any], message: str
-) -> None:
+def test_what_makes_no_sense_is_refused_with_its_file(tmp_path, name, entries, message):
     with pytest.raises(ModelError, match=message):
         read(tmp_path, **{name: entries})
 
 
-def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path: Path) -> None:
+def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path):
     assert not espeak_of(tmp_path, "ru").english
     assert espeak_of(tmp_path, "ru").phones("да") != espeak_of(tmp_path, "en-us").phones("да")
     with pytest.raises(ModelError, match="of the language 'tlh'"):
@@ -144,7 +142,7 @@ def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path: Path) -> N
 # ------------------------------------------------------------------------------------ editions
 
 
-def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong() -> None:
+def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong():
     assert OLD.generation.pull_scale == pytest.approx(1 / math.log(10))
     assert NEW.generation.pull_scale == pytest.approx(1 / 0.9)
     cooler = NEW.tempered(replace(NEW.generation, temperature=0.5))
@@ -153,6 +151,6 @@ def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong() -> 
     assert same.generation.pull_scale == OLD.generation.pull_scale
 
 
-def test_voices_of_the_two_editions_are_made_differently() -> None:
+def test_voices_of_the_two_editions_are_made_differently():
     assert (OLD.loudness, NEW.loudness) == (None, -23.0)
     assert making(OLD.loudness) != making(NEW.loudness) == "3 at -23 LUFS"

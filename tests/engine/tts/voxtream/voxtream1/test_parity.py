@@ -45,7 +45,7 @@ def phones_of(words: tuple[str, ...]) -> list[list[int]]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 @torch.inference_mode()
-def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
+def test_a_session_says_what_the_slow_loop_says(seed):
     keeper: Any = CodeKeeper()
     model = small(mimi=keeper)
     say(model, [[word] for word in WORDS], seed=seed)
@@ -57,7 +57,7 @@ def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
     assert len(wanted) > len(WORDS)
 
 
-def test_a_phone_that_is_held_too_long_is_left() -> None:
+def test_a_phone_that_is_held_too_long_is_left():
     script: Any = SimpleNamespace(phone_count=9, closed=False)
     cursor = Cursor(2, Generation(held_frames=3))
     assert [cursor.advance(0, script).first for _ in range(6)] == [2, 2, 2, 3, 3, 3]
