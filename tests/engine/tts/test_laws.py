@@ -93,7 +93,7 @@ MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     "speakstream": (speakstream.small, WITH_A_RATE),
     "speakstream, one word": (windowed(1, 1), TWO),
     "speakstream, four words": (windowed(4, 1), TWO),
-    "speakstream, two at once": (windowed(4, 2), (*TWO, laws.same_seed_same_samples)),
+    "speakstream, two at once": (windowed(4, 2), TWO),
     "smlle": (smlle.small, WITH_A_RATE),
     "smlle, no mechanism": (switched(delete_bos=False), TWO),
     "smlle, no latents": (switched(latents=False), TWO),

@@ -23,14 +23,6 @@ from engine.tts.voxtream.files.checkpoint import (
 )
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET
 
-PUBLISHED = {
-    "phone_former": "phone_former", "temp_former": "temp_former", "dep_former": "dep_former_csm",
-    "phone_vocab_size": 125, "audio_vocab_size": 2050, "audio_pad_size": 0, "embedding_dim": 1024,
-    "spk_embedding_dim": 192, "num_codebooks": 16, "num_phone_states": 6,
-    "amortization_divisor": 16, "max_look_ahead": 5, "audio_window_size": 625,
-    "phone_window_size": 625,
-}  # fmt: skip
-
 
 def written(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> Path:
     tensors = dict(RandomWeights(SMALL, 0).items())
@@ -100,37 +92,6 @@ def test_a_missing_or_truncated_file_is_refused_by_name(tmp_path, size):
         file.write_bytes(content[:size])
     with pytest.raises(ModelError, match=r"model\.safetensors"):
         loaded(file)
-
-
-def config_file(folder: Path, **changes: Any) -> Path:
-    file = folder / "config.json"
-    values = {key: value for key, value in (PUBLISHED | changes).items() if value is not None}
-    file.write_text(json.dumps(values))
-    return file
-
-
-def test_the_published_configuration_gives_the_published_shape(tmp_path):
-    """Keys of training are ignored."""
-    assert read_config(config_file(tmp_path, learning_rate=0.1)) == VOXTREAM2_SHAPE
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"num_codebooks": None}, "lacks the key 'num_codebooks'"),
-        ({"num_codebooks": "16"}, "'num_codebooks' is '16', expected int"),
-        ({"num_codebooks": True}, "'num_codebooks' is True, expected int"),
-        ({"temp_former": "giant"}, "'temp_former' is giant, expected phone_former"),
-        ({"embedding_dim": 512}, "'embedding_dim' is 512, expected 1024"),
-        ({"num_codebooks": 0}, "'codebooks' is 0, expected 2 to 32"),
-        ({"max_look_ahead": 999_999}, "'max_look_ahead' is 999999, expected 1 to 25"),
-        ({"audio_vocab_size": -1}, "'audio_vocabulary' is -1"),
-        ({"audio_window_size": 10**9}, "'audio_window' is 1000000000"),
-    ],
-)
-def test_a_broken_configuration_names_its_key(tmp_path, changes, message):
-    with pytest.raises(ModelError, match=message):
-        read_config(config_file(tmp_path, **changes))
 
 
 NO_OBJECT = {

@@ -16,10 +16,17 @@ from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.files.published import Published, espeak_of, read_published
 from engine.tts.voxtream.rate import RateTarget
-from tests.parity.reference import config_of
 
 NEW, OLD = EDITIONS[VOXTREAM2_1], EDITIONS[VOXTREAM2]
 TABLE = {".": 117, ",": 118, "?": 119, "!": 121, "unk": 122, "sil": 120, "b": 0, "s": 1}
+# The published config.json.
+CONFIG = {
+    "phone_former": "phone_former", "temp_former": "temp_former", "dep_former": "dep_former_csm",
+    "phone_vocab_size": 125, "audio_vocab_size": 2050, "audio_pad_size": 0, "embedding_dim": 1024,
+    "spk_embedding_dim": 192, "num_codebooks": 16, "num_phone_states": 6,
+    "amortization_divisor": 16, "max_look_ahead": 5, "audio_window_size": 625,
+    "phone_window_size": 625,
+}  # fmt: skip
 # A fine-tune's: phones of another language, and special ids behind them.
 HEBREW = {
     **{f"h{number}": number for number in range(172)},
@@ -32,11 +39,8 @@ def folder(
     at: Path, table: dict[str, Any] = TABLE, config: dict[str, Any] | None = None, **files: Any
 ) -> Path:
     """A checkpoint's files without its weights; `files` by their names without ".json"."""
-    written = {
-        "config": config_of(VOXTREAM2_SHAPE) | (config or {}),
-        "phoneme_to_token": table,
-        **files,
-    }
+    entries = {key: value for key, value in (CONFIG | (config or {})).items() if value is not None}
+    written = {"config": entries, "phoneme_to_token": table, **files}
     for name, content in written.items():
         (at / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     return at
@@ -48,7 +52,7 @@ def read(at: Path, *arguments: Any, **files: Any) -> Published:
 
 @pytest.mark.parametrize("edition", [NEW, OLD])
 def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path, edition):
-    found = read_published(folder(tmp_path), edition)
+    found = read_published(folder(tmp_path, config={"learning_rate": 0.1}), edition)
     assert (found.edition, found.language) == (edition, "en-us")
     assert found.shape == VOXTREAM2_SHAPE
     assert found.table.special == SPECIAL
@@ -112,7 +116,15 @@ def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path):
         ("config", {"num_phone_states": 8}, "'num_phone_states' is 8, expected 6"),
         ("config", {"audio_vocab_size": 1026}, "'audio_vocab_size' is 1026, expected 2050"),
         ("config", {"spk_embedding_dim": 256}, "'spk_embedding_dim' is 256, expected 192"),
-        ("config", {"temp_former": "temp_former_2b"}, "'temp_former' is temp_former_2b"),
+        ("config", {"temp_former": "giant"}, "'temp_former' is giant, expected phone_former"),
+        ("config", {"num_codebooks": None}, "lacks the key 'num_codebooks'"),
+        ("config", {"num_codebooks": "16"}, "'num_codebooks' is '16', expected int"),
+        ("config", {"num_codebooks": True}, "'num_codebooks' is True, expected int"),
+        ("config", {"num_codebooks": 0}, "'codebooks' is 0, expected 2 to 32"),
+        ("config", {"embedding_dim": 512}, "'embedding_dim' is 512, expected 1024"),
+        ("config", {"max_look_ahead": 999_999}, "'max_look_ahead' is 999999, expected 1 to 25"),
+        ("config", {"audio_vocab_size": -1}, "'audio_vocab"),
+        ("config", {"audio_window_size": 10**9}, "'audio_window' is 1000000000"),
         ("generator", {"temperature": 0}, r"generator\.json: 'temperature' is 0"),
         ("generator", {"topk": 2.5}, r"generator\.json: 'topk' is 2\.5, expected int"),
         ("generator", {"spk_rate_window_sec": 1e300}, r"'rate_window_frames' is"),
