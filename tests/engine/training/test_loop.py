@@ -14,7 +14,6 @@ from engine.errors import Cancelled, ModelError
 from engine.nn.optimiser import AdamW
 from engine.nn.transformer import Heads
 from engine.training import loop
-from engine.training.checkpoints import Reached
 from engine.training.loop import (
     Learner,
     Losses,
@@ -23,7 +22,6 @@ from engine.training.loop import (
     learning_rate,
     of_like_length,
     optimiser_step,
-    share_of,
     train,
 )
 from engine.training.recipe import Schedule
@@ -85,21 +83,6 @@ def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often():
         seen += lengths
     assert np.histogram(seen, 4, (0, 80))[0] / len(seen) == pytest.approx(0.25, abs=0.04)
     assert of_like_length(["only"], len, draw, 3) == ["only"] * 3
-
-
-@pytest.mark.parametrize(
-    ("schedule", "reached", "share"),
-    [
-        (TIMED, Reached(100, 5.0), 0.25),
-        (TIMED, Reached(500, 5.0), 0.5),
-        (TIMED, Reached(1, 20.0), 1.0),
-        (Schedule(steps=0, batch=1, learning_rate=0.1), Reached(0), 1.0),
-    ],
-)
-def test_a_schedule_ends_with_its_steps_or_its_seconds_whichever_come_first(
-    schedule, reached, share
-):
-    assert share_of(schedule, reached) == share
 
 
 @pytest.mark.usefixtures("clock")

@@ -10,7 +10,6 @@ import torch
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.codec.speech import (
     AHEAD,
-    COLUMNS,
     SLOT,
     UNVOICED_WEIGHT,
     Spoken,
@@ -66,6 +65,7 @@ def test_a_window_is_a_piece_of_its_speaker_s_utterance(side, windows):
         track = pitch_track(side[speaker]).log_hz
         columns = 2 * slot + AHEAD + torch.arange(cut.track.log_hz.shape[1])
         assert torch.equal(cut.track.log_hz[row], track[columns.clamp(max=len(track) - 1)])
+        assert not cut.track.weight[row][columns >= len(track)].any()  # behind the end
 
 
 def spoken(pcm: np.ndarray, speaker: int = 0) -> Spoken:
@@ -87,12 +87,3 @@ def test_a_pitch_is_found_and_drawn_through_silence():
     assert 120 < float(track.log_hz[150].exp()) < 150
     assert float(track.weight[150]) == pytest.approx(UNVOICED_WEIGHT)
     assert float(track.weight[50]) == 1.0
-
-
-def test_a_window_is_one_column_ahead_and_goes_on_behind_the_end():
-    track = pitch_track(spoken(buzz(100, 0.8)))
-    window = track.window(2, 20)
-    assert len(window.log_hz) == len(window.weight) == 20 * COLUMNS
-    assert float(window.log_hz[0]) == float(track.log_hz[2 * COLUMNS + 1])
-    assert float(window.log_hz[-1]) == float(track.log_hz[-1])
-    assert float(window.weight[-1]) == 0.0

@@ -72,11 +72,6 @@ def test_every_word_has_its_place(text, words, phones, found):
     assert spans(speech(words, phones), text) == found
 
 
-def test_syllables_are_counted_from_the_start_of_the_piece():
-    piece = cut(speech([(0, 0), (3, 500)], AH_BEE), Context(("ah", "bee"), 1))
-    assert piece.syllables == (300,)
-
-
 @pytest.mark.parametrize(
     "text",
     [
