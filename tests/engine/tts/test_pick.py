@@ -10,7 +10,7 @@ from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import place
-from engine.tts.pick import FILE, LARGEST_RTF, choose, find_pick, judge, keep, resolve, why
+from engine.tts.pick import FILE, LARGEST_RTF, find_pick, judge, keep, resolve, why
 from engine.tts.voice_catalogue import of_settings
 from engine.tts.voxtream.files import pick as profiles
 from tests.engine.assets.fetched import fetched
@@ -46,6 +46,7 @@ def test_the_default_is_auto_and_needs_no_download():
     fetch_kokoro()  # used until it is measured
     assert resolve(AUTO).engine == "kokoro"
     assert "has not measured it" in why(AUTO)
+    assert of_settings(AUTO).own[0] == "Heart"  # and its voices are listed
 
 
 @pytest.mark.parametrize(
@@ -113,17 +114,3 @@ def test_an_unknown_name_lists_those_there_are():
     with pytest.raises(ModelError, match="gramophone") as failure:
         registry.load(SpeechSettings(engine="gramophone"), lambda text, fraction: None)
     assert "espeak" in failure.value.hint
-
-
-def test_loading_and_listing_voices_mean_the_same(monkeypatch):
-    asked: list[str] = []
-
-    def load(settings: SpeechSettings, progress: object) -> None:
-        asked.append(settings.engine)
-
-    monkeypatch.setitem(registry._LOADERS, "kokoro", load)
-    fetch_kokoro()
-    registry.load(AUTO, lambda text, fraction: None)
-    assert asked == [choose(AUTO).synthesiser] == ["kokoro"]
-    assert of_settings(AUTO).voice_model == "kokoro"
-    assert of_settings(AUTO).own[0] == "Heart"

@@ -59,13 +59,20 @@ def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path):
     assert names.issuperset(name for claim in CLAIMS for name in claim.systems)
 
 
-def test_a_system_without_a_rate_is_asked_for_none_and_one_without_a_pack_for_nothing(
+def test_what_is_not_there_is_asked_for_nothing_and_a_system_without_a_rate_for_none(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(packs, "SHIPPED", "no such folder")
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
-    llmvox = next(system for system in SYSTEMS if system.source == "llmvox")
-    assert not llmvox.present
+    by_name = {system.name: system for system in SYSTEMS}
+    (published,) = (system for system in SYSTEMS if "published" in system.name)
+    kokoro, llmvox = by_name["Kokoro"], by_name["LLMVoX"]
+    assert not any(system.present for system in (published, kokoro, llmvox))
+    text = write_page(tmp_path, {published: NOTHING}, SIZE, "").read_text(encoding="utf-8")
+    assert "| ends by itself | sentences | loads, not heard here |" in text
+    monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda: True)
+    assert kokoro.present
+    assert [voice.source for voice in kokoro.voices()] == ["kokoro"] * MOST_VOICES
     write_pack(packs.folder_of("llmvox"))
     tasks = [task.name for task in parts_of(llmvox, SIZE).tasks]
     assert tasks == [
@@ -91,22 +98,6 @@ def test_names_are_known(tmp_path, capsys):
         compare(tmp_path, only=("nobody",))
     assert main(["voice"]) == 1
     assert "Which recipe?" in capsys.readouterr().err
-
-
-def test_of_what_is_fetched_some_voices_speak_once_it_is_here(monkeypatch):
-    kokoro = next(system for system in SYSTEMS if system.name == "Kokoro")
-    for here in (False, True):
-        monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda here=here: here)
-        assert kokoro.present is here
-    assert [voice.source for voice in kokoro.voices()] == ["kokoro"] * MOST_VOICES
-
-
-def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(monkeypatch, tmp_path):
-    (published,) = (system for system in SYSTEMS if "published" in system.name)
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    assert not published.present
-    text = write_page(tmp_path, {published: NOTHING}, SIZE, "").read_text(encoding="utf-8")
-    assert "| ends by itself | sentences | loads, not heard here |" in text
 
 
 @pytest.mark.slow

@@ -1,21 +1,11 @@
 """A piece is found in the speech of its context, also where espeak joins words."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 from engine.tts.espeak.cutting import cut
-from engine.tts.espeak.library import Espeak, PhoneMark, Speech, WordMark
+from engine.tts.espeak.library import PhoneMark, Speech, WordMark
 from engine.tts.espeak.phrasing import Context
-
-
-@pytest.fixture
-def espeak() -> Iterator[Espeak]:
-    claimed = Espeak.claim()
-    yield claimed
-    claimed.release()
-
 
 Marks = list[tuple[int, str]]
 

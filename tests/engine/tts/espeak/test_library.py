@@ -4,7 +4,7 @@ import ctypes
 import gc
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,13 +14,6 @@ from engine.tts.base import AudioFrame, Voice
 from engine.tts.espeak import library, voices
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
 from engine.tts.espeak.model import EspeakModel
-
-
-@pytest.fixture
-def espeak() -> Iterator[Espeak]:
-    claimed = Espeak.claim()
-    yield claimed
-    claimed.release()
 
 
 def in_another_thread(work: Callable[[], object]) -> EngineError | None:

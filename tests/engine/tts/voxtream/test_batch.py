@@ -57,10 +57,8 @@ def voice_of(number: int) -> Voice:
 
 def alone(model: VoxtreamSynthesiser, speaker: Speaker) -> Pcm:
     with speaker.open(model.open) as session:
-        speaker.feed(session, 0)
-        if speaker.words_every:
-            for step in range(1, speaker.words_every * len(WORDS) + 1):
-                speaker.feed(session, step)
+        for step in range(speaker.words_every * len(WORDS) + 1):
+            speaker.feed(session, step)
         return np.concatenate([frame.pcm for frame in drain(session)])
 
 
