@@ -26,7 +26,7 @@ from engine.training.loop import (
 )
 from engine.training.recipe import Schedule
 from engine.training.run import Run
-from engine.training.stacks import Watch, around, mass, places
+from engine.training.stacks import Watch, around, places
 
 CPU = torch.device("cpu")
 TIMED = Schedule(steps=1000, batch=1, learning_rate=0.1, seconds=20.0)
@@ -157,18 +157,10 @@ def test_a_word_gives_its_positions_the_places_of_its_units_in_turn():
     assert places(7, 5, [0], 2) == [7, 7]
 
 
-def test_a_position_is_to_look_at_its_place_and_beside_it_as_far_as_that_is_read():
-    found = [row.nonzero().flatten().tolist() for row in around(GUIDE)[0]]
-    assert found == [[], [0, 1], [0, 1], [1, 2, 3], [3, 4], [3, 4, 5]]
-
-
-def test_the_mass_is_the_share_of_attention_that_lies_there():
-    even = mass(torch.zeros(1, 6, 4), torch.zeros(1, 6, 4), around(GUIDE))
-    assert torch.allclose(even, torch.tensor([1, 2 / 3, 3 / 4, 2 / 5, 3 / 6]))
-
-
 def test_a_head_that_looks_where_it_is_to_has_the_least_loss():
     where = around(GUIDE)
+    found = [row.nonzero().flatten().tolist() for row in where[0]]  # beside it, as far as read
+    assert found == [[], [0, 1], [0, 1], [1, 2, 3], [3, 4], [3, 4, 5]]
     keys, queries = torch.zeros(1, 1, 6, 8), torch.zeros(1, 2, 6, 8)
     keys[0, 0, :, :6] = torch.eye(6)
     queries[0, 1, :, :6] = 30 * where[0].float()

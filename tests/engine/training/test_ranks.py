@@ -9,9 +9,7 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file
-from torch import nn
 
-from engine.training.ranks import agree, average, joined
 from engine.training.run import Run
 from tests.engine.training.conftest import TINY
 
@@ -62,15 +60,6 @@ def together(*command: str) -> None:
         for process in processes:
             process.kill()
             process.communicate()
-
-
-def test_alone_nothing_is_averaged():
-    layer = nn.Linear(2, 1)
-    average(list(layer.parameters()))
-    assert layer.weight.grad is None
-    assert agree({"a": 1.0}, torch.device("cpu")) == {"a": 1.0}
-    with joined("cpu") as device:
-        assert device == torch.device("cpu")
 
 
 @pytest.mark.long
