@@ -3,15 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
-import onnxruntime
 import pytest
 
-from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.windows import render
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style, write_small
-from tests.engine.tts.kokoro.words import TEXT, frames_apart, learnt, phoned, planned, wish
+from tests.engine.tts.kokoro.words import (
+    TEXT,
+    frames_apart,
+    learnt,
+    of_graph,
+    phoned,
+    planned,
+    wish,
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +30,7 @@ def expected(plan) -> np.ndarray:
     """Of the graph as it is."""
     file = scratch("whole") / "small.onnx"
     write_small(file)
-    part = Published(file).part(("style", FEATURES, PITCH, ENERGY), ("audio",))
-    session = onnxruntime.InferenceSession(
-        part.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    given = {FEATURES: plan.features.T[None], PITCH: plan.pitch[None], ENERGY: plan.energy[None]}
-    audio: np.ndarray = session.run(None, {"style": small_style(), **given})[0]
-    return audio
+    return of_graph(file, "audio", small_style(), plan)
 
 
 def test_the_sound_is_the_same_but_for_rounding(plan, expected):
