@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.tts import registry, voices
+from engine.tts import registry
 from engine.tts.base import TtsModel
 from engine.tts.pack_files import config_json
 from engine.tts.voice_lookup import adopt, choose, voice_names
@@ -86,20 +86,6 @@ def test_a_recording_becomes_a_voice_that_speaks_after_a_new_start(recorded) -> 
     assert np.array_equal(voice.tensors["codes"], made.tensors["codes"])
     with model.open(voice, seed=1) as session:
         assert speak(session, ["Good", "morning."])
-
-
-@pytest.mark.usefixtures("data")
-def test_another_pack_makes_the_voice_again_from_its_recording(recorded) -> None:
-    first = loaded()
-    made = adopt(first, recorded, "Captain")
-    write_pack(place.own_folder(), seed=2)
-    second = loaded()
-    assert second.info.name == first.info.name
-    assert second.info.voice_model != first.info.voice_model
-    voice = choose(second, "Captain")
-    assert voice.model == second.info.voice_model
-    assert not np.array_equal(voice.tensors["speaker"], made.tensors["speaker"])
-    assert len(voices.saved_voices(voices.folder())) == 2
 
 
 def test_weights_or_the_decoder_alone_may_change_and_voices_stay(data):
