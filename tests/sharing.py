@@ -15,7 +15,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 # Folders whose files share what takes many seconds to make.
-_TOGETHER = ("tests/engine/training/", "tests/engine/asr/")
+_TOGETHER = ("tests/engine/training/", "tests/engine/asr/", "tests/engine/tts/kokoro/")
 _NEEDS_CARD = re.compile(r"\bmark\.(device|own_process)\b")
 _SLOW = re.compile(r"\bmark\.slow\b")
 

@@ -22,6 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.errors import Cancelled, ModelError
+from engine.nn.optimiser import AdamW
 from engine.training import checkpoints, ranks
 from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, write_json
@@ -163,7 +164,7 @@ def optimiser(
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
     fused = all(parameter.is_cuda for parameter in parameters)
-    adam = torch.optim.AdamW(groups, schedule.learning_rate, betas=betas, fused=fused)
+    adam = AdamW(groups, schedule.learning_rate, betas=betas, fused=fused)
     for group in adam.param_groups:
         group["scale"] = scale
     return adam

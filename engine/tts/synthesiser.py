@@ -6,7 +6,7 @@ Invariant: a voice of another model is never prepared.
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from engine.errors import InvalidInput
@@ -14,48 +14,6 @@ from engine.tts.base import TtsInfo, TtsSession, Voice
 
 MOST_VOICES: Final = 4  # whose snapshots stay in memory; one of VoXtream2 has tens of megabytes
 _Prepared = TypeVar("_Prepared")
-
-
-class PreparedVoices(Generic[_Prepared]):
-    """The voices that spoke last, each with what `prepare` made of it."""
-
-    def __init__(self, prepare: Callable[[Voice], _Prepared]) -> None:
-        self._prepare = prepare
-        self._recent: OrderedDict[int, tuple[Voice, _Prepared]] = OrderedDict()
-
-    def of(self, voice: Voice) -> _Prepared:
-        """The voice, prepared; from memory when it spoke lately."""
-        if id(voice) not in self._recent:
-            # The voice stays beside it, so that no other voice can get its id.
-            self._recent[id(voice)] = (voice, self._prepare(voice))
-            while len(self._recent) > MOST_VOICES:
-                self._recent.popitem(last=False)
-        self._recent.move_to_end(id(voice))
-        return self._recent[id(voice)][1]
-
-    def clear(self) -> None:
-        """Forget them all."""
-        self._recent.clear()
-
-
-def check_made_for(voice: Voice, info: TtsInfo) -> None:
-    """InvalidInput for a voice of another model."""
-    if voice.model != info.voice_model:
-        raise InvalidInput(
-            "The voice '{name}' was made for '{model}'.",
-            hint="Choose a voice of this synthesiser, or add the recording again.",
-            name=voice.name,
-            model=voice.model,
-        )
-
-
-def rehearse(session: TtsSession, words: Iterable[str]) -> None:
-    """Compute a frame that nobody hears, because a library's first call takes longer."""
-    with session:
-        for word in words:
-            session.push_word(word)
-        session.end_input()
-        session.step()
 
 
 class Synthesiser(ABC, Generic[_Prepared]):
@@ -71,7 +29,8 @@ class Synthesiser(ABC, Generic[_Prepared]):
         """`prepare`: what a session needs of a voice; InvalidInput for one that does not fit."""
         self.info = info
         self._voices = own_voices
-        self._prepared = PreparedVoices(prepare)
+        self._prepare = prepare
+        self._recent: OrderedDict[int, tuple[Voice, _Prepared]] = OrderedDict()  # spoke last
 
     def voices(self) -> tuple[Voice, ...]:
         return self._voices
@@ -80,13 +39,32 @@ class Synthesiser(ABC, Generic[_Prepared]):
     def open(self, voice: Voice, *, seed: int) -> TtsSession: ...
 
     def warm(self, voice: Voice) -> None:
-        rehearse(self.open(voice, seed=0), self.rehearsed)
+        """Compute a frame that nobody hears, because a library's first call takes longer."""
+        with self.open(voice, seed=0) as session:
+            for word in self.rehearsed:
+                session.push_word(word)
+            session.end_input()
+            session.step()
 
     def close(self) -> None:
         """Forget the prepared voices."""
-        self._prepared.clear()
+        self._recent.clear()
 
     def _of(self, voice: Voice) -> _Prepared:
-        """The voice, prepared; InvalidInput for one of another model."""
-        check_made_for(voice, self.info)
-        return self._prepared.of(voice)
+        """The voice, prepared; from memory when it spoke lately. InvalidInput for one of another
+        model.
+        """
+        if voice.model != self.info.voice_model:
+            raise InvalidInput(
+                "The voice '{name}' was made for '{model}'.",
+                hint="Choose a voice of this synthesiser, or add the recording again.",
+                name=voice.name,
+                model=voice.model,
+            )
+        if id(voice) not in self._recent:
+            # The voice stays beside it, so that no other voice can get its id.
+            self._recent[id(voice)] = (voice, self._prepare(voice))
+            while len(self._recent) > MOST_VOICES:
+                self._recent.popitem(last=False)
+        self._recent.move_to_end(id(voice))
+        return self._recent[id(voice)][1]

@@ -8,7 +8,6 @@ more than 1e-5 of the largest, or a sample of the louder prompt by more than 1e-
 tests/engine/tts/voxtream/test_free_running.py compares ours with what is kept every time.
 """
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -42,7 +41,7 @@ from tests.parity.free_running import (
     speaker,
     words,
 )
-from tests.parity.reference import Reference, SoundingWeights
+from tests.parity.reference import Reference, SoundingWeights, context_of
 
 TOLERANCE = 1e-5
 SIZES: dict[str, ModelConfig] = {"small": small_model.SMALL, "full": VOXTREAM2_SHAPE}
@@ -63,11 +62,9 @@ class Theirs:
         prompt = torch.tensor([BOS, *[UNKNOWN] * (columns.shape[2] - 1)])
         self._prompt = prompt.expand(2, -1)
         self._context = SimpleNamespace(
-            config=reference.config,
-            batch_size=2,
+            **vars(context_of(reference)),
             device="cpu",
             extract_phone_embeddings=reference.model.extract_phoneme_embeddings,
-            phoneme_index_map=reference.config.phoneme_index_map,
             phone_to_token=None,
             phonemizer=None,
         )
@@ -214,18 +211,14 @@ def _louder() -> np.ndarray:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="free-running parity of VoXtream2.1")
-    parser.add_argument("reference", type=Path)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("sizes", nargs="+", choices=SIZES)
-    options = parser.parse_args()
-    kept = json.loads(options.file.read_text()) if options.file.exists() else {}
+    reference, file, *sizes = sys.argv[1:]
+    kept = json.loads(Path(file).read_text()) if Path(file).exists() else {}
     differing: list[str] = []
     with torch.inference_mode():
-        for size in options.sizes:
-            kept[size], off = compared(options.reference, size)
+        for size in sizes:
+            kept[size], off = compared(Path(reference), size)
             differing += off
-            options.file.write_text(json.dumps(kept), encoding="utf-8")
+            Path(file).write_text(json.dumps(kept), encoding="utf-8")
     return 1 if differing else 0
 
 

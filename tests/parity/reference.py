@@ -49,15 +49,11 @@ class Reference:
         edition: Edition = EDITIONS[VOXTREAM2],
     ) -> None:
         package = imported(path)
-        self.runtime, self.helpers, self.sampling = (
-            package.runtime,
-            package.helpers,
-            package.sampling,
-        )
-        self.edition = edition
+        self.runtime, self.helpers = package.runtime, package.helpers
         self.config, self.rates = settings(package, path, shape, edition)
         for name, stack in zip(STACKS, (shape.phone, shape.temporal, shape.depth), strict=True):
-            self.sampling.MODEL_POOL[name] = self.sampling.get_llama3_2(**_arguments(stack))
+            made = package.sampling.get_llama3_2(**_arguments(stack))
+            package.sampling.MODEL_POOL[name] = made
         models = package.models
         self.model = models.Model(models.ModelConfig(**config_of(shape))).eval()
         own = self.model.state_dict()
@@ -67,6 +63,12 @@ class Reference:
             raise SystemExit(f"the reference has keys of its own: {list(own)[:3]}")
         with torch.device("cpu"):
             self.model.setup_caches(2, torch.float32)
+
+
+def context_of(reference: Reference) -> types.SimpleNamespace:
+    """What its alignment reads."""
+    indices = reference.config.phoneme_index_map
+    return types.SimpleNamespace(config=reference.config, phoneme_index_map=indices, batch_size=2)
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,8 @@ def _fitted(heard: _Heard) -> Head:
     """A network fitted to what was heard."""
     import torch
 
+    from engine.nn.optimiser import AdamW
+
     vectors = np.concatenate(heard.vectors)
     mean, spread = vectors.mean(0), vectors.std(0)
     scaled = torch.from_numpy((vectors - mean) / spread)
@@ -164,7 +166,7 @@ def _fitted(heard: _Heard) -> Head:
             torch.nn.Dropout(0.2),
             torch.nn.Linear(UNITS, 1),
         )
-        optimiser = torch.optim.AdamW(network.parameters(), lr=1e-3, weight_decay=1e-2)
+        optimiser = AdamW(network.parameters(), lr=1e-3, weight_decay=1e-2)
         pick = partial(torch.randint, size=(TALK // 2,))
         hard = other
         for step in range(STEPS):

@@ -17,16 +17,23 @@ import torch
 
 from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import RateMeter
 from engine.tts.smlle.aligned import Aligned
-from engine.tts.smlle.config import STEP_MS, STEP_SAMPLES, STEPS_PER_FRAME, Generation
-from engine.tts.smlle.script import Script
+from engine.tts.smlle.config import (
+    MARKS,
+    STEP_MS,
+    STEP_SAMPLES,
+    STEPS_PER_FRAME,
+    Generation,
+    Shape,
+)
 from engine.tts.smlle.spectrum import Columns, Prompt, Spectrum
-from engine.tts.smlle.transducer import Decisions, Transducer
+from engine.tts.smlle.transducer import Decisions, Transducer, Unit
 from engine.tts.system.session import FadingUtterance
+from engine.tts.system.word_places import WordPlaces
 
 LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
 _OTHER_DICE: Final = 1 << 32  # latents and dropout must not depend on how many decisions were drawn
@@ -44,6 +51,36 @@ class ModelParts:
     espeak: Espeak
     text_rotation: RotaryTable
     spectrum_rotation: RotaryTable
+
+
+class Script:
+    """What a passage has to say: units, `begin` first and, once closed, `end` last. They depend on
+    the words added so far, not on how they were grouped.
+    """
+
+    def __init__(self, shape: Shape, table: PhoneTable, first_word: int) -> None:
+        """`first_word`: how many words of the utterance came before."""
+        self._shape = shape
+        self._table = table
+        self.units = [Unit(shape.begin)]
+        self.places = WordPlaces(first_word)
+        self.closed = False
+
+    def add(self, word: PhonedWord) -> None:
+        """The next word. A mark is read together with the phone before it, never alone."""
+        units = [Unit(number) for number in self.places.add(word, len(self.units), self._table)]
+        if word.mark and units:
+            units[-1] = Unit(units[-1].phone, MARKS[word.mark])
+        self.units += units
+
+    def close(self) -> None:
+        """The passage's text is over."""
+        self.closed = True
+        self.units.append(Unit(self._shape.end))
+
+    def is_end(self, place: int) -> bool:
+        """Whether no unit can follow this one."""
+        return self.closed and place == len(self.units) - 1
 
 
 class _Passage:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from engine.asr.base import Recogniser
 from engine.audio.vad import Vad
 
 SENTENCE = "what time is it"
@@ -28,13 +29,13 @@ AFTER_LANGUAGES += ("notimestamps",)
 
 
 @pytest.fixture(scope="session")
-def whisper_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whisper_folder(tmp_path_factory) -> Path:
     """A CTranslate2 folder of an English-only Whisper."""
     return _write_model(tmp_path_factory.mktemp("english"), ["en"], extra=[], prompt_tokens=2)
 
 
 @pytest.fixture(scope="session")
-def multilingual_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def multilingual_folder(tmp_path_factory) -> Path:
     """The same for a Whisper that knows many languages."""
     from faster_whisper.tokenizer import _LANGUAGE_CODES
 
@@ -139,7 +140,7 @@ Say = Callable[[str], np.ndarray]
 
 
 @pytest.fixture(scope="session")
-def say(tmp_path_factory: pytest.TempPathFactory) -> Say:
+def say(tmp_path_factory) -> Say:
     """Text to samples [S] at 16 kHz in a natural-ish voice (flite's slt), silence on both sides."""
     folder = tmp_path_factory.mktemp("said")
     kept: dict[str, np.ndarray] = {}
@@ -155,6 +156,14 @@ def say(tmp_path_factory: pytest.TempPathFactory) -> Say:
         return kept[text]
 
     return spoken
+
+
+def pushed(recogniser: Recogniser, pcm: np.ndarray, block: int = 1600):
+    """What was opened for an utterance, once it has heard all of it in blocks."""
+    recognition = recogniser.open()
+    for first in range(0, len(pcm), block):
+        recognition.push(pcm[first : first + block])
+    return recognition
 
 
 @pytest.fixture(scope="session")

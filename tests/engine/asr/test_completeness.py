@@ -1,7 +1,5 @@
 """Whether words leave something open: sentences of each kind, and the rule for each witness."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from engine.asr.completeness import Completeness, Judge, chance_of_end
@@ -74,27 +72,23 @@ def test_a_please_ends_a_request_and_opens_others(text, expected):
     assert asked.judge(text) is expected
 
 
-def likely_end(_words: Sequence[str]) -> float:
-    return -1.0
-
-
-def seldom_end(_words: Sequence[str]) -> float:
-    return -3.0
+def judging(answers: bool, ends: float, text: str) -> Completeness:
+    """With a skill that answers or none, and ends of sentences as likely as that everywhere."""
+    return Judge(PHRASES, lambda _: answers, lambda _: ends).judge(text)
 
 
 def test_the_more_words_the_likelier_they_are_all():
-    judge = Judge(PHRASES, lambda _: False, likely_end)
     order = [OPEN, UNSURE, WHOLE]
-    judged = [order.index(judge.judge("word " * count)) for count in range(1, 12)]
+    judged = [order.index(judging(False, -1.0, "word " * count)) for count in range(1, 12)]
     assert judged == sorted(judged)
     assert set(judged) == {0, 1, 2}
 
 
 def test_a_skill_that_answers_speaks_for_the_end_and_so_does_a_number_but_no_article():
     text = "please spell xylophone now"
-    assert Judge(PHRASES, lambda _: True, likely_end).judge(text) is WHOLE
-    assert Judge(PHRASES, lambda _: False, likely_end).judge(text) is OPEN
-    assert Judge(PHRASES, lambda _: True, seldom_end).judge("spell xylophone") is UNSURE
+    assert judging(True, -1.0, text) is WHOLE
+    assert judging(False, -1.0, text) is OPEN
+    assert judging(True, -3.0, "spell xylophone") is UNSURE
     lenient = Judge(PHRASES, lambda _: True, chance_of_end())
     assert lenient.judge("what is the root of two hundred") is WHOLE
     assert lenient.judge("say after me the") is OPEN

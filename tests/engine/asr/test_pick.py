@@ -20,12 +20,12 @@ AUTO = RecogniserSettings()
 
 
 @pytest.fixture(autouse=True)
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     return tmp_path
 
 
-def test_what_was_fetched_whole_is_used_until_it_is_measured_and_for_its_languages(data: Path):
+def test_what_was_fetched_whole_is_used_until_it_is_measured_and_for_its_languages(data):
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "sphinx"
     folder = fetched(data, ASSET)
@@ -63,7 +63,7 @@ def test_a_machine_too_slow_for_base_hears_with_tiny(base_ms, tiny_ms, there, re
     assert resolve(AUTO).model == folder
 
 
-def test_the_reason_says_what_was_measured_of_each_or_is_missing(data: Path):
+def test_the_reason_says_what_was_measured_of_each_or_is_missing(data):
     assert "rubato models get whisper-base" in why(AUTO)
     fetched(data, ASSET)
     assert "rubato bench" in why(AUTO)

@@ -2,7 +2,6 @@
 
 import math
 import threading
-from pathlib import Path
 
 import pytest
 import torch
@@ -24,7 +23,7 @@ def codes(seed: int, frames: int = 6) -> Tensor:
     return torch.randint(0, 2048, (1, 4, frames), generator=generator)
 
 
-def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
+def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi):
     """Also after a call that failed."""
     with pytest.raises(RuntimeError):
         mimi.encode_frame(mimi.open(), torch.zeros(1, 1, 7))
@@ -34,9 +33,7 @@ def test_a_clip_encoded_whole_has_the_codes_of_its_frames(mimi: Mimi) -> None:
     assert torch.equal(torch.cat(frames, dim=2), mimi.encode(pcm))
 
 
-def test_a_clip_encoded_meanwhile_compiles_nothing(
-    mimi: Mimi, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clip_encoded_meanwhile_compiles_nothing(mimi, monkeypatch):
     """moshi's switch is the whole process's: who leaves it must not turn it on for another."""
 
     def refuse(function: object) -> None:
@@ -67,7 +64,7 @@ def test_a_clip_encoded_meanwhile_compiles_nothing(
         hook.remove()
 
 
-def test_another_file_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_file_is_refused_by_name(tmp_path, monkeypatch):
     file, cpu = tmp_path / "mimi.safetensors", torch.device("cpu")
     with pytest.raises(ModelError, match="not there"):
         load_mimi(file, 16, cpu)

@@ -1,7 +1,5 @@
 """The tokeniser: a token every 40 ms, each from its own past alone; bad files are refused."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -30,9 +28,7 @@ def speech(tokens: int) -> torch.Tensor:
     return 0.1 * torch.randn(tokens * TOKEN_SAMPLES, generator=dice)
 
 
-def test_every_whole_40_ms_is_a_token_of_its_past(
-    tokeniser: SemanticTokeniser, tmp_path: Path
-) -> None:
+def test_every_whole_40_ms_is_a_token_of_its_past(tokeniser, tmp_path):
     tokens = tokeniser.encode(speech(10)[:-1])
     assert tokens.shape == (9,)
     assert 0 <= tokens.min() <= tokens.max() < CONFIG.tokens
@@ -43,7 +39,7 @@ def test_every_whole_40_ms_is_a_token_of_its_past(
 
 
 @pytest.mark.parametrize("about", ["", "[]", '{"tokens": 0}', '{"tokens": 16, "width": 64}'])
-def test_a_file_of_another_shape(tokeniser: SemanticTokeniser, tmp_path: Path, about: str) -> None:
+def test_a_file_of_another_shape(tokeniser, tmp_path, about):
     file = tmp_path / "semantic.safetensors"
     with pytest.raises(ModelError, match=r"semantic\.safetensors is not there"):
         load_semantic(file)

@@ -22,7 +22,7 @@ def tiny(decoder: Decoder) -> SmallCodecConfig:
 
 
 @pytest.fixture(params=list(Decoder), ids=lambda decoder: decoder.value)
-def codec(request: pytest.FixtureRequest) -> Mimi:
+def codec(request) -> Mimi:
     torch.manual_seed(1)
     model = filled(tiny(request.param)).eval().requires_grad_(False)
     return Mimi(model, 3)
@@ -48,7 +48,7 @@ def speech(frames: int) -> torch.Tensor:
     )
 
 
-def test_decoding_frame_by_frame_equals_decoding_at_once(codec: Mimi) -> None:
+def test_decoding_frame_by_frame_equals_decoding_at_once(codec):
     """Whatever another stream decodes in between."""
     codes = torch.randint(0, 16, (1, 3, 6), generator=torch.Generator().manual_seed(3))
     whole, parts = codec.decode_frame(codec.open(), codes), []
@@ -61,7 +61,7 @@ def test_decoding_frame_by_frame_equals_decoding_at_once(codec: Mimi) -> None:
     assert float(whole.abs().max()) > 1e-4
 
 
-def test_a_stream_stays_in_its_memory_and_begins_anew_there(codec: Mimi) -> None:
+def test_a_stream_stays_in_its_memory_and_begins_anew_there(codec):
     """A captured CUDA graph reads and writes the same addresses every time."""
     codes = torch.randint(0, 16, (1, 3, 3), generator=torch.Generator().manual_seed(5))
     stream = codec.open()
@@ -83,7 +83,7 @@ def addresses(stream: MimiStream) -> dict[str, int]:
     }
 
 
-def test_encoding_frame_by_frame_equals_encoding_at_once(codec: Mimi) -> None:
+def test_encoding_frame_by_frame_equals_encoding_at_once(codec):
     pcm = speech(5)
     stream = codec.open()
     parts = [codec.encode_frame(stream, piece) for piece in pcm.split(FRAME_SAMPLES, dim=-1)]
@@ -99,7 +99,7 @@ def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     return file
 
 
-def test_a_tuned_codec_still_encodes_and_holds_its_decoding_half_alone(tmp_path: Path) -> None:
+def test_a_tuned_codec_still_encodes_and_holds_its_decoding_half_alone(tmp_path):
     torch.manual_seed(1)
     file, pcm = saved(tmp_path, Decoder.SOURCE), speech(4)
     tuned = load_small(file, torch.device("cpu"))
@@ -122,7 +122,7 @@ def test_a_tuned_codec_still_encodes_and_holds_its_decoding_half_alone(tmp_path:
     ],
     ids=range(4),
 )
-def test_what_is_no_codec_is_refused(tmp_path: Path, about: dict[str, str], message: str) -> None:
+def test_what_is_no_codec_is_refused(tmp_path, about, message):
     file = tmp_path / "codec.safetensors"
     save_file({"a": torch.zeros(1)}, file, about)
     with pytest.raises(ModelError, match=message):

@@ -32,7 +32,7 @@ def decoded(codec: Mimi, phones: torch.Tensor | None) -> torch.Tensor:
     return codec.decode_frame(codec.open(), CODES, phones)
 
 
-def test_what_it_is_told_is_heard_from_that_frame_on(model: TextAwareMimi) -> None:
+def test_what_it_is_told_is_heard_from_that_frame_on(model):
     codec = Mimi(model, 3)
     other = PHONES.clone()
     other[0, 1, 3] = 5
@@ -44,7 +44,7 @@ def test_what_it_is_told_is_heard_from_that_frame_on(model: TextAwareMimi) -> No
     assert torch.allclose(torch.cat(parts, dim=-1), one, atol=1e-5)
 
 
-def test_told_nothing_it_hears_the_codes_alone_as_others_do(model: TextAwareMimi) -> None:
+def test_told_nothing_it_hears_the_codes_alone_as_others_do(model):
     codec = Mimi(model, 3)
     untold = decoded(codec, torch.full_like(PHONES, NOTHING))
     assert torch.equal(decoded(codec, None), untold)

@@ -1,7 +1,5 @@
 """The vocoder: piece by piece equals all at once, streams do not mix, bad files are refused."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -26,7 +24,7 @@ def columns(count: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("pieces", [(1,) * 12, (2, 1, 4, 5), (7, 5)])
-def test_piece_by_piece_equals_all_at_once(vocoder: Vocoder, pieces: tuple[int, ...]) -> None:
+def test_piece_by_piece_equals_all_at_once(vocoder, pieces):
     """Whatever another stream decodes in between."""
     spectrum, made = columns(12), []
     whole = vocoder.open().decode(spectrum)
@@ -38,7 +36,7 @@ def test_piece_by_piece_equals_all_at_once(vocoder: Vocoder, pieces: tuple[int, 
     assert torch.allclose(torch.cat(made), whole, atol=ROUNDING)
 
 
-def test_a_file_is_read_whole_or_refused(tmp_path: Path) -> None:
+def test_a_file_is_read_whole_or_refused(tmp_path):
     file = tmp_path / "vocoder.safetensors"
     with pytest.raises(ModelError, match="is not there"):
         load_vocoder(file, BANDS)

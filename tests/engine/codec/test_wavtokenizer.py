@@ -37,7 +37,7 @@ def heard(decoder: WavTokenizerDecoder, sizes: tuple[int, ...]) -> list[Tensor]:
     return [*(stream.decode(piece).clone() for piece in pieces), stream.end()]
 
 
-def test_samples_come_as_late_as_is_said(decoder: WavTokenizerDecoder) -> None:
+def test_samples_come_as_late_as_is_said(decoder):
     for sizes, lengths in (((10, 7), [10 - AHEAD, 7]), ((AHEAD, 1), [0, 1])):
         *given, rest = heard(decoder, sizes)
         assert [len(piece) for piece in given] == [HOP * length for length in lengths]
@@ -45,7 +45,7 @@ def test_samples_come_as_late_as_is_said(decoder: WavTokenizerDecoder) -> None:
     assert pytest.approx(AHEAD * HOP / 24, abs=0.5) == AHEAD_MS
 
 
-def test_a_window_hears_what_is_behind_and_ahead_and_no_more(decoder: WavTokenizerDecoder) -> None:
+def test_a_window_hears_what_is_behind_and_ahead_and_no_more(decoder):
     lengths: list[int] = []
 
     def counted(columns: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ def test_a_window_hears_what_is_behind_and_ahead_and_no_more(decoder: WavTokeniz
     assert lengths == [40, 80, *[BEHIND + 40 + AHEAD] * 3]
 
 
-def test_a_window_is_faded_into_the_next_without_a_step(decoder: WavTokenizerDecoder) -> None:
+def test_a_window_is_faded_into_the_next_without_a_step(decoder):
     """At the joint both windows are heard: first the old one alone, then the new one alone."""
     first, second, _ = heard(decoder, (20, 20))
     old, new, at = decoder(vectors(20)), decoder(vectors(40)), (20 - AHEAD) * HOP
@@ -70,7 +70,7 @@ def test_a_window_is_faded_into_the_next_without_a_step(decoder: WavTokenizerDec
     assert (second[:FADE] <= both.amax(0) + 1e-6).all()
 
 
-def test_a_sentence_begins_and_ends_in_silence_each_time(decoder: WavTokenizerDecoder) -> None:
+def test_a_sentence_begins_and_ends_in_silence_each_time(decoder):
     stream = WindowStream(decoder)
     said = [torch.cat((stream.decode(vectors(30)).clone(), stream.end())) for _ in range(2)]
     assert torch.equal(*said)

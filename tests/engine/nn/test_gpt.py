@@ -40,7 +40,7 @@ def stepped(stack: Gpt | PackedGpt) -> Tensor:
 
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
-def test_packed_products_are_those_of_restored_weights(stack: Gpt, precision: Precision) -> None:
+def test_packed_products_are_those_of_restored_weights(stack, precision):
     restored = Gpt(CONFIG).requires_grad_(requires_grad=False)
     restored.load_state_dict(stack.state_dict())
     for module in restored.modules():

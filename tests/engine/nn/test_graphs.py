@@ -54,7 +54,7 @@ class Card:
         self.replays += 1
 
 
-def test_only_the_thread_that_captures_is_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_thread_that_captures_is_bound(monkeypatch):
     card, calls = Card(monkeypatch), list[str]()
 
     def function() -> tuple[Tensor, ...]:
@@ -68,7 +68,7 @@ def test_only_the_thread_that_captures_is_bound(monkeypatch: pytest.MonkeyPatch)
     assert (card.replays, len(calls)) == (1, WARM_UP_CALLS + 1)
 
 
-def test_a_capture_that_fails_leaves_the_stream_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_capture_that_fails_leaves_the_stream_as_it_was(monkeypatch):
     card = Card(monkeypatch, "operation not permitted when stream is capturing")
     with pytest.raises(RuntimeError, match="not permitted"):
         Graphed(lambda: (torch.ones(1),), CUDA)

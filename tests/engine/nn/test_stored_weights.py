@@ -1,25 +1,19 @@
 """However weights are stored, the network that reads them computes the same."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from engine.codec.mel import MelSpectrum
-from engine.codec.small import load_small
 from engine.errors import ModelError
 from engine.nn import stored_weights
 from engine.nn.stored_weights import ROW_SCALE, full, halved, in_int8
 from engine.nn.weights_file import Unset, load_network, not_finite
-from engine.resources import resource
 from engine.translatable import Translatable
-from engine.tts import voices
 
 
 def tensors() -> dict[str, Tensor]:
@@ -45,9 +39,7 @@ def written(file: Path, entries: Mapping[str, Tensor]) -> Path:
 
 
 @pytest.mark.parametrize(("store", "error"), [(full, 0), (halved, 1e-3), (in_int8, 4.1e-3)])
-def test_what_is_stored_is_read_in_full_precision(
-    store: Callable[[Mapping[str, Tensor]], dict[str, Tensor]], error: float, tmp_path: Path
-) -> None:
+def test_what_is_stored_is_read_in_full_precision(store, error, tmp_path):
     given = tensors()
     read = stored_weights.load(written(tmp_path / "file", store(given)))
     assert list(read) == sorted(given)
@@ -60,7 +52,7 @@ def test_what_is_stored_is_read_in_full_precision(
         assert (off <= error * size + 1e-7 * (error > 0)).all(), name
 
 
-def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path: Path) -> None:
+def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path):
     """In half or in full precision."""
     stored = in_int8(tensors())
     small = {name for name, each in stored.items() if each.dtype is torch.int8}
@@ -74,7 +66,7 @@ def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path: Path) -> No
     assert torch.equal(in_int8(tensors(), full)["norm"], tensors()["norm"])
 
 
-def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path: Path) -> None:
+def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path):
     once = stored_weights.load(written(tmp_path / "once", in_int8(tensors())))
     twice = stored_weights.load(written(tmp_path / "twice", in_int8(once)))
     for name, tensor in once.items():
@@ -92,7 +84,7 @@ def damaged() -> dict[str, Mapping[str, Tensor]]:
 
 
 @pytest.mark.parametrize("fault", damaged())
-def test_scales_that_are_wrong_are_refused(fault: str, tmp_path: Path) -> None:
+def test_scales_that_are_wrong_are_refused(fault, tmp_path):
     file = written(tmp_path / "voice.safetensors", damaged()[fault])
 
     def network(_: str) -> torch.nn.Module:
@@ -102,32 +94,10 @@ def test_scales_that_are_wrong_are_refused(fault: str, tmp_path: Path) -> None:
         load_network(file, network, Translatable("The voice file"), "")
 
 
-def test_the_shipped_codec_speaks_the_same_in_int8(tmp_path: Path) -> None:
-    shipped = resource("starter", "codec.safetensors")
-    with safe_open(str(shipped), framework="pt") as handle:
-        about = handle.metadata()
-    save_file(in_int8(stored_weights.load(shipped)), tmp_path / "codec", about)
-    assert (tmp_path / "codec").stat().st_size < 0.6 * shipped.stat().st_size
-    voice = voices.saved_voices(resource("starter", "voices"))[0]
-    codes = torch.from_numpy(voices.load(voice.path).tensors["codes"][:, :12].astype(np.int64))
-    before, after = (spectrum(file, codes) for file in (shipped, tmp_path / "codec"))
-    apart = (after - before).abs().mean()  # 0.9 dB when it was written
-    assert apart < 0.15 * (before - before.mean(0)).abs().mean()
-
-
-def spectrum(file: Path, codes: Tensor) -> Tensor:
-    """The log mel spectrum [T, bands] of what the codec in a file makes of codes [K, T]."""
-    codec = load_small(file, torch.device("cpu"))
-    stream = codec.open()
-    pcm = [codec.decode_frame(stream, codes[None, :, n : n + 1]) for n in range(codes.shape[1])]
-    mel: Tensor = MelSpectrum()(torch.cat([each[0] for each in pcm], dim=1))
-    return mel[0]
-
-
 # ---------------------------------------------------------------------------- the weights file
 
 
-def test_nothing_is_drawn_inside_and_again_outside() -> None:
+def test_nothing_is_drawn_inside_and_again_outside():
     state = torch.get_rng_state()
     with Unset():
         torch.nn.Linear(3, 5)
@@ -141,7 +111,7 @@ def test_nothing_is_drawn_inside_and_again_outside() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("place", [0, 500, 999])
-def test_one_element_is_enough(value: float, dtype: torch.dtype, place: int) -> None:
+def test_one_element_is_enough(value, dtype, place):
     weights = {"count": torch.tensor(7), "empty": torch.zeros(0), "lone": torch.tensor(1.5)}
     weights |= {name: torch.randn(1000, dtype=dtype) for name in ("whole", "broken")}
     assert not_finite(weights.items()) == ""

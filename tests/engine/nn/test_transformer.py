@@ -45,9 +45,7 @@ def run(stack: Transformer, x: Tensor, pieces: list[int]) -> Tensor:
     return torch.cat(out, dim=1)
 
 
-def test_attention_that_lies_another_way_in_memory_gives_the_same(
-    stack: Transformer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_attention_that_lies_another_way_in_memory_gives_the_same(stack, monkeypatch):
     """As a card's kernel for fp32 gives it: [B, T, H, E], seen as [B, H, T, E]."""
     genuine = functional.scaled_dot_product_attention
 
@@ -60,7 +58,7 @@ def test_attention_that_lies_another_way_in_memory_gives_the_same(
     assert torch.equal(run(stack, x, [9]), expected)
 
 
-def test_a_fixed_cache_s_mask_is_added_to_the_scores_and_sixteen_positions_go_together() -> None:
+def test_a_fixed_cache_s_mask_is_added_to_the_scores_and_sixteen_positions_go_together():
     fixed = FixedKvCache(CONFIG, 2, 17, CPU, torch.bfloat16)
     fixed.position.fill_(2)
     mask = fixed.mask()
@@ -68,7 +66,7 @@ def test_a_fixed_cache_s_mask_is_added_to_the_scores_and_sixteen_positions_go_to
     assert mask[0].tolist() == [0.0] * 3 + [-math.inf] * 29
 
 
-def test_a_norm_is_exactly_that_of_the_formula_in_fp32_whatever_comes_in() -> None:
+def test_a_norm_is_exactly_that_of_the_formula_in_fp32_whatever_comes_in():
     norm = RmsNorm(64)
     norm.scale.data = torch.rand(64, generator=torch.Generator().manual_seed(0))
     x = torch.randn(2, 3, 64, generator=torch.Generator().manual_seed(1))
@@ -78,7 +76,7 @@ def test_a_norm_is_exactly_that_of_the_formula_in_fp32_whatever_comes_in() -> No
     assert torch.equal(RmsNorm(8).half()(x), torch.ones(1, 8, dtype=torch.float16))
 
 
-def test_a_table_that_a_session_made_grows_and_serves_training() -> None:
+def test_a_table_that_a_session_made_grows_and_serves_training():
     with torch.inference_mode():
         table = RotaryTable(16, CPU, positions=4)
         long = RotaryTable(16, CPU, positions=64)

@@ -45,7 +45,7 @@ def espeak() -> Espeak:
 
 
 @pytest.fixture(scope="session")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus(tmp_path_factory) -> Path:
     """The finished corpus, which all tiny recipes share."""
     if shutil.which("flite") is None:
         pytest.skip("flite is not installed")
@@ -56,14 +56,14 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def whole(tiny: Recipe, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def whole(tiny, corpus, tmp_path_factory) -> Whole:
     folder = tmp_path_factory.mktemp("training")
     finish(TINY, STAGES[: STAGES.index("export") + 1], corpus, folder)
     return Whole(Run(tiny, folder), TINY)
 
 
 @pytest.fixture(scope="session")
-def run_of(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+def run_of(corpus, tmp_path_factory) -> Callable[[str], Run]:
     """A run of a system's tiny recipe whose every stage is done; made once."""
 
     @cache

@@ -1,7 +1,6 @@
 """A corpus encoded for a system: what is read is what was written."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ def said(speaker: int, words: int) -> Said:
     return Said(speaker, 0.5 * speaker, tokens, tuple(tokens[0] + n for n in range(words)))
 
 
-def test_utterances_are_read_as_they_were_written_and_in_order(tmp_path: Path) -> None:
+def test_utterances_are_read_as_they_were_written_and_in_order(tmp_path):
     file, written = tmp_path / "0000.safetensors", [said(7, 12), said(3, 1), said(7, 2)]
     write(file, [])
     assert read(file, Said) == []
@@ -39,7 +38,7 @@ def test_utterances_are_read_as_they_were_written_and_in_order(tmp_path: Path) -
     assert {number: len(person) for number, person in people.items()} == {7: 2, 3: 1}
 
 
-def test_what_another_version_wrote_asks_for_its_stage(tmp_path: Path) -> None:
+def test_what_another_version_wrote_asks_for_its_stage(tmp_path):
     @dataclass(frozen=True)
     class Other:
         speaker: int

@@ -4,7 +4,6 @@ of one length fill a batch; a training ends with its steps or with its seconds.
 
 import random
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +11,9 @@ import torch
 from torch import nn
 
 from engine.errors import Cancelled, ModelError
+from engine.nn.optimiser import AdamW
 from engine.nn.transformer import Heads
 from engine.training import loop
-from engine.training.checkpoints import Reached
 from engine.training.loop import (
     Learner,
     Losses,
@@ -23,12 +22,11 @@ from engine.training.loop import (
     learning_rate,
     of_like_length,
     optimiser_step,
-    share_of,
     train,
 )
-from engine.training.recipe import Recipe, Schedule
+from engine.training.recipe import Schedule
 from engine.training.run import Run
-from engine.training.stacks import Watch, around, mass, places
+from engine.training.stacks import Watch, around, places
 
 CPU = torch.device("cpu")
 TIMED = Schedule(steps=1000, batch=1, learning_rate=0.1, seconds=20.0)
@@ -53,7 +51,7 @@ class Walker(Learner):
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def clock(monkeypatch) -> None:
     """Every look at the time takes a second."""
     ticks = count()
     monkeypatch.setattr("engine.training.loop.time.monotonic", lambda: float(next(ticks)))
@@ -69,14 +67,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_processor_multiplies_in_bf16_only_where_it_has_the_instructions(
-    monkeypatch: pytest.MonkeyPatch, asked: bool, abilities: dict[str, bool], dtype: torch.dtype
-) -> None:
+    monkeypatch, asked, abilities, dtype
+):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: abilities, raising=False)
     with in_bf16("cpu", asked=asked):
         assert torch.mm(torch.ones(2, 2), torch.ones(2, 2)).dtype is dtype
 
 
-def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often() -> None:
+def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often():
     draw, seen = random.Random(1), list[int]()
     for _ in range(400):
         lengths = of_like_length(range(80), lambda each: each, draw, 8)
@@ -87,24 +85,9 @@ def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often() -> No
     assert of_like_length(["only"], len, draw, 3) == ["only"] * 3
 
 
-@pytest.mark.parametrize(
-    ("schedule", "reached", "share"),
-    [
-        (TIMED, Reached(100, 5.0), 0.25),
-        (TIMED, Reached(500, 5.0), 0.5),
-        (TIMED, Reached(1, 20.0), 1.0),
-        (Schedule(steps=0, batch=1, learning_rate=0.1), Reached(0), 1.0),
-    ],
-)
-def test_a_schedule_ends_with_its_steps_or_its_seconds_whichever_come_first(
-    schedule: Schedule, reached: Reached, share: float
-) -> None:
-    assert share_of(schedule, reached) == share
-
-
 @pytest.mark.usefixtures("clock")
 def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
-    tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny, tmp_path, monkeypatch
 ) -> None:
     run, shares = Run(tiny, tmp_path), list[float]()
     monkeypatch.setattr(loop, "_is_asked_to_stop", lambda _: len(shares) == 5)
@@ -120,7 +103,7 @@ def test_a_training_of_seconds_ends_with_them_and_goes_on_where_it_was_stopped(
 
 
 @pytest.mark.parametrize("best", ["", "forgotten"])
-def test_the_weights_are_the_last_or_the_best_ones(tiny: Recipe, tmp_path: Path, best: str) -> None:
+def test_the_weights_are_the_last_or_the_best_ones(tiny, tmp_path, best):
     schedule = Schedule(
         steps=8, batch=1, learning_rate=0.1, warmup=1, average=0.0, validate_every=1, best=best
     )
@@ -135,24 +118,24 @@ def test_the_weights_are_the_last_or_the_best_ones(tiny: Recipe, tmp_path: Path,
     assert is_last == (not best)
 
 
-def test_losses_that_are_no_numbers_end_a_training(tiny: Recipe, tmp_path: Path) -> None:
+def test_losses_that_are_no_numbers_end_a_training(tiny, tmp_path):
     schedule = Schedule(steps=3, batch=1, learning_rate=0.1)
     with pytest.raises(ModelError, match="left the numbers"):
         train(Run(tiny, tmp_path), "walker", lambda _: Walker(schedule, [], float("nan")), CPU)
 
 
 @pytest.mark.parametrize("fused", [False, True])
-def test_gradients_that_are_no_numbers_change_nothing(fused: bool) -> None:
+def test_gradients_that_are_no_numbers_change_nothing(fused):
     layer = nn.Linear(1, 1, bias=False)
     before = layer.weight.detach().clone()
-    adam = torch.optim.AdamW(layer.parameters(), 0.1, fused=fused)
+    adam = AdamW(layer.parameters(), 0.1, fused=fused)
     optimiser_step(layer(torch.full((1,), float("inf"))).sum(), adam, 1.0)
     assert torch.equal(layer.weight, before)
     optimiser_step(layer(torch.ones(1)).sum(), adam, 1.0)
     assert not torch.equal(layer.weight, before)
 
 
-def test_the_learning_rate_warms_up_holds_and_falls() -> None:
+def test_the_learning_rate_warms_up_holds_and_falls():
     schedule = Schedule(steps=1000, batch=1, learning_rate=1.0, warmup=100)
     rates = [learning_rate(schedule, step, step / 1000) for step in range(1000)]
     assert rates[0] == 0.01
@@ -167,25 +150,17 @@ def test_the_learning_rate_warms_up_holds_and_falls() -> None:
 GUIDE = torch.tensor([[-1, 0, 0, 2, 4, 4]])  # the fourth position's place has only just been read
 
 
-def test_a_word_gives_its_positions_the_places_of_its_units_in_turn() -> None:
+def test_a_word_gives_its_positions_the_places_of_its_units_in_turn():
     assert places(7, 2, [3, 6], 8) == [7, 7, 7, 8, 8]
     assert places(7, 3, [3, 4, 4], 5) == [7, 9]  # the second is too short for a position
     assert places(7, 3, [3, 5], 8) == [7, 7, 8, 8, 8]  # a mark follows the phones
     assert places(7, 5, [0], 2) == [7, 7]
 
 
-def test_a_position_is_to_look_at_its_place_and_beside_it_as_far_as_that_is_read() -> None:
-    found = [row.nonzero().flatten().tolist() for row in around(GUIDE)[0]]
-    assert found == [[], [0, 1], [0, 1], [1, 2, 3], [3, 4], [3, 4, 5]]
-
-
-def test_the_mass_is_the_share_of_attention_that_lies_there() -> None:
-    even = mass(torch.zeros(1, 6, 4), torch.zeros(1, 6, 4), around(GUIDE))
-    assert torch.allclose(even, torch.tensor([1, 2 / 3, 3 / 4, 2 / 5, 3 / 6]))
-
-
-def test_a_head_that_looks_where_it_is_to_has_the_least_loss() -> None:
+def test_a_head_that_looks_where_it_is_to_has_the_least_loss():
     where = around(GUIDE)
+    found = [row.nonzero().flatten().tolist() for row in where[0]]  # beside it, as far as read
+    assert found == [[], [0, 1], [0, 1], [1, 2, 3], [3, 4], [3, 4, 5]]
     keys, queries = torch.zeros(1, 1, 6, 8), torch.zeros(1, 2, 6, 8)
     keys[0, 0, :, :6] = torch.eye(6)
     queries[0, 1, :, :6] = 30 * where[0].float()

@@ -5,16 +5,13 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
-from torch import nn
 
-from engine.training.ranks import agree, average, joined
 from engine.training.run import Run
-from tests.engine.training.conftest import TINY, Whole
+from tests.engine.training.conftest import TINY
 
 SCRIPT = """
 import torch
@@ -65,23 +62,14 @@ def together(*command: str) -> None:
             process.communicate()
 
 
-def test_alone_nothing_is_averaged() -> None:
-    layer = nn.Linear(2, 1)
-    average(list(layer.parameters()))
-    assert layer.weight.grad is None
-    assert agree({"a": 1.0}, torch.device("cpu")) == {"a": 1.0}
-    with joined("cpu") as device:
-        assert device == torch.device("cpu")
-
-
 @pytest.mark.long
-def test_two_processes_hold_the_mean_of_their_gradients() -> None:
+def test_two_processes_hold_the_mean_of_their_gradients():
     together("-c", SCRIPT)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stage", ["codec", "voice"])
-def test_two_processes_train_a_stage_together(whole: Whole, tmp_path: Path, stage: str) -> None:
+def test_two_processes_train_a_stage_together(whole, tmp_path, stage):
     before = {"codec": ("corpus",), "voice": ("corpus", "codec", "speaker", "encode")}[stage]
     for name in before:
         shutil.copytree(whole.run.folder / name, tmp_path / name)

@@ -24,11 +24,11 @@ def changed(folder: Path, old: str, new: str) -> Path:
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_every_recipe_that_ships_can_be_read(file: Path) -> None:
+def test_every_recipe_that_ships_can_be_read(file):
     assert read_recipe(file).name == file.stem
 
 
-def test_the_systems_that_are_compared_learn_from_the_same_speech() -> None:
+def test_the_systems_that_are_compared_learn_from_the_same_speech():
     recipes = [read_recipe(TINY.with_name(f"{system.name}.toml")) for system in SYSTEMS]
     assert len({(recipe.seed, recipe.corpus) for recipe in recipes}) == 1
 
@@ -50,7 +50,7 @@ def test_the_systems_that_are_compared_learn_from_the_same_speech() -> None:
         ("width = 64", "width = 65", "multiple"),
     ],
 )
-def test_a_wrong_recipe_is_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_a_wrong_recipe_is_refused(tmp_path, old, new, complaint):
     with pytest.raises(InvalidInput, match=complaint):
         read_recipe(changed(tmp_path, old, new))
 
@@ -69,7 +69,7 @@ def card_of(recipe: Recipe, folder: Path) -> str:
     return (folder / CARD_FILE).read_text(encoding="utf-8")
 
 
-def test_a_card_has_what_its_recipe_says_was_measured(tmp_path: Path) -> None:
+def test_a_card_has_what_its_recipe_says_was_measured(tmp_path):
     unknown = replace(SPEAKSTREAM, export=replace(SPEAKSTREAM.export, reached=()))
     assert "Not measured yet" in card_of(unknown, tmp_path)
     known = replace(SPEAKSTREAM, export=replace(SPEAKSTREAM.export, reached=("It ends.",)))

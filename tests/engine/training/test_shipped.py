@@ -20,7 +20,7 @@ SENTENCES = tuple(Path(__file__).with_name("sentences.txt").read_text("utf-8").s
 BOUNDS = {2.5: 0.1, 4.0: 0.08, 6.0: 0.08}
 
 
-def test_its_files_are_those_that_were_measured() -> None:
+def test_its_files_are_those_that_were_measured():
     found = {str(file.relative_to(PACK)): file_hash(file) for file in PACK.rglob("*.*")}
     del found["CARD.md"]
     assert found == HASHES
@@ -35,9 +35,7 @@ def test_its_files_are_those_that_were_measured() -> None:
           for rate in BOUNDS),
     ],
 )  # fmt: skip
-def test_it_is_understood_at_every_rate_and_ends_by_itself(
-    rate: float, sentences: tuple[str, ...]
-) -> None:
+def test_it_is_understood_at_every_rate_and_ends_by_itself(rate, sentences):
     """The voices in turn."""
     said = [
         spoken

@@ -10,7 +10,6 @@ import pytest
 
 from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.training import run as runs
-from engine.training.recipe import Recipe
 from engine.training.run import Progress, Run
 from engine.training.tasks import Place, Task, do_tasks, result
 
@@ -41,7 +40,7 @@ def squares(folder: Path, *numbers: int) -> list[Task]:
     return [Task(f"square/{number}", counted, (str(folder), number)) for number in numbers]
 
 
-def test_a_task_that_was_done_is_not_done_again(tmp_path: Path) -> None:
+def test_a_task_that_was_done_is_not_done_again(tmp_path):
     tasks = squares(tmp_path, 2, 3)
     do_tasks("test", tmp_path, tasks[:1], 1)
     assert result(tasks[1], tmp_path) is None
@@ -50,7 +49,7 @@ def test_a_task_that_was_done_is_not_done_again(tmp_path: Path) -> None:
     assert result(tasks[1], tmp_path) == {"square": 9}
 
 
-def test_another_input_is_another_task_wherever_a_file_lies(tmp_path: Path) -> None:
+def test_another_input_is_another_task_wherever_a_file_lies(tmp_path):
     do_tasks("test", tmp_path, [Task("square", counted, (Place(tmp_path), 2), ("pack 1",))], 1)
     moved = Place(tmp_path / "elsewhere")
     assert result(Task("square", counted, (moved, 2), ("pack 1",)), tmp_path) == {"square": 4}
@@ -58,7 +57,7 @@ def test_another_input_is_another_task_wherever_a_file_lies(tmp_path: Path) -> N
     assert result(Task("square", counted, (moved, 3), ("pack 1",)), tmp_path) is None
 
 
-def test_what_was_done_before_a_stop_stays(tmp_path: Path) -> None:
+def test_what_was_done_before_a_stop_stays(tmp_path):
     tasks = [Task("stop", stopping, (str(tmp_path), 1)), *squares(tmp_path, 2)]
     with pytest.raises(Cancelled):
         do_tasks("test", tmp_path, tasks, 1)
@@ -67,19 +66,19 @@ def test_what_was_done_before_a_stop_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_processes_find_what_one_alone_finds(tmp_path: Path) -> None:
+def test_processes_find_what_one_alone_finds(tmp_path):
     tasks = squares(tmp_path, 1, 2, 3)
     do_tasks("test", tmp_path, tasks, 2)
     assert [result(task, tmp_path) for task in tasks] == [{"square": n * n} for n in (1, 2, 3)]
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_is_named_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_process_that_dies_is_named_and_not_waited_for(tmp_path):
     with pytest.raises(ModelError, match="ended unexpectedly"):
         do_tasks("test", tmp_path, [Task("death", dying, ())], 1, fresh=True)
 
 
-def test_a_cluster_of_dask_does_what_the_processes_do(tmp_path: Path) -> None:
+def test_a_cluster_of_dask_does_what_the_processes_do(tmp_path):
     distributed = pytest.importorskip("distributed")
     tasks = squares(tmp_path, 2, 3)
     cluster = distributed.LocalCluster(
@@ -95,9 +94,7 @@ def test_a_cluster_of_dask_does_what_the_processes_do(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------- runs
 
 
-def test_the_time_left_counts_from_where_a_stopped_stage_goes_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_time_left_counts_from_where_a_stopped_stage_goes_on(monkeypatch, capsys):
     now = [0.0]
     monkeypatch.setattr(runs.time, "monotonic", lambda: now[0])
     progress = Progress("voice", 100, start=40)
@@ -106,7 +103,7 @@ def test_the_time_left_counts_from_where_a_stopped_stage_goes_on(
     assert capsys.readouterr().err == "voice  50.0% 60 s 5 min left \n"
 
 
-def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny: Recipe, tmp_path: Path) -> None:
+def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny, tmp_path):
     run = Run(tiny, tmp_path)
     run.finish("corpus", {})
     run.finish("codec", run.require("corpus"))
@@ -122,6 +119,6 @@ def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny: Recipe, tmp_path
     assert not run.is_done("codec")
 
 
-def test_a_stage_asks_for_the_one_before_it(tiny: Recipe, tmp_path: Path) -> None:
+def test_a_stage_asks_for_the_one_before_it(tiny, tmp_path):
     with pytest.raises(InvalidInput, match="'corpus' has not been finished"):
         Run(tiny, tmp_path).require("corpus")

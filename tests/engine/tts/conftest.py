@@ -7,7 +7,7 @@ from engine.tts.voxtream.files.loading import _formant_clip
 
 
 @pytest.fixture
-def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_sleep(monkeypatch) -> None:
     """A step never sleeps."""
 
     def refuse_to_sleep(seconds: float) -> None:

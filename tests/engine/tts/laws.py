@@ -27,41 +27,39 @@ from tests.engine.tts.utterances import (
 
 
 def word_by_word_equals_all_at_once(model: TtsModel) -> None:
+    """With the same seed, which so gives the same samples."""
     everything = say_all_at_once(model)
     assert len(everything.pcm) > model.info.sample_rate
     assert_same(say(model, [[word] for word in WORDS]), everything)
 
 
 def chunking_does_not_matter(model: TtsModel) -> None:
-    everything = say_all_at_once(model)
-    for chance in (0.3, 0.7):
-        chooser = random.Random(chance)
-        chunks: list[list[str]] = [[]]
-        for word in WORDS:
-            chunks[-1].append(word)
-            if chooser.random() < chance:
-                chunks.append([])
-        assert_same(say(model, chunks), everything)
+    chooser, chunks = random.Random(1), [[]]
+    for word in WORDS:
+        chunks[-1].append(word)
+        if chooser.random() < 0.5:
+            chunks.append([])
+    assert_same(say(model, chunks), say_all_at_once(model))
 
 
 def steps_between_pushes_do_not_matter(model: TtsModel) -> None:
     frames = []
     with open_session(model) as session:
-        for word in WORDS:
+        for word in FEW:
             session.push_word(word)
             step = session.step()
             if isinstance(step, AudioFrame):
                 frames.append(step)
         session.end_input()
         frames += drain(session)
-    assert_same(Utterance(tuple(frames)), say_all_at_once(model))
+    assert_same(Utterance(tuple(frames)), say_all_at_once(model, FEW))
 
 
 def nothing_to_say_is_starved_and_passes(model: TtsModel) -> None:
     with open_session(model) as session:
         assert session.step() == Starved()
         assert session.step() == Starved()
-        push(session, WORDS, ended=False)
+        push(session, FEW, ended=False)
         assert drain(session)
         assert session.step() == Starved()
         session.end_input()
@@ -139,13 +137,9 @@ def every_word_has_one_onset_in_order(model: TtsModel) -> None:
             assert frame.sample <= onset.sample < frame.sample + len(frame.pcm)
 
 
-def same_seed_same_samples(model: TtsModel) -> None:
-    assert_same(say(model, (FEW,), seed=3), say(model, (FEW,), seed=3))
-
-
 def sessions_do_not_disturb_each_other(model: TtsModel) -> None:
     fast = model.info.rate_range.highest if model.info.rate_range else None
-    alone = say(model, (FEW,)), say(model, (FEW,), seed=8, rate=fast)
+    alone = say_all_at_once(model, FEW), say(model, (FEW,), seed=8, rate=fast)
     frames: tuple[list[AudioFrame], list[AudioFrame]] = ([], [])
     one, two = open_session(model), open_session(model, seed=8, rate=fast)
     with one, two:
@@ -161,15 +155,15 @@ def sessions_do_not_disturb_each_other(model: TtsModel) -> None:
 
 
 def closing_at_any_moment_leaves_the_model_whole(model: TtsModel) -> None:
-    whole = say_all_at_once(model)
+    whole = say_all_at_once(model, FEW)
     for steps in (0, 1, 2, 5):
         session = open_session(model)
-        push(session, WORDS[: steps + 1], ended=False)
+        push(session, FEW[: steps + 1], ended=False)
         for _ in range(steps):
             session.step()
         session.close()
         session.close()
-    assert_same(say(model), whole)
+    assert_same(say(model, (FEW,)), whole)
 
 
 def a_new_rate_changes_later_words_only(model: TtsModel) -> None:
@@ -274,7 +268,7 @@ def paced_words(model: TtsModel, *, by_word: bool) -> Utterance:
 def a_rate_out_of_range_is_clamped(model: TtsModel) -> None:
     limits = rate_range(model)
     for beyond, end in ((1000.0, limits.highest), (0.0, limits.lowest)):
-        assert_same(say(model, (FEW,), rate=beyond), say(model, (FEW,), rate=end))
+        assert_same(say(model, (FEW[:5],), rate=beyond), say(model, (FEW[:5],), rate=end))
 
 
 def strange_words_do_no_harm(model: TtsModel) -> None:
@@ -282,9 +276,10 @@ def strange_words_do_no_harm(model: TtsModel) -> None:
     invisible = ("\x01", "\x00", "\ud800", "\u200b", "\u202eabc")
     symbols = ("—", "...", "!?!?", "'", "😀", "👩\u200d👧")
     foreign = ("日本語", "שלום", "e\u0301" * 9)
-    endless = ("a" * 200, "9" * 20)  # the first has more phones than a small model's window holds
+    endless = ("a" * 90, "9" * 5)  # the first has more phones than a small model's window holds
     strange = (*markup, *invisible, *symbols, *foreign, *endless)
-    frames = say(model, [strange, ["fine."]]).frames
+    fastest = model.info.rate_range.highest if model.info.rate_range else None  # it takes long
+    frames = say(model, [strange, ["fine."]], rate=fastest).frames
     assert all(np.isfinite(frame.pcm).all() for frame in frames)
     onsets = [onset.word for frame in frames for onset in frame.onsets]
     assert onsets == list(range(len(strange) + 1))
@@ -347,7 +342,6 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     every_end_fades,
     frames_follow_each_other,
     every_word_has_one_onset_in_order,
-    same_seed_same_samples,
     a_new_rate_changes_later_words_only,
     nothing_is_taken_back_that_was_not_made,
     a_rate_out_of_range_is_clamped,

@@ -13,7 +13,7 @@ from tests.fakes_tts import LostTts
 TRACE = Trace(4, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08), Frame(4, 0.01, 0.08)), (0.04, 0.2))
 
 
-def test_with_all_words_at_once_only_computing_counts_and_slow_ones_leave_silences() -> None:
+def test_with_all_words_at_once_only_computing_counts_and_slow_ones_leave_silences():
     found = timing(TRACE, 0.0)
     assert found.first_packet_s == pytest.approx(0.02)
     assert found.first_audible_s == pytest.approx(0.06)
@@ -27,7 +27,7 @@ def test_with_all_words_at_once_only_computing_counts_and_slow_ones_leave_silenc
     assert found.tail_s == pytest.approx(1.51 + 0.04 - 1.5)
 
 
-def test_speaking_against_a_clock_begins_when_the_arithmetic_says() -> None:
+def test_speaking_against_a_clock_begins_when_the_arithmetic_says():
     model = EspeakModel()
     try:
         voice, text = model.voices()[0], "The boat left the harbour at ten past seven, slowly."
@@ -55,7 +55,7 @@ def test_speaking_against_a_clock_begins_when_the_arithmetic_says() -> None:
         model.close()
 
 
-def test_speech_that_finds_no_end_is_cut_off() -> None:
+def test_speech_that_finds_no_end_is_cut_off():
     model = LostTts()
     found = trace(model, model.voices()[0], "A short text.", 4.0)
     longest = longest_s(["A", "short", "text."], 4.0)

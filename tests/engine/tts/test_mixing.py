@@ -1,7 +1,5 @@
 """Two voices become one between them, a voice like any other."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,13 +16,13 @@ from tests.fakes_kokoro import number_of, write_kokoro
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VoiceCatalogue:
+def catalogue(tmp_path, monkeypatch) -> VoiceCatalogue:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     write_kokoro()
     return of_settings(SpeechSettings(engine="kokoro"))
 
 
-def test_a_share_of_each_in_the_english_of_one(catalogue: VoiceCatalogue, tmp_path: Path) -> None:
+def test_a_share_of_each_in_the_english_of_one(catalogue, tmp_path):
     voice = mixed(Mix("heart", "EMMA", 0.25), catalogue, tmp_path)
     wanted = 0.25 * number_of("Heart") + 0.75 * number_of("Emma")
     np.testing.assert_allclose(style_of(voice), wanted, rtol=1e-6)
@@ -33,7 +31,7 @@ def test_a_share_of_each_in_the_english_of_one(catalogue: VoiceCatalogue, tmp_pa
     assert voice.metadata["description"] == "mixed of 25 % Heart, 75 % Emma"
 
 
-def test_a_mixture_is_kept_moved_and_mixed_again(catalogue: VoiceCatalogue, tmp_path: Path) -> None:
+def test_a_mixture_is_kept_moved_and_mixed_again(catalogue, tmp_path):
     store = VoiceStore(catalogue, tmp_path / "voices")
     assert store.mix(" Luna ", Mix("Heart", "Emma")) == "Luna"
     assert store.rename("Luna", "Lena") == "Lena"
@@ -61,9 +59,7 @@ def test_a_mixture_is_kept_moved_and_mixed_again(catalogue: VoiceCatalogue, tmp_
         (Mix("Heart", "Emma"), " ", "cannot be called"),
     ],
 )
-def test_what_cannot_be_mixed_is_said(
-    mix: Mix, name: str, said: str, catalogue: VoiceCatalogue, tmp_path: Path
-) -> None:
+def test_what_cannot_be_mixed_is_said(mix, name, said, catalogue, tmp_path):
     with pytest.raises(InvalidInput, match=said):
         VoiceStore(catalogue, tmp_path / "voices").mix(name, mix)
     assert not (tmp_path / "voices").exists()

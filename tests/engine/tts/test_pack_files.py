@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,7 +81,7 @@ EVERY_WRONG += [
 
 
 @pytest.mark.parametrize("system", ALL)
-def test_a_configuration_is_read_as_it_was_written(system: str, tmp_path: Path) -> None:
+def test_a_configuration_is_read_as_it_was_written(system, tmp_path):
     file = tmp_path / "config.json"
     module, config = SYSTEMS[system]
     file.write_text(config_json(config), encoding="utf-8")
@@ -90,9 +89,7 @@ def test_a_configuration_is_read_as_it_was_written(system: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("system", "section", "key", "value"), EVERY_WRONG)
-def test_what_cannot_be_built_is_refused_by_name(
-    system: str, section: str, key: str, value: object, tmp_path: Path
-) -> None:
+def test_what_cannot_be_built_is_refused_by_name(system, section, key, value, tmp_path):
     table = whole = json.loads(config_json(SYSTEMS[system][1]))
     for name in filter(None, section.split(".")):
         table = table[name]
@@ -109,7 +106,7 @@ def test_what_cannot_be_built_is_refused_by_name(
 @pytest.mark.parametrize(
     "damage", ["", "[]", '{"name": "x"}', '{"a":' * 100_000, '{"name": NaN}'], ids=range(5)
 )
-def test_a_damaged_configuration_is_refused(system: str, damage: str, tmp_path: Path) -> None:
+def test_a_damaged_configuration_is_refused(system, damage, tmp_path):
     file = tmp_path / "config.json"
     file.write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):

@@ -22,16 +22,14 @@ CHOSEN = Settings(speech=SpeechSettings(engine="llmvox"))
 
 
 @pytest.fixture
-def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shipped(tmp_path, monkeypatch) -> Path:
     """A pack that comes with the program, and a data folder without one."""
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
     monkeypatch.setattr("engine.resources.ROOTS", (tmp_path / "resources", *ROOTS))
     return write_pack(tmp_path / "resources" / packs.SHIPPED / "llmvox")
 
 
-def test_a_shipped_pack_speaks_and_is_measured_without_a_download(
-    shipped: Path, tmp_path: Path
-) -> None:
+def test_a_shipped_pack_speaks_and_is_measured_without_a_download(shipped, tmp_path):
     said = say("Good morning.", CHOSEN, Manner(voice="bruno", out=tmp_path / "out.wav"))
     assert (said.engine, said.audio_s > 0) == ("llmvox", True)
     assert voice_catalogue.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
@@ -42,7 +40,7 @@ def test_a_shipped_pack_speaks_and_is_measured_without_a_download(
     assert (compared.state, compared.voice) == (ComparisonState.DONE, "Ada")
 
 
-def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped: Path) -> None:
+def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped):
     listed = entry("llmvox", Settings())
     assert (listed.origin, listed.state) == (Origin.BUILT_IN, Presence.COMPLETE)
     assert changes(listed) == (("speech.engine", "llmvox"),)
@@ -50,7 +48,7 @@ def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped: Path) -
         remove(listed)
 
 
-def test_a_pack_of_one_s_own_goes_before_the_shipped_one(shipped: Path) -> None:
+def test_a_pack_of_one_s_own_goes_before_the_shipped_one(shipped):
     packs.folder_of("llmvox").mkdir(parents=True)
     assert packs.find("llmvox") == shipped  # half a pack hides none
     packs.folder_of("llmvox").rmdir()

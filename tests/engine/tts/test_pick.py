@@ -10,7 +10,7 @@ from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import place
-from engine.tts.pick import FILE, LARGEST_RTF, choose, find_pick, judge, keep, resolve, why
+from engine.tts.pick import FILE, LARGEST_RTF, find_pick, judge, keep, resolve, why
 from engine.tts.voice_catalogue import of_settings
 from engine.tts.voxtream.files import pick as profiles
 from tests.engine.assets.fetched import fetched
@@ -19,7 +19,7 @@ AUTO = SpeechSettings()
 
 
 @pytest.fixture(autouse=True)
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.setattr(graphics_card, "has_driver", lambda: False)
     return tmp_path
@@ -32,20 +32,21 @@ def fetch_kokoro() -> None:
 
 
 @pytest.fixture
-def card(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def card(data, monkeypatch) -> None:
     """A graphics card, and what it could run."""
     monkeypatch.setattr(graphics_card, "is_usable", lambda: True)
     for name in ("voxtream2", "mimi", "redimnet"):
         fetched(data, name)
 
 
-def test_the_default_is_auto_and_needs_no_download() -> None:
+def test_the_default_is_auto_and_needs_no_download():
     assert AUTO.engine == "auto"
     assert resolve(AUTO).engine == "starter"
     assert why(AUTO) == "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
     fetch_kokoro()  # used until it is measured
     assert resolve(AUTO).engine == "kokoro"
     assert "has not measured it" in why(AUTO)
+    assert of_settings(AUTO).own[0] == "Heart"  # and its voices are listed
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_the_default_is_auto_and_needs_no_download() -> None:
         (0.71, "starter", "The built-in voice: Kokoro needs 0.71 of the time it sounds, more than"),
     ],
 )
-def test_the_measurement_decides(rtf: float, engine: str, reason: str, data: Path) -> None:
+def test_the_measurement_decides(rtf, engine, reason, data):
     fetch_kokoro()
     keep(judge(rtf), data)
     assert resolve(AUTO).engine == engine
@@ -64,7 +65,7 @@ def test_the_measurement_decides(rtf: float, engine: str, reason: str, data: Pat
 
 
 @pytest.mark.parametrize("lost", ["model", "voice"])
-def test_half_a_download_is_not_used(lost: str, data: Path) -> None:
+def test_half_a_download_is_not_used(lost, data):
     """Also where it was measured, and removed since."""
     fetch_kokoro()
     keep(judge(0.2), data)
@@ -74,7 +75,7 @@ def test_half_a_download_is_not_used(lost: str, data: Path) -> None:
 
 
 @pytest.mark.usefixtures("card")
-def test_a_graphics_card_runs_the_full_size_voice_in_its_best_edition(data: Path) -> None:
+def test_a_graphics_card_runs_the_full_size_voice_in_its_best_edition(data) -> None:
     fetch_kokoro()
     assert resolve(AUTO).engine == "voxtream2"
     assert why(AUTO) == "VoXtream2: a graphics card runs it."
@@ -85,7 +86,7 @@ def test_a_graphics_card_runs_the_full_size_voice_in_its_best_edition(data: Path
 
 
 @pytest.mark.usefixtures("card")
-def test_a_graphics_card_that_is_too_slow_or_a_voice_that_lacks_a_part_does_not(data: Path) -> None:
+def test_a_graphics_card_that_is_too_slow_or_a_voice_that_lacks_a_part_does_not(data) -> None:
     profiles.keep(profiles.judge("cpu", {"int8": 1.5}), data)  # of the processor
     assert resolve(AUTO).engine == "voxtream2"
     profiles.keep(profiles.judge("cuda", {"full": 1.5}), data)
@@ -97,33 +98,19 @@ def test_a_graphics_card_that_is_too_slow_or_a_voice_that_lacks_a_part_does_not(
 
 
 @pytest.mark.parametrize("engine", registry.NAMES)
-def test_what_is_chosen_by_name_stays(engine: str) -> None:
+def test_what_is_chosen_by_name_stays(engine):
     fetch_kokoro()
     chosen = SpeechSettings(engine=engine)
     assert resolve(chosen) is chosen
     assert why(chosen) == ""
 
 
-def test_a_synthesiser_that_is_none_counts_as_no_pick(data: Path) -> None:
+def test_a_synthesiser_that_is_none_counts_as_no_pick(data):
     (data / FILE).write_text('{"synthesiser": "siri", "reason": ""}')
     assert find_pick(data) is None
 
 
-def test_an_unknown_name_lists_those_there_are() -> None:
+def test_an_unknown_name_lists_those_there_are():
     with pytest.raises(ModelError, match="gramophone") as failure:
         registry.load(SpeechSettings(engine="gramophone"), lambda text, fraction: None)
     assert "espeak" in failure.value.hint
-
-
-def test_loading_and_listing_voices_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def load(settings: SpeechSettings, progress: object) -> None:
-        asked.append(settings.engine)
-
-    monkeypatch.setitem(registry._LOADERS, "kokoro", load)
-    fetch_kokoro()
-    registry.load(AUTO, lambda text, fraction: None)
-    assert asked == [choose(AUTO).synthesiser] == ["kokoro"]
-    assert of_settings(AUTO).voice_model == "kokoro"
-    assert of_settings(AUTO).own[0] == "Heart"

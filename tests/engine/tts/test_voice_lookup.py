@@ -38,11 +38,11 @@ def recording(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("wanted", ["", "tONE"])
-def test_a_name_is_found_in_any_case_and_none_is_the_default(wanted: str, tmp_path: Path) -> None:
+def test_a_name_is_found_in_any_case_and_none_is_the_default(wanted, tmp_path):
     assert choose(FakeTts(), wanted, kept_in=tmp_path).name == "Tone"
 
 
-def test_a_kept_voice_is_found_by_its_name_and_by_its_file(tmp_path: Path) -> None:
+def test_a_kept_voice_is_found_by_its_name_and_by_its_file(tmp_path):
     voices.save(GRANDMA, tmp_path)
     stranger = voices.save(Voice("Stranger", "another"), tmp_path).path
     elsewhere = voices.save(GRANDMA, tmp_path / "elsewhere").path
@@ -53,7 +53,7 @@ def test_a_kept_voice_is_found_by_its_name_and_by_its_file(tmp_path: Path) -> No
         choose(FakeTts(), str(stranger), kept_in=tmp_path)
 
 
-def test_what_becomes_no_voice_says_why(tmp_path: Path) -> None:
+def test_what_becomes_no_voice_says_why(tmp_path):
     with pytest.raises(ModelError, match="cannot clone"):
         choose(FakeTts(), str(recording(tmp_path)), kept_in=tmp_path)
     with pytest.raises(UnreadableClip):
@@ -63,7 +63,7 @@ def test_what_becomes_no_voice_says_why(tmp_path: Path) -> None:
     assert "Tone" in failure.value.hint
 
 
-def test_a_recording_becomes_a_kept_voice(tmp_path: Path) -> None:
+def test_a_recording_becomes_a_kept_voice(tmp_path):
     """Encoded at its own rate."""
     made = adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
     assert (made.metadata["sample_rate"], len(made.tensors["pcm"])) == ("44100", 4410)
@@ -74,15 +74,13 @@ def test_a_recording_becomes_a_kept_voice(tmp_path: Path) -> None:
     assert np.array_equal(found.tensors["pcm"], made.tensors["pcm"])
 
 
-def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path: Path) -> None:
+def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path):
     with pytest.raises(InvalidInput, match="called TONE already"):
         adopt(CloningTts(), recording(tmp_path), "TONE", kept_in=tmp_path)
     assert voices.saved_voices(tmp_path) == ()
 
 
-def test_a_voice_made_otherwise_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_voice_made_otherwise_is_made_again(tmp_path, monkeypatch):
     adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
     newer = CloningTts(making="2")
     with monkeypatch.context() as patch:  # it stays as it was where it cannot be made again
@@ -99,9 +97,7 @@ def refuse(path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", [("other", ""), ("fake", "2")])
-def test_another_model_s_voice_is_made_again_and_kept(
-    other: tuple[str, str], tmp_path: Path
-) -> None:
+def test_another_model_s_voice_is_made_again_and_kept(other, tmp_path):
     first, second = CloningTts(), CloningTts(*other)
     made = adopt(first, recording(tmp_path), "Grandpa", kept_in=tmp_path)
     assert voice_names(second, kept_in=tmp_path) == ("Tone", "Grandpa")
@@ -113,7 +109,7 @@ def test_another_model_s_voice_is_made_again_and_kept(
     assert choose(first, "Grandpa", kept_in=tmp_path).model == "fake"  # the first is still there
 
 
-def test_a_voice_whose_recording_was_not_kept_must_be_added_again(tmp_path: Path) -> None:
+def test_a_voice_whose_recording_was_not_kept_must_be_added_again(tmp_path):
     voices.save(GRANDMA, tmp_path)
     other = CloningTts("other")
     assert voice_names(other, kept_in=tmp_path) == ("Tone",)
@@ -122,7 +118,7 @@ def test_a_voice_whose_recording_was_not_kept_must_be_added_again(tmp_path: Path
     assert "Add it again from its recording" in failure.value.hint
 
 
-def test_a_model_that_cannot_clone_offers_no_voice_of_another(tmp_path: Path) -> None:
+def test_a_model_that_cannot_clone_offers_no_voice_of_another(tmp_path):
     adopt(CloningTts("other"), recording(tmp_path), "Grandpa", kept_in=tmp_path)
     assert voice_names(FakeTts(), kept_in=tmp_path) == ("Tone",)
     with pytest.raises(InvalidInput, match="made for 'other'"):

@@ -3,7 +3,6 @@
 import errno
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ def speech(seconds: float = 2.0) -> Clip:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> VoiceStore:
+def store(tmp_path) -> VoiceStore:
     voices.save(GRANDMA, tmp_path, speech())
     return VoiceStore(ROSTER, tmp_path)
 
@@ -42,7 +41,7 @@ def names(store: VoiceStore) -> list[str]:
 OWN = ["Anton", "Clara"]
 
 
-def test_a_row_says_what_a_voice_is_made_of(store: VoiceStore) -> None:
+def test_a_row_says_what_a_voice_is_made_of(store):
     store.set_pace("grandma", 3.5)
     store.spoke("Grandma", "2026-11-22")
     anton, _, entry = store.entries()
@@ -52,7 +51,7 @@ def test_a_row_says_what_a_voice_is_made_of(store: VoiceStore) -> None:
     assert 40 < (entry.snr_db or 0) < 60
 
 
-def test_another_model_s_voice_says_why_it_cannot_speak(store: VoiceStore, tmp_path: Path) -> None:
+def test_another_model_s_voice_says_why_it_cannot_speak(store, tmp_path):
     voices.save(replace(GRANDMA, name="Bare", model="other"), tmp_path)
     by_name = {entry.name: entry for entry in store.entries()}
     assert not by_name["Bare"].usable
@@ -62,7 +61,7 @@ def test_another_model_s_voice_says_why_it_cannot_speak(store: VoiceStore, tmp_p
     assert "cannot learn voices" in deaf.why_not
 
 
-def test_a_voice_of_two_models_is_renamed_whole(store: VoiceStore, tmp_path: Path) -> None:
+def test_a_voice_of_two_models_is_renamed_whole(store, tmp_path):
     voices.save(replace(GRANDMA, model="older"), tmp_path, speech())
     store.set_pace("Grandma", 2.0)
     assert store.rename("grandma", " Oma ") == "Oma"
@@ -74,15 +73,13 @@ def test_a_voice_of_two_models_is_renamed_whole(store: VoiceStore, tmp_path: Pat
 
 
 @pytest.mark.parametrize("new", ["anton", "", "  ", "a\nb", "\x00", "x" * 81])
-def test_a_name_that_is_taken_or_none_is_refused(store: VoiceStore, new: str) -> None:
+def test_a_name_that_is_taken_or_none_is_refused(store, new):
     with pytest.raises(InvalidInput):
         store.rename("Grandma", new)
     assert names(store) == [*OWN, "Grandma"]
 
 
-def test_a_full_disk_leaves_the_voice_as_it_was(
-    store: VoiceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_the_voice_as_it_was(store, tmp_path, monkeypatch):
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -100,7 +97,7 @@ def test_a_full_disk_leaves_the_voice_as_it_was(
     assert store.pace("Grandma") is None
 
 
-def test_what_is_removed_comes_back_as_it_was(store: VoiceStore, tmp_path: Path) -> None:
+def test_what_is_removed_comes_back_as_it_was(store, tmp_path):
     before = voices.load(path := voices.saved_voices(tmp_path)[0].path)
     assert store.remove("grandma") == "Grandma"
     after_a_kill = VoiceStore(ROSTER, tmp_path)
@@ -115,7 +112,7 @@ def test_what_is_removed_comes_back_as_it_was(store: VoiceStore, tmp_path: Path)
     assert voices.load(path).metadata == before.metadata
 
 
-def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path: Path) -> None:
+def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path):
     now = [1_000_000_000.0]
     store = VoiceStore(ROSTER, tmp_path, now=lambda: now[0])
     voices.save(GRANDMA, tmp_path)
@@ -133,7 +130,7 @@ def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path: Path) -
         store.discard("Grandma")
 
 
-def test_a_voice_travels_with_its_recording_and_pace(store: VoiceStore, tmp_path: Path) -> None:
+def test_a_voice_travels_with_its_recording_and_pace(store, tmp_path):
     store.set_pace("Grandma", 4.5)
     path = store.export("grandma", tmp_path / "out" / "gift")
     assert path.name == "gift" + voices.SUFFIX
@@ -147,7 +144,7 @@ def test_a_voice_travels_with_its_recording_and_pace(store: VoiceStore, tmp_path
 
 
 @pytest.mark.parametrize("name", ["../../escape", "con", "a/b\\c:d*?", "日本"])
-def test_a_name_in_a_file_decides_no_path(tmp_path: Path, name: str) -> None:
+def test_a_name_in_a_file_decides_no_path(tmp_path, name):
     path = voices.save_as(replace(GRANDMA, name=name), tmp_path / "in.safetensors").path
     folder = tmp_path / "store"
     assert VoiceStore(ROSTER, folder).read_in(path, "") == name
@@ -156,7 +153,7 @@ def test_a_name_in_a_file_decides_no_path(tmp_path: Path, name: str) -> None:
     assert file.name.isascii()
 
 
-def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path):
     store, folder = VoiceStore(ROSTER, tmp_path / "store"), tmp_path / "hostile"
     folder.mkdir()
     told = {"rubato.name": "X", "rubato.model": "neural"}
@@ -178,13 +175,13 @@ def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path: Path)
 
 
 @pytest.mark.parametrize("pace", [0.5, 7.5, float("nan")])
-def test_a_pace_beyond_the_slider_is_refused(store: VoiceStore, pace: float) -> None:
+def test_a_pace_beyond_the_slider_is_refused(store, pace):
     with pytest.raises(InvalidInput, match="1 to 7"):
         store.set_pace("Anton", pace)
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"voices": [1]}', '{"voices": {"a": 3}}'])
-def test_damaged_notes_are_set_aside(store: VoiceStore, tmp_path: Path, content: str) -> None:
+def test_damaged_notes_are_set_aside(store, tmp_path, content):
     (tmp_path / voice_notes.FILE).write_text(content)
     assert store.pace("Anton") is None
     store.set_pace("Anton", 3.0)
@@ -192,14 +189,14 @@ def test_damaged_notes_are_set_aside(store: VoiceStore, tmp_path: Path, content:
     assert (tmp_path / "notes.damaged.json").read_text() == content
 
 
-def test_nonsense_in_notes_counts_as_nothing(store: VoiceStore, tmp_path: Path) -> None:
+def test_nonsense_in_notes_counts_as_nothing(store, tmp_path):
     text = '{"voices": {"anton": {"pace": "fast", "used": "\\u001b[2J"}, "clara": {"pace": 99}}}'
     (tmp_path / voice_notes.FILE).write_text(text)
     anton, clara, _ = store.entries()
     assert (anton.pace, anton.used, clara.pace) == (None, "", None)
 
 
-def test_nobody_else_may_read_what_is_kept(store: VoiceStore, tmp_path: Path) -> None:
+def test_nobody_else_may_read_what_is_kept(store, tmp_path):
     store.set_pace("Grandma", 3.0)
     files = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert {each.stat().st_mode & 0o077 for each in files} == {0}

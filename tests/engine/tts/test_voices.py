@@ -2,7 +2,6 @@
 
 import logging
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ GRANDMA = Voice(
 )
 
 
-def test_a_voice_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_voice_comes_back_as_it_was(tmp_path):
     folder = tmp_path / "not" / "there"
     assert voices.saved_voices(folder) == ()
     loaded = voices.load(voices.save(GRANDMA, folder).path)
@@ -35,7 +34,7 @@ def test_a_voice_comes_back_as_it_was(tmp_path: Path) -> None:
         assert np.array_equal(loaded.tensors[name], tensor)
 
 
-def test_the_recording_is_kept_beside_the_voice_and_is_no_part_of_it(tmp_path: Path) -> None:
+def test_the_recording_is_kept_beside_the_voice_and_is_no_part_of_it(tmp_path):
     pcm = np.sin(np.arange(9_000, dtype=np.float32))
     saved = voices.save(GRANDMA, tmp_path, Clip(pcm, 44_100))
     assert voices.saved_voices(tmp_path) == (saved,)
@@ -52,7 +51,7 @@ def test_the_recording_is_kept_beside_the_voice_and_is_no_part_of_it(tmp_path: P
         voices.load_clip(bare.path)
 
 
-def test_the_list_leaves_out_what_is_none(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_list_leaves_out_what_is_none(tmp_path, caplog):
     saved = voices.save(GRANDMA, tmp_path)
     (tmp_path / f"junk{voices.SUFFIX}").write_bytes(b"junk")
     save_file({"x": np.zeros(1)}, tmp_path / f"stranger{voices.SUFFIX}")
@@ -66,7 +65,7 @@ def test_the_list_leaves_out_what_is_none(tmp_path: Path, caplog: pytest.LogCapt
 @pytest.mark.parametrize(
     "content", [b"", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0notjson!", "cut", None]
 )
-def test_a_broken_file_is_a_clear_error(tmp_path: Path, content: bytes | str | None) -> None:
+def test_a_broken_file_is_a_clear_error(tmp_path, content):
     path = voices.save(GRANDMA, tmp_path).path
     whole = path.read_bytes()
     path.unlink()
@@ -76,7 +75,7 @@ def test_a_broken_file_is_a_clear_error(tmp_path: Path, content: bytes | str | N
         voices.load(path)
 
 
-def test_too_large_is_not_written_nor_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_is_not_written_nor_read(tmp_path, monkeypatch):
     saved = voices.save(GRANDMA, tmp_path)
     monkeypatch.setattr(voices, "LARGEST_BYTES", 100)
     with pytest.raises(InvalidInput, match="too large"):

@@ -11,14 +11,12 @@ from engine.tts.base import AudioFrame, Finished, Onset, Pcm, TtsModel, TtsSessi
 # Ends without a full stop, because replies may.
 TEXT = (
     "Of the many people who asked, one was right: it is late. "
-    "We will meet the others at seven and walk along quiet rivers"
+    "We will meet the others at seven and walk along"
 )
 WORDS = tuple(TEXT.split())
-STEPS_PER_WORD = 400  # far above what any word needs; reached only by a session that never ends
-
-
 # A sentence: enough where a law needs many utterances.
 FEW = WORDS[: WORDS.index("late.") + 1]
+STEPS_PER_WORD = 400  # far above what any word needs; reached only by a session that never ends
 
 
 @dataclass(frozen=True)
@@ -84,15 +82,16 @@ def say(
     return Utterance(tuple(frames))
 
 
-def say_all_at_once(model: TtsModel) -> Utterance:
+def say_all_at_once(model: TtsModel, words: tuple[str, ...] = WORDS) -> Utterance:
     """Every word pushed and the input ended before the first step; said once by each model."""
-    if model not in _WHOLE:
+    kept = _WHOLE.setdefault(model, {})
+    if words not in kept:
         with open_session(model) as session:
-            _WHOLE[model] = Utterance(tuple(speak(session, WORDS)))
-    return _WHOLE[model]
+            kept[words] = Utterance(tuple(speak(session, words)))
+    return kept[words]
 
 
-_WHOLE: WeakKeyDictionary[TtsModel, Utterance] = WeakKeyDictionary()
+_WHOLE: WeakKeyDictionary[TtsModel, dict[tuple[str, ...], Utterance]] = WeakKeyDictionary()
 
 
 def assert_same(one: Utterance, other: Utterance) -> None:

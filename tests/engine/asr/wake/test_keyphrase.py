@@ -63,14 +63,14 @@ def test_a_call_comes_after_a_pause_and_other_talk_does_not_wake(talk, calls):
     assert len(found("computer please", said(*talk))) == calls
 
 
-def test_after_a_reset_nothing_of_before_counts() -> None:
+def test_after_a_reset_nothing_of_before_counts():
     listening = spotter(WakeSettings(on=True, phrase="good evening zaphod"))
     assert listening.push(said("good evening")) is None
     listening.reset()
     assert listening.push(said("zaphod")) is None
 
 
-def test_a_name_that_is_seldom_said_will_do_and_its_words_have_sounds() -> None:
+def test_a_name_that_is_seldom_said_will_do_and_its_words_have_sounds():
     for phrase in ("hey rubato", "okay computer", "good evening zaphod", USUAL):
         assert normal(f"  {phrase.title()}, ") == phrase  # without case, marks and spare spaces
         found = examine(phrase)

@@ -3,7 +3,6 @@ people who whistle: each letter is a tone.
 """
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,12 +57,12 @@ def ends(pcm: Pcm, piece: int, *proposed: int) -> list[int]:
     return found
 
 
-def test_what_both_find_is_the_phrase_however_the_samples_are_cut() -> None:
+def test_what_both_find_is_the_phrase_however_the_samples_are_cut():
     for piece in (100, HOP, HOP + 7, len(CALL)):
         assert [ends(CALL, piece, end)[0] for end in (6 * HOP, 7 * HOP + 30)] == [6 * HOP, 8_990]
 
 
-def test_what_one_of_them_finds_alone_or_much_later_or_before_a_reset_is_nothing() -> None:
+def test_what_one_of_them_finds_alone_or_much_later_or_before_a_reset_is_nothing():
     silence = np.zeros(TOGETHER * HOP, np.float32)
     assert ends(CALL, HOP) == []
     assert ends(np.concatenate((CALL, silence)), HOP, 20 * HOP) == []
@@ -75,7 +74,7 @@ def test_what_one_of_them_finds_alone_or_much_later_or_before_a_reset_is_nothing
 
 
 @pytest.mark.parametrize("content", [b"", b"not a head", b"PK\x03\x04"])
-def test_a_head_is_kept_as_it_was_and_what_is_none_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_head_is_kept_as_it_was_and_what_is_none_refused(tmp_path, content):
     file = tmp_path / "deep" / "phrase.safetensors"
     head().save(file)
     windows = np.random.default_rng(1).random((3, HOPS, WIDTH), np.float32)
@@ -97,7 +96,7 @@ def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(tmp_path, monkeypa
 
 
 @pytest.mark.weights
-def test_the_real_networks_hear_the_same_however_the_samples_are_cut() -> None:
+def test_the_real_networks_hear_the_same_however_the_samples_are_cut():
     from engine.asr.wake.embedding import FILES
     from engine.assets import packages
 
@@ -131,14 +130,14 @@ def score(head: Head, pcm: Pcm) -> float:
     return float(np.max(head.scores(FakeEmbedding().push(np.pad(0.1 * pcm, SAMPLE_RATE // 2)))))
 
 
-def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatch) -> None:
-    little = {"STEPS": 120, "THROATS": (1.0,), "WORDS": (2, 4), "BESIDE": 8}
+def test_a_strangers_call_is_told_from_other_talk(monkeypatch):
+    little = {"STEPS": 60, "THROATS": (1.0,), "WORDS": (2, 3), "BESIDE": 6}
     for name, value in {**little, "CALL_ROOMS": 1, "TALK_ROOMS": 1}.items():
         monkeypatch.setattr(training, name, value)
     shares: list[float] = []
     head = teach(PHRASE, [whistler(0.97), whistler(1.03)], FakeEmbedding(), shares.append)
     assert shares == sorted(set(shares))
-    assert len(shares) == 2 * (len(training.RATES) + 8)
+    assert len(shares) == 2 * (len(training.RATES) + 6)
     assert shares[-1] < 1
     stranger = whistler(1.0)
     calls = [score(head, stranger(PHRASE, rate)) for rate in (3.6, 4.4, 5.2)]
@@ -151,7 +150,7 @@ def test_a_strangers_call_is_told_from_other_talk(monkeypatch: pytest.MonkeyPatc
     assert one.second_bias == other.second_bias
 
 
-def test_other_talk_has_parts_of_the_phrase_and_never_all_of_it() -> None:
+def test_other_talk_has_parts_of_the_phrase_and_never_all_of_it():
     talk = list(other_talk(PHRASE, 200, random.Random(1)))
     assert not any(PHRASE in text for text in talk)
     for part in PHRASE.split():

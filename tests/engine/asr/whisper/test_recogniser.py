@@ -3,7 +3,6 @@
 import shutil
 from functools import partial
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,17 +15,16 @@ from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
 from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
-
-SENTENCE = "what time is it"
+from tests.engine.asr.conftest import SENTENCE, pushed
 
 
 @pytest.fixture(scope="module")
-def loaded(whisper_folder: Path) -> LoadedWhisper:
+def loaded(whisper_folder) -> LoadedWhisper:
     return load_model(str(whisper_folder), "en")
 
 
 @pytest.fixture(scope="module")
-def recogniser(loaded: LoadedWhisper) -> WhisperRecogniser:
+def recogniser(loaded) -> WhisperRecogniser:
     return WhisperRecogniser(loaded)
 
 
@@ -43,13 +41,6 @@ class CountingModel:
         self.beams.append(options["beam_size"])
         self.longest = max(self.longest, len(pcm))
         return self._transcribe(pcm, **options)
-
-
-def pushed(recogniser: WhisperRecogniser, pcm: np.ndarray):
-    recognition = recogniser.open()
-    for first in range(0, len(pcm), 1600):
-        recognition.push(pcm[first : first + 1600])
-    return recognition
 
 
 def test_speech_becomes_the_models_sentence_unless_it_fails_the_gates(recogniser, loaded, say):

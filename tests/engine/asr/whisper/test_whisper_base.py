@@ -9,10 +9,9 @@ import pytest
 from engine.asr.base import SAMPLE_RATE, Recogniser
 from engine.asr.pick import ASSET
 from engine.asr.registry import load
-from engine.assets.catalogue import find
-from engine.assets.packages import PackedFile
 from engine.settings import RecogniserSettings
-from tests.packaged import packaged
+from tests.engine.asr.conftest import pushed
+from tests.packaged import packaged_asset
 
 pytestmark = pytest.mark.weights
 
@@ -22,39 +21,28 @@ QUESTION = "how do bees find their way home"
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    files = (
-        PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
-        for file in find(ASSET).files
-    )
-    return packaged(ASSET, *files)
+    return packaged_asset(ASSET)
 
 
 @pytest.fixture(scope="module")
-def english(folder: Path) -> Iterator[Recogniser]:
+def english(folder) -> Iterator[Recogniser]:
     recogniser = load(RecogniserSettings("whisper", str(folder)), PHRASES)
     yield recogniser
     recogniser.close()
-
-
-def heard(recogniser: Recogniser, pcm: np.ndarray):
-    recognition = recogniser.open()
-    for first in range(0, len(pcm), 1600):
-        recognition.push(pcm[first : first + 1600])
-    return recognition
 
 
 def plain(text: str) -> str:
     return text.lower().strip(" .?!,")
 
 
-def test_an_open_question_is_understood_word_for_word(english: Recogniser, say):
-    transcript = heard(english, say(QUESTION)).finish()
+def test_an_open_question_is_understood_word_for_word(english, say):
+    transcript = pushed(english, say(QUESTION)).finish()
     assert (plain(transcript.text), transcript.recogniser) == (QUESTION, "whisper")
     assert transcript.confidence > 0.5
 
 
-def test_the_text_so_far_is_the_beginning_and_more_may_follow(english: Recogniser, say):
-    recognition = heard(english, say(QUESTION)[: 2 * SAMPLE_RATE])
+def test_the_text_so_far_is_the_beginning_and_more_may_follow(english, say):
+    recognition = pushed(english, say(QUESTION)[: 2 * SAMPLE_RATE])
     assert plain(recognition.partial()).startswith("how do bees")
     assert plain(recognition.peek()) != QUESTION
     recognition.push(say(QUESTION)[2 * SAMPLE_RATE :])
@@ -67,18 +55,18 @@ def test_the_text_so_far_is_the_beginning_and_more_may_follow(english: Recognise
     assert whole.endswith("what time is it")
 
 
-def test_a_halt_is_heard_at_the_first_look_and_noise_says_nothing(english: Recogniser, say):
+def test_a_halt_is_heard_at_the_first_look_and_noise_says_nothing(english, say):
     for text in ("stop", "wait"):
-        overlapping = heard(english, say(text)).overlapping()
+        overlapping = pushed(english, say(text)).overlapping()
         assert (overlapping.text, overlapping.recogniser) == (text, "sphinx")
     for level in (0.003, 0.1):
         noise = np.random.default_rng(1).normal(0, level, 5 * SAMPLE_RATE).astype(np.float32)
-        recognition = heard(english, noise)
+        recognition = pushed(english, noise)
         assert recognition.partial() == ""
         assert recognition.finish().text == ""
 
 
-def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):
+def test_half_a_minute_is_heard_to_the_end(english, say):
     sentences = (
         "the river rises in the hills and runs slowly to the sea",
         "in spring the meadows are under water for many weeks",
@@ -89,13 +77,13 @@ def test_half_a_minute_is_heard_to_the_end(english: Recogniser, say):
     )
     pcm = np.concatenate([say(sentence) for sentence in (*sentences, *sentences[:3], QUESTION)])
     assert len(pcm) > 25 * SAMPLE_RATE
-    text = plain(heard(english, pcm).finish().text)
+    text = plain(pushed(english, pcm).finish().text)
     assert text.startswith("the river rises")
     assert text.endswith("way home")
 
 
-def test_the_language_is_told_where_it_was_left_to_the_model(folder: Path, say):
+def test_the_language_is_told_where_it_was_left_to_the_model(folder, say):
     recogniser = load(RecogniserSettings("whisper", str(folder), language="auto"), PHRASES)
-    transcript = heard(recogniser, say(QUESTION)).finish()
+    transcript = pushed(recogniser, say(QUESTION)).finish()
     recogniser.close()
     assert (plain(transcript.text), transcript.language) == (QUESTION, "en")

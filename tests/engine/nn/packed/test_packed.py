@@ -33,8 +33,8 @@ def packed_twin(stack: Transformer, precision: Precision) -> PackedTransformer:
 
 @pytest.mark.parametrize(("precision", "loss"), [(Precision.INT8, 0.007), (Precision.INT4, 0.105)])
 def test_rounding_loses_no_more_than_was_measured_and_a_product_is_that_of_what_is_left(
-    precision: Precision, loss: float
-) -> None:
+    precision, loss
+):
     generator = torch.Generator().manual_seed(0)
     weight = torch.randn(64, 4 * INT4_BLOCK, generator=generator)
     weight[:, :INT4_BLOCK] = 0
@@ -47,7 +47,7 @@ def test_rounding_loses_no_more_than_was_measured_and_a_product_is_that_of_what_
 
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
-def test_a_packed_stack_follows_the_plain_one_step_by_step(precision: Precision) -> None:
+def test_a_packed_stack_follows_the_plain_one_step_by_step(precision):
     stack = Transformer(CONFIG).requires_grad_(False)
     generator = torch.Generator().manual_seed(0)
     for module in stack.modules():
@@ -80,14 +80,14 @@ def product():
     return graph.compile({"x": [1, INT8_BLOCK]}, {"y": [1, 3]}, threads=2)
 
 
-def test_a_fault_beside_the_caller_is_raised_where_it_is_waited_for() -> None:
+def test_a_fault_beside_the_caller_is_raised_where_it_is_waited_for():
     pending = beside(product(), ["y"], {"x": np.ones((1, INT8_BLOCK + 1), dtype=np.float32)})
     pending.settle()
     with pytest.raises(RuntimeError, match="x"):
         pending.wait()
 
 
-def test_what_is_postponed_is_made_by_who_waits_and_not_when_given_up() -> None:
+def test_what_is_postponed_is_made_by_who_waits_and_not_when_given_up():
     made: list[int] = []
     pending = Pending(lambda: made.append(1) or 20).then(lambda number: number + 1)
     pending.settle()
@@ -114,7 +114,7 @@ def plain() -> Transformer:
 
 
 @pytest.fixture(scope="module")
-def packed_tail(plain: Transformer) -> PackedTail:
+def packed_tail(plain) -> PackedTail:
     return PackedTail(
         TALL, list(plain.layers), plain.norm.scale, precision=Precision.INT8, threads=2
     )
@@ -127,9 +127,7 @@ def embedded() -> Tensor:
 
 @pytest.mark.parametrize("look_ahead", [1, 4])
 @pytest.mark.parametrize("window", [625, 9])
-def test_rows_follow_the_plain_ones(
-    plain: Transformer, packed_tail: PackedTail, embedded: Tensor, look_ahead: int, window: int
-) -> None:
+def test_rows_follow_the_plain_ones(plain, packed_tail, embedded, look_ahead, window):
     found, expected = PhoneRows(look_ahead, window), PhoneRows(look_ahead, window)
     for start, end in ((0, CUT), (CUT, CUT + 1), (CUT + 1, COUNT)):
         found = extend(found, embedded[:, start:end], packed_tail, TABLE)
@@ -138,13 +136,13 @@ def test_rows_follow_the_plain_ones(
         assert (found.rows - expected.rows).norm() / expected.rows.norm() < 0.03
 
 
-def test_rows_nobody_asks_for_change_no_others(packed_tail: PackedTail, embedded: Tensor) -> None:
+def test_rows_nobody_asks_for_change_no_others(packed_tail, embedded):
     begun = extend(PhoneRows(4, 625), embedded[:, :CUT], packed_tail, TABLE)
     whole = extend(begun, embedded[:, CUT:], packed_tail, TABLE)
     for first in (3, CUT - 2, CUT + 5):
         some = extend(begun.dropped_before(first), embedded[:, CUT:], packed_tail, TABLE)
         assert (some.first, some.rows.shape[1]) == (first, COUNT - first)
-        torch.testing.assert_close(some.rows, whole.rows[:, first:], rtol=1e-5, atol=1e-5)
+        assert torch.allclose(some.rows, whole.rows[:, first:], rtol=1e-5, atol=1e-5)
         more = extend(some, embedded[:, :3], packed_tail, TABLE)
         expected = extend(whole, embedded[:, :3], packed_tail, TABLE).rows[:, first:]
-        torch.testing.assert_close(more.rows, expected, rtol=1e-5, atol=1e-5)
+        assert torch.allclose(more.rows, expected, rtol=1e-5, atol=1e-5)

@@ -10,14 +10,12 @@ from engine.training import encoded as shards_of
 from engine.training.codec import draw
 from engine.training.corpus.shards import read_shards
 from engine.training.encoded import shard_file
-from engine.training.recipe import Recipe
 from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
 from engine.training.voice.stage import collated
 from engine.training.voice.utterances import one_utterance
 from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import rotary_tables
-from tests.engine.training.conftest import Whole
 from tests.engine.training.voice.test_voice_model import WALK, encoded
 
 PROMPT = 6
@@ -25,14 +23,14 @@ PLAIN = Generation(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_
 
 
 @pytest.fixture(scope="module")
-def model(tiny: Recipe) -> VoxtreamModel:
+def model(tiny) -> VoxtreamModel:
     torch.manual_seed(3)
     config = model_config(tiny.voice, tiny.codec, tiny.speaker)
     return fresh_model(config, PLAIN).eval()
 
 
 @torch.no_grad()
-def test_what_is_drawn_is_what_a_sessions_model_draws(model: VoxtreamModel) -> None:
+def test_what_is_drawn_is_what_a_sessions_model_draws(model):
     said = [encoded(WALK, 4, seed=1), encoded(WALK, 2, seed=2)]
     lessons = [one_utterance(made, said, random.Random(5), PROMPT) for made in said]
     batch = collated(lessons, model.config)
@@ -54,7 +52,7 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(model: VoxtreamModel) -> N
 
 
 @pytest.mark.slow
-def test_a_shard_drawn_again_is_the_same(whole: Whole) -> None:
+def test_a_shard_drawn_again_is_the_same(whole):
     """Parts may be done in any process, in any order."""
     shard = read_shards(whole.run.stage("corpus"))[-1]
     file = shard_file(whole.run.stage("draw"), shard)

@@ -2,7 +2,6 @@
 
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from engine.codec.mel import BANDS
 from engine.codec.vocoder import VocoderConfig, fresh_decoder
 from engine.errors import InvalidInput, ModelError
+from engine.nn.optimiser import AdamW
 from engine.nn.weights_file import shape_metadata
 from engine.training.codec.sound_losses import (
     SLOTS,
@@ -25,7 +25,7 @@ from engine.training.codec.sound_losses import (
 from engine.training.codec.speech import SOUND_NUMBERS
 from engine.training.codec.vocoder import train_vocoder
 from engine.training.loop import Losses, StepContext
-from engine.training.recipe import Decoder, Recipe, Schedule
+from engine.training.recipe import Decoder, Schedule
 from engine.training.run import Run, read_json
 
 CPU = torch.device("cpu")
@@ -41,10 +41,10 @@ def noises(seed: int) -> Tensor:
     return torch.randn(2, 4800, generator=torch.Generator().manual_seed(seed)) * 0.1
 
 
-def test_a_critic_learns_to_tell_tones_from_noise() -> None:
+def test_a_critic_learns_to_tell_tones_from_noise():
     torch.manual_seed(1)
     critic = Critic(channels=8)
-    descent = torch.optim.AdamW(critic.parameters(), 3e-3)
+    descent = AdamW(critic.parameters(), 3e-3)
     for step in range(40):
         descent.zero_grad()
         critic_loss(critic(tones(300.0 + step)), critic(noises(step))).backward()
@@ -77,14 +77,12 @@ class Maker(SoundLearner):
     ("since", "step", "share", "joined"),
     [(9, 8, 0.9, False), (9, 9, 0.1, True), (0.3, 9, 0.2, False), (0.3, 9, 0.4, True)],
 )
-def test_a_critic_joins_at_a_step_or_at_a_share_of_the_schedule(
-    since: float, step: int, share: float, joined: bool
-) -> None:
+def test_a_critic_joins_at_a_step_or_at_a_share_of_the_schedule(since, step, share, joined):
     context = StepContext(step, share, random.Random(1))
     assert ("critic" in Maker(since).learn(context)) == joined
 
 
-def test_a_reader_learns_from_real_speech_and_teaches_what_is_made() -> None:
+def test_a_reader_learns_from_real_speech_and_teaches_what_is_made():
     torch.manual_seed(1)
     slots = torch.randint(0, len(SOUND_NUMBERS), (2, 6 * SLOTS))
     meaning = torch.randn(len(SOUND_NUMBERS), 24)
@@ -112,7 +110,7 @@ SMALL = VocoderConfig(BANDS, width=16, blocks=1)
 
 
 @pytest.fixture
-def run(tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(tiny, tmp_path, monkeypatch) -> Run:
     """Of a recipe that takes the vocoder of the pack `other`, which is in the data folder."""
     monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path / "data")
     monkeypatch.setattr("engine.tts.packs.SHIPPED", "no such folder")
@@ -124,7 +122,7 @@ def run(tiny: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return Run(replace(tiny, decoder=Decoder(pack="other")), tmp_path / "run")
 
 
-def test_a_vocoder_is_taken_from_a_pack(run: Run, tmp_path: Path) -> None:
+def test_a_vocoder_is_taken_from_a_pack(run, tmp_path):
     train_vocoder(run, SMALL, lambda pcm, draw: pcm, {})
     source = tmp_path / "data" / "packs" / "other" / "vocoder.safetensors"
     taken = load_file(run.stage("decoder") / "vocoder.safetensors")
@@ -132,13 +130,13 @@ def test_a_vocoder_is_taken_from_a_pack(run: Run, tmp_path: Path) -> None:
     assert read_json(run.stage("decoder") / "manifest.json")["taken_from"] == "other"
 
 
-def test_a_vocoder_for_other_columns_is_refused(run: Run) -> None:
+def test_a_vocoder_for_other_columns_is_refused(run):
     with pytest.raises(ModelError, match=f"for columns of {BANDS} values, not 8"):
         train_vocoder(run, replace(SMALL, entry=8), lambda pcm, draw: pcm, {})
     assert not (run.stage("decoder") / "vocoder.safetensors").exists()
 
 
-def test_a_pack_that_is_not_there_is_named_with_the_command_that_makes_it(run: Run) -> None:
+def test_a_pack_that_is_not_there_is_named_with_the_command_that_makes_it(run):
     other = replace(run, recipe=replace(run.recipe, decoder=Decoder(pack="speakstream")))
     with pytest.raises(InvalidInput, match="speakstream") as error:
         train_vocoder(other, SMALL, lambda pcm, draw: pcm, {})

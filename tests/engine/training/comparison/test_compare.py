@@ -1,7 +1,5 @@
 """The page of all systems: what was measured, what was not, and how each cell is made again."""
 
-from pathlib import Path
-
 import pytest
 
 from engine.errors import InvalidInput
@@ -20,7 +18,7 @@ NOTHING = Results()
 TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
 
 
-def test_a_page_says_what_was_measured_and_what_was_not(tmp_path: Path) -> None:
+def test_a_page_says_what_was_measured_and_what_was_not(tmp_path):
     system = System("ghost", "ghost", headline="it speaks", expected="a sound", ours="no sheet")
     said = tuple(judged(voice=name, wrong=wrong) for name, wrong in (("Ada", 0), ("Bo", 1)))
     page = write_page(tmp_path, {system: Results(said, traces=(TRACE,))}, SIZE, "today")
@@ -35,7 +33,7 @@ def test_a_page_says_what_was_measured_and_what_was_not(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [page]
 
 
-def test_a_page_says_what_a_system_cannot_do_and_who_is_not_heard(tmp_path: Path) -> None:
+def test_a_page_says_what_a_system_cannot_do_and_who_is_not_heard(tmp_path):
     systems = (
         System("mute", "mute", rate=""),
         System("rated", "rated"),
@@ -51,7 +49,7 @@ def test_a_page_says_what_a_system_cannot_do_and_who_is_not_heard(tmp_path: Path
     assert "| ends by itself | sentences | 100.0% / 100.0% |" in text
 
 
-def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -> None:
+def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path):
     systems = {System("VoXtream", "voxtream"): Results(traces=(TRACE,))}
     page = write_page(tmp_path, systems, SIZE, "").read_text(encoding="utf-8")
     first = next(line for line in page.splitlines() if "sounds first" in line)
@@ -61,13 +59,20 @@ def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path: Path) -
     assert names.issuperset(name for claim in CLAIMS for name in claim.systems)
 
 
-def test_a_system_without_a_rate_is_asked_for_none_and_one_without_a_pack_for_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_there_is_asked_for_nothing_and_a_system_without_a_rate_for_none(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(packs, "SHIPPED", "no such folder")
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
-    llmvox = next(system for system in SYSTEMS if system.source == "llmvox")
-    assert not llmvox.present
+    by_name = {system.name: system for system in SYSTEMS}
+    (published,) = (system for system in SYSTEMS if "published" in system.name)
+    kokoro, llmvox = by_name["Kokoro"], by_name["LLMVoX"]
+    assert not any(system.present for system in (published, kokoro, llmvox))
+    text = write_page(tmp_path, {published: NOTHING}, SIZE, "").read_text(encoding="utf-8")
+    assert "| ends by itself | sentences | loads, not heard here |" in text
+    monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda: True)
+    assert kokoro.present
+    assert [voice.source for voice in kokoro.voices()] == ["kokoro"] * MOST_VOICES
     write_pack(packs.folder_of("llmvox"))
     tasks = [task.name for task in parts_of(llmvox, SIZE).tasks]
     assert tasks == [
@@ -75,14 +80,14 @@ def test_a_system_without_a_rate_is_asked_for_none_and_one_without_a_pack_for_no
     ]  # fmt: skip
 
 
-def test_the_sentences_are_always_the_same_and_never_trained_on() -> None:
+def test_the_sentences_are_always_the_same_and_never_trained_on():
     texts = fixed_texts()
     assert texts == fixed_texts()
     assert len(texts.sentences) == SIZE.sentences
     assert set(grammar.templates("test")).isdisjoint(grammar.templates("train"))
 
 
-def test_names_are_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_are_known(tmp_path, capsys):
     names = [system.name for system in SYSTEMS]
     assert len(set(names)) == len(names)
     assert not any("," in name for name in names)  # `--only` is a list
@@ -95,30 +100,8 @@ def test_names_are_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "Which recipe?" in capsys.readouterr().err
 
 
-def test_of_what_is_fetched_some_voices_speak_once_it_is_here(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    kokoro = next(system for system in SYSTEMS if system.name == "Kokoro")
-    for here in (False, True):
-        monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda here=here: here)
-        assert kokoro.present is here
-    assert [voice.source for voice in kokoro.voices()] == ["kokoro"] * MOST_VOICES
-
-
-def test_the_published_llmvox_is_a_system_of_its_own_that_was_not_heard_here(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (published,) = (system for system in SYSTEMS if "published" in system.name)
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    assert not published.present
-    text = write_page(tmp_path, {published: NOTHING}, SIZE, "").read_text(encoding="utf-8")
-    assert "| ends by itself | sentences | loads, not heard here |" in text
-
-
 @pytest.mark.slow
-def test_a_part_is_measured_once_and_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_part_is_measured_once_and_kept(tmp_path, capsys):
     espeak = next(system for system in SYSTEMS if system.name == "espeak")
     kept = parts_of(espeak, SMALL)
     delays = next(task for task in kept.tasks if task.name == "espeak/delays")

@@ -5,7 +5,6 @@
 import random
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,12 +27,11 @@ from engine.training.corpus.utterance import (
     finish,
     seconds,
 )
-from engine.training.recipe import Recipe
 from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.synthesisers import Request, Sound, Take
 from engine.tts.base import Pcm
 from engine.tts.phones import own_ids
-from tests.engine.training.conftest import Whole, needs_flite
+from tests.engine.training.conftest import needs_flite
 
 TEXT = "Okay, I have set a timer for twenty minutes."
 
@@ -51,7 +49,7 @@ def made_of(names: str) -> list[Sound]:
 HELLO = ["h", "ə", "l", "ˈoʊ"]
 
 
-def test_phones_have_the_times_of_sounds() -> None:
+def test_phones_have_the_times_of_sounds():
     said, other = match(HELLO, made_of("_ h ə l oʊ _")), match(HELLO, made_of("s iː z ɜː"))
     assert (said.starts, said.end, said.cost) == ((100, 200, 300, 400), 500, 0)
     assert other.cost > 0.5
@@ -61,7 +59,7 @@ def test_phones_have_the_times_of_sounds() -> None:
 
 
 @needs_flite
-def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> None:
+def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take):
     ends = [0, *(sound.end for sound in take.sounds)]
     assert ends == [*(sound.start for sound in take.sounds), len(take.pcm)]  # without gaps
     aligned = Aligner().align(take.pcm, take.sample_rate, TEXT)
@@ -75,7 +73,7 @@ def test_boundaries_agree_with_an_aligner_that_did_not_make_them(take: Take) -> 
 
 @needs_flite
 @pytest.mark.parametrize(("voice", "hz"), [("rms", 130.0), ("rms", 85.0), ("slt", 130.0)])
-def test_a_speaker_has_the_pitch_drawn_for_them(espeak: Espeak, voice: str, hz: float) -> None:
+def test_a_speaker_has_the_pitch_drawn_for_them(espeak, voice, hz):
     """Whether the synthesiser heeds what it is asked for (slt) or not (rms)."""
     parselmouth = pytest.importorskip("parselmouth")
     base = next(b for b in BASES if (b.synthesiser, b.voice) == ("flite", voice))
@@ -92,22 +90,20 @@ def finished(espeak: Espeak, speaker: Speaker, *rates: float) -> Utterance:
 
 
 @pytest.fixture(scope="module")
-def speaker(tiny: Recipe) -> Speaker:
+def speaker(tiny) -> Speaker:
     return cast(tiny)[0]
 
 
 @needs_flite
 @pytest.mark.parametrize("rates", [(), (1.0,), (1.5,), (2.0,), (3.0,), (4.0,), (5.0,), (6.0,)])
-def test_an_utterance_has_its_rate(
-    espeak: Espeak, speaker: Speaker, rates: tuple[float, ...]
-) -> None:
+def test_an_utterance_has_its_rate(espeak, speaker, rates):
     """Or its voice's own one."""
     wanted = rates[0] if rates else speaker.base.sps
     assert finished(espeak, speaker, *rates).rate == pytest.approx(wanted, rel=0.2)
 
 
 @needs_flite
-def test_slow_speech_pauses_between_words(espeak: Espeak, speaker: Speaker) -> None:
+def test_slow_speech_pauses_between_words(espeak, speaker):
     def longest_silence(pcm: Pcm) -> int:
         """Samples of nothing in a row, in the middle of speech."""
         return int(np.diff(np.flatnonzero(pcm)).max())
@@ -126,14 +122,14 @@ def test_slow_speech_pauses_between_words(espeak: Espeak, speaker: Speaker) -> N
     assert halves[0] < SHORTEST_PAUSE < halves[1]
 
 
-def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny: Recipe) -> None:
+def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny):
     first = cast(tiny)
     cast.cache_clear()
     assert cast(tiny) == first
     assert sum(person.held_out for person in first) == tiny.corpus.held_out_speakers
 
 
-def test_no_voice_of_kokoros_is_trained_on_and_tested_with(tiny: Recipe) -> None:
+def test_no_voice_of_kokoros_is_trained_on_and_tested_with(tiny):
     size = replace(tiny.corpus, synthesisers=("kokoro",), speakers=120, held_out_speakers=24)
     people = cast(replace(tiny, corpus=size))
     sides: dict[bool, set[str]] = {True: set(), False: set()}
@@ -146,7 +142,7 @@ def test_no_voice_of_kokoros_is_trained_on_and_tested_with(tiny: Recipe) -> None
     assert not any(person.mixed or person.warp != 1 for person in people[:21])
 
 
-def test_texts_are_of_all_kinds_and_none_is_tested(tiny: Recipe) -> None:
+def test_texts_are_of_all_kinds_and_none_is_tested(tiny):
     prose = [f"The {word} was read aloud by {word}, and nobody in the room ever spoke of it again."
              for word in ("book", "letter", "paper", "poem", "story", "table")]  # fmt: skip
     corpus = replace(
@@ -166,7 +162,7 @@ def test_texts_are_of_all_kinds_and_none_is_tested(tiny: Recipe) -> None:
 
 
 @needs_flite
-def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe, espeak: Espeak) -> None:
+def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny, espeak):
     texts = make_texts(tiny, ())
     plans = corpus.shard_plans(tiny, texts, 1)
     assert plans == corpus.shard_plans(tiny, texts, 1)
@@ -176,7 +172,7 @@ def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny: Recipe, espeak: E
 
 
 @pytest.mark.slow
-def test_a_finished_corpus_holds_what_its_report_says(whole: Whole) -> None:
+def test_a_finished_corpus_holds_what_its_report_says(whole):
     shards = read_shards(whole.run.stage("corpus"))
     seconds = sum(shard.seconds for shard in shards)
     assert len(shards) == len(corpus.shard_numbers(whole.run.recipe))
@@ -190,7 +186,7 @@ def test_a_finished_corpus_holds_what_its_report_says(whole: Whole) -> None:
             assert entry.end + SAMPLE_RATE // 10 < entry.length
 
 
-def test_every_slot_of_every_template_is_filled() -> None:
+def test_every_slot_of_every_template_is_filled():
     draw = random.Random(1)
     for _ in range(300):
         for text in (
@@ -201,7 +197,7 @@ def test_every_slot_of_every_template_is_filled() -> None:
             assert re.fullmatch(r"[A-Z][A-Za-z ,.!?'-]+[.!?]", text), text
 
 
-def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path: Path) -> None:
+def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path):
     texts = {
         "doc.txt": "The cat sat on the mat. It costs $5 to use foo().\n\nThis is fine, I think.",
         "module.py": '"""Words are kept in a small list."""\nx = "This is no docstring at all."\n',

@@ -42,9 +42,7 @@ def recorded(tiny: Recipe, work: Path, pcm: Pcm, rate: int, text: str = TEXT) ->
     return run
 
 
-def test_a_recording_with_its_words_joins_the_corpus(
-    tiny: Recipe, take: Take, tmp_path: Path
-) -> None:
+def test_a_recording_with_its_words_joins_the_corpus(tiny, take, tmp_path):
     run = recorded(tiny, tmp_path, take.pcm, take.sample_rate)
     (own,) = read_shards(run.stage("corpus"))
     (entry,) = own.entries
@@ -60,9 +58,7 @@ def test_a_recording_with_its_words_joins_the_corpus(
     assert len(read_speech(run, hours=0.0).training) == 1
 
 
-def test_a_recording_of_other_words_is_left_out_and_named(
-    tiny: Recipe, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_recording_of_other_words_is_left_out_and_named(tiny, tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         run = recorded(tiny, tmp_path, np.zeros(24_000, np.float32), 24_000, "Xyzzyq plugh.")
     assert read_shards(run.stage("corpus")) == ()

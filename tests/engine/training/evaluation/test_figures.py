@@ -55,21 +55,19 @@ RATED = Results((judged(naturalness=Naturalness(3.45, 2.5)),))
         ("words wrong, last minute of a long text minus its first", MINUTES, None, "pass"),
     ],
 )
-def test_a_figure_is_a_cell_and_an_outcome(
-    name: str, heard: Results, cell: str | None, outcome: str | None
-) -> None:
+def test_a_figure_is_a_cell_and_an_outcome(name, heard, cell, outcome):
     assert cell in (None, figure(name).cell(heard))
     assert outcome in (None, figure(name).outcome(heard))
 
 
-def test_details_say_what_a_figure_does_not() -> None:
+def test_details_say_what_a_figure_does_not():
     assert table(Results()).count(UNMEASURED) == len(FIGURES)
     assert "2 -> 2.20, 5 -> 4.50" in details(TWO_RATES)
     assert "asked" not in details(Results(rates={4.0: ()}))
     assert "2.0% 50.0% 3.0%" in details(MINUTES)
 
 
-def test_a_change_of_the_slider_is_timed_and_one_that_is_not_heard_never_ends() -> None:
+def test_a_change_of_the_slider_is_timed_and_one_that_is_not_heard_never_ends():
     def turning(after: float) -> Results:
         starts = (*np.arange(0, 10, 0.5), *np.arange(10, 20, 1 / after))
         text = " ".join("word" for _ in starts)
@@ -83,7 +81,7 @@ def test_a_change_of_the_slider_is_timed_and_one_that_is_not_heard_never_ends() 
     assert figure("slider 6 -> 2, time to 90 % of the change").cell(turning(6.0)) == UNMEASURED
 
 
-def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice() -> None:
+def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice():
     own = {"clone": [1.0, 0.1], "other": [1.0, 0.0]}
     lost = {"clone": [0.6, 0.8], "other": [0.0, 1.0]}
     named = {"vector": [0.6, 0.8]}
@@ -92,12 +90,3 @@ def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice()
     assert found.of_named == pytest.approx((0.6, 0.8))
     assert figure("likeness of a clone to its speaker").cell(Results(likeness=found)) != UNMEASURED
     assert likeness([own, named]) is None
-
-
-def test_all_voices_together_are_judged_by_whisper_with_an_interval() -> None:
-    heard = Results(sentences=(judged(), judged(voice="Bruno", wrong=1)), replies=(judged(),))
-    assert figure("words wrong, Whisper, all").cell(heard) == "25.0% / 25.0%"
-    assert figure("words wrong, Whisper, every voice").outcome(heard) == "miss"
-    assert "Bruno: words wrong by Whisper 50.0% \u00b1 0.0, bigram 0.0%" in details(heard)
-    assert "all voices: words wrong by Whisper" in details(heard)
-    assert "replies: words wrong by Whisper 0.0%" in details(heard)

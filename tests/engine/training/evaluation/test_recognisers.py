@@ -8,7 +8,6 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.resources import resource
-from engine.text.phonemes import Espeak
 from engine.training.evaluation.parts import judge_long
 from engine.training.evaluation.performance import at_pauses, say, syllables_of
 from engine.training.evaluation.recognisers import (
@@ -36,7 +35,7 @@ def said(*texts: str, stretch: float = 1.0) -> list[Take]:
 
 
 @needs_flite
-def test_a_recogniser_that_knows_the_sentences_hears_them() -> None:
+def test_a_recogniser_that_knows_the_sentences_hears_them():
     judge, takes = Recogniser(SENTENCES), said(*SENTENCES)
     heard = [judge.hear(take.pcm, take.sample_rate) for take in takes]
     assert word_error_rate(SENTENCES, heard) < 0.1
@@ -47,13 +46,13 @@ def test_a_recogniser_that_knows_the_sentences_hears_them() -> None:
     assert not judge.knows("The elephant.")  # whose whole dictionary would load for ten seconds
 
 
-def test_every_word_of_the_bigram_has_a_chance_that_sums_to_one() -> None:
+def test_every_word_of_the_bigram_has_a_chance_that_sums_to_one():
     lines = bigram(SENTENCES).split("\\1-grams:\n")[1].split("\n\n")[0].splitlines()
     chances = [10 ** float(line.split()[0]) for line in lines]
     assert math.isclose(sum(chances), 1.0, abs_tol=1e-3)
 
 
-def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
+def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost():
     rate, draw = 8000, np.random.default_rng(1)
     pcm = draw.normal(0, 0.1, 22 * rate).astype(np.float32)
     for start in (4.0, 7.5, 13.0):  # the first is too early to be a cut
@@ -84,7 +83,7 @@ def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
         ("Yes.", "Yes yes yes.", 2),
     ],
 )
-def test_words_are_compared_by_sound(espeak: Espeak, meant: str, heard: str, wrong: int) -> None:
+def test_words_are_compared_by_sound(espeak, meant, heard, wrong):
     assert words_wrong(meant, heard, espeak) == wrong
 
 
@@ -95,27 +94,12 @@ def whisper() -> WhisperJudge:
 
 @pytest.mark.slow
 @needs_flite
-def test_it_writes_numbers_and_hears_what_flite_says(espeak: Espeak, whisper: WhisperJudge) -> None:
-    texts = ("It takes twenty three minutes and forty seconds.", "The garden is behind the house.")
-    for text, take in zip(texts, said(*texts), strict=True):
-        heard = whisper.hear(take.pcm, take.sample_rate)
-        assert not any(letter.isdigit() for letter in heard)
-        assert words_wrong(text, heard, espeak) == 0
-
-
-@pytest.mark.long
-@needs_flite
-def test_half_a_minute_is_heard_to_its_end(espeak: Espeak, whisper: WhisperJudge) -> None:
-    text = " ".join(
-        f"The {place} is behind the house, and nobody has seen the {animal} today."
-        for place, animal in (
-            ("garden", "horse"), ("river", "cat"), ("market", "bird"), ("forest", "sheep"),
-            ("street", "cow"), ("school", "dog"), ("church", "fox"), ("station", "mouse"),
-        )
-    )  # fmt: skip
-    (take,) = said(text, stretch=1.2)
-    assert len(take.pcm) > 25 * take.sample_rate
-    assert words_wrong(text, whisper.hear(take.pcm, take.sample_rate), espeak) <= 4
+def test_it_writes_numbers_and_hears_what_flite_says(espeak, whisper):
+    text = "It takes twenty three minutes and forty seconds."
+    (take,) = said(text)
+    heard = whisper.hear(take.pcm, take.sample_rate)
+    assert not any(letter.isdigit() for letter in heard)
+    assert words_wrong(text, heard, espeak) == 0
 
 
 # ------------------------------------------------------------------ speaking for a measurement
@@ -132,7 +116,7 @@ def _given_back() -> Iterator[None]:
     loaded.cache_clear()
 
 
-def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
+def test_an_utterance_has_an_onset_for_every_word_and_ends():
     (spoken,) = ALAN.speak([TEXT], (4.0,))
     assert spoken.ended
     assert len(spoken.onsets) == len(TEXT.split())
@@ -143,7 +127,7 @@ def test_an_utterance_has_an_onset_for_every_word_and_ends() -> None:
     assert changed.switched == pytest.approx(middle, abs=0.5)
 
 
-def test_a_session_that_lost_its_way_is_left() -> None:
+def test_a_session_that_lost_its_way_is_left():
     model = LostTts()
     spoken = say(model, model.voices()[0], TEXT, (2.0,))
     assert not spoken.ended
@@ -151,13 +135,13 @@ def test_a_session_that_lost_its_way_is_left() -> None:
     assert len(spoken.pcm) / spoken.sample_rate == pytest.approx(longest, abs=0.2)
 
 
-def test_a_long_text_is_judged_minute_by_minute() -> None:
+def test_a_long_text_is_judged_minute_by_minute():
     found = judge_long(ALAN, " ".join([TEXT] * 3), 4.0, minute=5.0)
     assert len(found["minutes"]) == int(found["seconds"] // 5) == 2
     assert found["ended"]
 
 
-def test_a_pack_and_a_synthesiser_speak_with_their_own_voices() -> None:
+def test_a_pack_and_a_synthesiser_speak_with_their_own_voices():
     assert len(voices_of(str(resource("starter")))) == 6
     assert voices_of("espeak", ("Clara",)) == (LiveVoice("espeak", "Clara"),)
     for source, names in (("espeak", ("Clara", "Nobody")), ("nowhere", ())):

@@ -53,7 +53,7 @@ def _onsets(text: str, take: Take) -> tuple[float, ...]:
 
 
 @needs_flite
-def test_a_good_synthesiser_passes_and_one_that_skips_and_repeats_does_not() -> None:
+def test_a_good_synthesiser_passes_and_one_that_skips_and_repeats_does_not():
     judges = Judges(TEXTS, whisper=False, sounds=True)
     fine: Any = Flite()
     lost: Any = Flite(" ".join(TEXTS[0].split()[:3]), f"{TEXTS[1]} {TEXTS[1]}")
@@ -70,7 +70,7 @@ def test_a_good_synthesiser_passes_and_one_that_skips_and_repeats_does_not() -> 
     assert all(each.onset_gaps and max(each.onset_gaps) < 0.1 for each in good)
 
 
-def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row() -> None:
+def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row():
     meant = ["s", "t", "eh", "sh", "ə", "n", "n", "aʊ"]
     assert longest_gap(meant, meant) == 0
     assert longest_gap(meant, meant[:3]) == 5
@@ -78,7 +78,7 @@ def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row() -> None:
     assert longest_gap(meant, meant + meant) == 8
 
 
-def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time() -> None:
+def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time():
     few = [judged(wrong=count) for count in (0, 0, 0, 1, 2)]
     assert errors(few) == pytest.approx(0.3)
     assert 0.2 < interval(few) < 0.4
@@ -101,8 +101,8 @@ def stepping(before: float, after: float, late: float, *, aligned: bool = True) 
 @pytest.mark.parametrize("late", [0.0, 2.0])
 @pytest.mark.parametrize(("before", "after"), [(2.0, 6.0), (6.0, 2.0)])
 def test_a_sudden_change_takes_as_long_as_the_window_smears_it_and_as_it_is_late(
-    before: float, after: float, late: float
-) -> None:
+    before, after, late
+):
     """Without an alignment the voice's own onsets serve."""
     found = settling([stepping(before, after, late)] * 2)
     assert found.before == pytest.approx(before, rel=0.1)

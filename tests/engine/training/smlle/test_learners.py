@@ -65,7 +65,7 @@ def spectrum_learner(draws: Draws | None = None, **changed: Any) -> SpectrumLear
     return SpectrumLearner(recipes.Spectrum(**plain | changed), SHAPE, SIDES, CPU, draws)
 
 
-def test_a_lesson_has_the_logits_that_a_session_has() -> None:
+def test_a_lesson_has_the_logits_that_a_session_has():
     learner, said, parts = transducer_learner(), utterance(2), small_parts()
     model = learner._model
     units = said.units(SHAPE.begin, SHAPE.end)
@@ -86,7 +86,7 @@ def test_a_lesson_has_the_logits_that_a_session_has() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_the_transducer_learns(share: float) -> None:
+def test_the_transducer_learns(share):
     learner, dice = transducer_learner(), random.Random(1)
     for group in learner.optimisers["transducer"].param_groups:
         group["lr"] = 1e-2
@@ -97,7 +97,7 @@ def test_the_transducer_learns(share: float) -> None:
 
 
 @pytest.mark.parametrize("changed", [{}, {"latents": False, "flux": 0.0}, {"delete_bos": False}])
-def test_the_spectrum_learns(changed: dict[str, Any]) -> None:
+def test_the_spectrum_learns(changed):
     learner, dice = spectrum_learner(**changed), random.Random(1)
     for group in learner.optimisers["spectrum"].param_groups:
         group["lr"] = 5e-3
@@ -106,14 +106,14 @@ def test_the_spectrum_learns(changed: dict[str, Any]) -> None:
     assert learner.validate()["variance"] > 0
 
 
-def test_both_learn_in_bf16_as_the_recipe_asks() -> None:
+def test_both_learn_in_bf16_as_the_recipe_asks():
     context, schedule = StepContext(0, 1.0, random.Random(1)), replace(SCHEDULE, bf16=True)
     for learner in (transducer_learner(schedule), spectrum_learner(schedule=schedule)):
         assert np.isfinite([*learner.learn(context).values()]).all()
 
 
 @pytest.mark.parametrize("masked", [0.0, 1.0])
-def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it(masked: float) -> None:
+def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it(masked):
     learner = spectrum_learner(masked_prompts=masked, without_prompt=0.0)
     lesson, *_ = learner._lessons(SIDES.training, random.Random(1))
     if masked:  # it knows no phone
@@ -125,7 +125,7 @@ def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it(masked: float) 
     assert len(lesson.tokens) == len(lesson.phones) == len(lesson.mel)
 
 
-def test_what_is_heard_is_corrupted_and_what_is_said_is_not() -> None:
+def test_what_is_heard_is_corrupted_and_what_is_said_is_not():
     learner = spectrum_learner()
     lesson, *_ = learner._lessons(SIDES.training, random.Random(1))
     heard = [learner._corrupted(lesson, random.Random(seed)) for seed in range(20)]
@@ -136,7 +136,7 @@ def test_what_is_heard_is_corrupted_and_what_is_said_is_not() -> None:
     assert 0 < shifted < 20
 
 
-def test_divergence_is_nothing_at_the_truth_and_flux_has_a_limit() -> None:
+def test_divergence_is_nothing_at_the_truth_and_flux_has_a_limit():
     true = torch.randn(3, 4)
     assert divergence(true, torch.zeros(3, 4), true) == 0
     assert divergence(true + 1, torch.zeros(3, 4), true) == pytest.approx(0.5)
@@ -144,12 +144,12 @@ def test_divergence_is_nothing_at_the_truth_and_flux_has_a_limit() -> None:
     assert flux(true + 100, true) == -MOST_FLUX
 
 
-def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle() -> None:
+def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle():
     starts = np.asarray([1000, 1500, 4000])
     assert said_by(starts, 5000, 7).tolist() == [0, 1, 2, 2, 3, 4, 4]
 
 
-def test_a_pack_gives_the_rate_it_speaks_at_as_its_own() -> None:
+def test_a_pack_gives_the_rate_it_speaks_at_as_its_own():
     """A corpus that of its speech alone."""
     speaker = FakeTts()
     assert spoken_rate(speaker, ("banana", "a cat sat")) == pytest.approx(4.0, rel=0.05)
@@ -164,7 +164,7 @@ def draws(temperature: float = 1.0) -> Draws:
     return Draws(small_parts().transducer, temperature)
 
 
-def test_a_draw_depends_on_the_true_past_and_on_no_later_token() -> None:
+def test_a_draw_depends_on_the_true_past_and_on_no_later_token():
     spoken = utterance(2)
     changed = spoken.tokens.copy()
     changed[10:] += 1
@@ -175,7 +175,7 @@ def test_a_draw_depends_on_the_true_past_and_on_no_later_token() -> None:
     assert 0 <= one.min() <= one.max() < SHAPE.tokens
 
 
-def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them() -> None:
+def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them():
     learner = spectrum_learner(draws(), without_prompt=1.0)
     true = [each.tokens.tolist() for each in SIDES.utterances]
     for drawn in (0.0, 1.0):

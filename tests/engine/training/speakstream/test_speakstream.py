@@ -2,8 +2,6 @@
 what is learnt is what a session does.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
@@ -45,7 +43,7 @@ def spoken(seed: int = 0, rounds: int = 1) -> Encoded:
     )
 
 
-def test_a_lesson_is_what_the_paper_prints() -> None:
+def test_a_lesson_is_what_the_paper_prints():
     """Without the pause before it."""
     utterance = spoken()
     made = lesson(utterance, size=2, hop=1)
@@ -62,7 +60,7 @@ def test_a_lesson_is_what_the_paper_prints() -> None:
     assert [end for end in made.end.tolist() if end != NOTHING] == [0, 0, 1, 1, 0, 0, 0, 0, 0, 1]
 
 
-def test_whole_lessons_and_single_steps_predict_the_same() -> None:
+def test_whole_lessons_and_single_steps_predict_the_same():
     torch.manual_seed(1)
     model = fresh_model(SHAPE).eval()
     lessons = [lesson(spoken(n, 1 + n), 2, 1) for n in range(2)]
@@ -83,7 +81,7 @@ def test_whole_lessons_and_single_steps_predict_the_same() -> None:
             assert torch.allclose(found.end[0, 0], whole.end[row, place], atol=1e-4)
 
 
-def test_what_is_corrupted_is_what_is_heard() -> None:
+def test_what_is_corrupted_is_what_is_heard():
     torch.manual_seed(1)
     lessons = [lesson(spoken(n, 2), 3, 1) for n in range(20)]
     batch = collated(lessons, LEVELS)
@@ -97,7 +95,7 @@ def test_what_is_corrupted_is_what_is_heard() -> None:
     assert 0.15 < float(moved.float().mean()) < 0.35
 
 
-def test_a_position_is_guided_to_the_phone_it_says() -> None:
+def test_a_position_is_guided_to_the_phone_it_says():
     made = lesson(spoken(3), 2, 1)
     text = [int(made.ids[place]) for place in made.guide[made.guide != NOTHING]]
     assert text == [0, 0, 0, 1, 0, 0, 0, 1, 2, 2]
@@ -106,12 +104,12 @@ def test_a_position_is_guided_to_the_phone_it_says() -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(run_of: Callable[[str], Run]) -> Run:
+def whole(run_of) -> Run:
     return run_of("speakstream")
 
 
 @pytest.mark.long
-def test_encoded_words_are_those_that_were_spoken(whole: Run) -> None:
+def test_encoded_words_are_those_that_were_spoken(whole):
     people = read_encoded(whole).training
     assert people
     for utterance in (each for person in people.values() for each in person):
@@ -132,7 +130,7 @@ def test_encoded_words_are_those_that_were_spoken(whole: Run) -> None:
 
 
 @pytest.mark.long
-def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole: Run) -> None:
+def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole):
     torch.manual_seed(1)
     learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), CPU)
     losses = by_heart(learner, "voice")

@@ -42,7 +42,7 @@ def hum(_parts: Any, _given: Any, said: plan.Plan, first: int, last: int) -> Any
 
 
 @pytest.fixture
-def _fake(monkeypatch: pytest.MonkeyPatch, espeak: Espeak) -> None:
+def _fake(monkeypatch, espeak) -> None:
     speaker = plan.Speaker(np.zeros((1, 256), np.float32), british=False, own_rate=4.4)
     made: Any = session.Machine(FakeParts(), espeak, speaker, {})  # type: ignore[arg-type]
     monkeypatch.setattr(whole_sentences, "machine", lambda voice, mixed: made)
@@ -59,7 +59,7 @@ def said(espeak: Espeak, *rates: float, warp: float = 1.0, text: str = TEXT) -> 
 @pytest.mark.usefixtures("_fake")
 @pytest.mark.parametrize("warp", [1.0, 1.07])
 @pytest.mark.parametrize("rate", [1.5, 2.5, 4.0, 5.5])
-def test_an_utterance_has_its_rate(espeak: Espeak, rate: float, warp: float) -> None:
+def test_an_utterance_has_its_rate(espeak, rate, warp) -> None:
     made = said(espeak, rate, warp=warp)
     assert made.rate == pytest.approx(rate, rel=0.03)
     assert [mark for _, mark in made.marks] == [",", "."]
@@ -69,7 +69,7 @@ def test_an_utterance_has_its_rate(espeak: Espeak, rate: float, warp: float) -> 
 @pytest.mark.usefixtures("_fake")
 @pytest.mark.parametrize("rates", [(), (4.0,), (1.5,), (6.0, 2.0)])
 @pytest.mark.parametrize("text", [TEXT, f"{TEXT} Then we might leave at noon."])
-def test_phones_are_at_their_sounds(espeak: Espeak, rates: tuple[float, ...], text: str) -> None:
+def test_phones_are_at_their_sounds(espeak, rates, text) -> None:
     made = said(espeak, *rates, text=text)
     ends = [*made.starts[1:], made.end]
     for phone, start, end in zip(made.phones, made.starts, ends, strict=True):
@@ -80,14 +80,14 @@ def test_phones_are_at_their_sounds(espeak: Espeak, rates: tuple[float, ...], te
 
 
 @pytest.mark.usefixtures("_fake")
-def test_a_rate_changes_inside_a_sentence(espeak: Espeak) -> None:
+def test_a_rate_changes_inside_a_sentence(espeak) -> None:
     made = said(espeak, 6.0, 2.0)
     middle = made.starts[len(made.starts) // 2]
     assert made.end - middle > 2 * (middle - made.starts[0])
     assert synthesisers.speak_all("kokoro", [synthesisers.Request("...", "Heart", 1, 0)]) == [None]
 
 
-def test_a_voice_holds_its_share_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_voice_holds_its_share_of_others(monkeypatch):
     def voice(name: str, level: float) -> Voice:
         return Voice(name, "kokoro", {"style": np.full(256, level, np.float32)})
 

@@ -13,10 +13,8 @@ from engine.training.codec import decoder
 from engine.training.codec import stage as codec
 from engine.training.packing import begun_with, pack_folder
 from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
-from engine.training.run import Run, read_json
-from engine.training.voice import encode, fine_tuning
-from engine.training.voice import stage as voice
-from engine.tts.phones import MARKS
+from engine.training.run import Run
+from engine.training.voice import fine_tuning
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
 from tests.engine.training.conftest import STAGES, TINY, Whole, finish
@@ -26,7 +24,7 @@ CPU = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
 @pytest.fixture
-def further(whole: Whole) -> Recipe:
+def further(whole) -> Recipe:
     """The tiny recipe again, from its own pack, whose codes and speaker encoder it keeps."""
     recipe = replace(whole.run.recipe, begin_with=str(pack_folder(whole.run)))
     return replace(
@@ -44,25 +42,7 @@ def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
     return run
 
 
-def test_a_voice_without_steps_is_the_packs_and_phones_keep_their_numbers(
-    further: Recipe, whole: Whole, tmp_path: Path
-) -> None:
-    still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
-    recipe = replace(further, voice=still)
-    run = begun(recipe, whole, tmp_path)
-    encode.encode_corpus(run)
-    there = read_json(pack_folder(whole.run) / pack.PHONES_FILE)
-    assert {**read_json(run.stage("encode") / "phones.json"), **MARKS} == there
-    voice.train_voice(run)
-    kept = load_file(run.stage("voice") / "voice.safetensors")
-    taken = fine_tuning.weights(recipe, kept)
-    assert set(kept) == set(taken)
-    assert all(torch.equal(value, taken[key]) for key, value in kept.items())
-
-
-def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(
-    further: Recipe, whole: Whole, tmp_path: Path
-) -> None:
+def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(further, whole, tmp_path):
     """In steps so small that it must still be near where it was."""
     slow = replace(further.decoder.schedule, learning_rate=1e-6)
     alone = replace(further.decoder, schedule=slow, drawn=0.0, phones=False, kept=0.5)
@@ -91,13 +71,13 @@ def without_schedules(whole: Whole, file: Path, *parts: str) -> None:
 
 
 @pytest.mark.parametrize("other", ["codec", "speaker"])
-def test_what_a_pack_brings_along_does_not_learn(whole: Whole, tmp_path: Path, other: str) -> None:
+def test_what_a_pack_brings_along_does_not_learn(whole, tmp_path, other):
     without_schedules(whole, tmp_path / "learns.toml", other)
     with pytest.raises(InvalidInput, match="brings along"):
         read_recipe(tmp_path / "learns.toml")
 
 
-def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
+def test_the_card_says_what_is_an_earlier_packs(further):
     still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
     assert "keeps that pack's codes and speaker encoder." in begun_with(further)
     without_voice = begun_with(replace(further, voice=still))
@@ -106,7 +86,7 @@ def test_the_card_says_what_is_an_earlier_packs(further: Recipe) -> None:
     assert begun_with(replace(further, begin_with="")) == ""
 
 
-def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
+def test_all_stages_from_the_command_line(whole, tmp_path):
     """With no schedule for what is taken, and a voice that hardly moves from where it was."""
     file, folder = tmp_path / "further.toml", tmp_path / "run"
     without_schedules(whole, file, "codec", "decoder", "speaker")
@@ -122,12 +102,13 @@ def test_all_stages_from_the_command_line(whole: Whole, tmp_path: Path) -> None:
     kept = [
         pack.CODEC_FILE,
         pack.SPEAKER_FILE,
+        pack.PHONES_FILE,  # phones keep their numbers
         *(f"voices/{each.name}" for each in (there / "voices").iterdir()),
     ]
     assert all((here / name).read_bytes() == (there / name).read_bytes() for name in kept)
 
 
-def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
+def test_the_weights_lie_between_the_packs_and_those_learnt():
     learnt = {"weight": torch.zeros(3), "count": torch.tensor(4), "new": torch.full((2,), 7.0)}
     there = {"weight": torch.ones(3, dtype=torch.float16), "count": torch.tensor(9)}
     for kept in (0.0, 0.25, 1.0):
@@ -137,7 +118,7 @@ def test_the_weights_lie_between_the_packs_and_those_learnt() -> None:
         assert torch.equal(joined["new"], learnt["new"])
 
 
-def test_a_pack_of_another_shape_is_refused(further: Recipe, whole: Whole, tmp_path: Path) -> None:
+def test_a_pack_of_another_shape_is_refused(further, whole, tmp_path):
     for other, named in (
         (replace(further, voice=replace(further.voice, width=32)), "another voice"),
         (replace(further, codec=replace(further.codec, blocks=2)), "another codec"),

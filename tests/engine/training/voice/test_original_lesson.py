@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from engine.training.export import prompt_voice
-from engine.training.recipe import Recipe
 from engine.training.stages import VOXTREAM
 from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
 from engine.training.voice.stage import collated
@@ -27,7 +26,7 @@ PROMPT = 8  # frames
 
 
 @pytest.fixture(scope="module")
-def model(tiny: Recipe) -> VoxtreamModel:
+def model(tiny) -> VoxtreamModel:
     torch.manual_seed(3)
     config = model_config(tiny.voice, tiny.codec, tiny.speaker, VOXTREAM)
     return fresh_model(config, Generation(speaker_weight=1.0)).eval()
@@ -51,7 +50,7 @@ def closed_lesson() -> Lesson:
     return next(made for made in lessons if int(made.text[-1]) == EOS)
 
 
-def test_a_stretch_is_learnt_whole_and_has_no_marks() -> None:
+def test_a_stretch_is_learnt_whole_and_has_no_marks():
     lesson = closed_lesson()
     assert lesson.text[0] == BOS
     assert lesson.text[-2:].tolist() == [SILENCE, EOS]
@@ -62,7 +61,7 @@ def test_a_stretch_is_learnt_whole_and_has_no_marks() -> None:
     assert lesson.rows[0].tolist() == [0, 0]
 
 
-def test_what_is_begun_in_the_middle_goes_on_to_its_first_phone() -> None:
+def test_what_is_begun_in_the_middle_goes_on_to_its_first_phone():
     rest = begun_at(encoded(1), 2)  # the frame of phones 1 and 2
     assert rest.tokens.tolist() == [GO_ON + 1, 2, 2, 3, 2]
     assert rest.spans()[0].tolist() == [0, 1]
@@ -70,7 +69,7 @@ def test_what_is_begun_in_the_middle_goes_on_to_its_first_phone() -> None:
 
 
 @torch.no_grad()
-def test_hidden_states_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) -> None:
+def test_hidden_states_of_a_lesson_are_those_of_a_session(model):
     lesson, tables = closed_lesson(), rotary_tables(model)
     batch, ahead = collated([lesson], model.config), model.config.max_look_ahead
     wanted = temporal_hidden(model, batch, phone_rows(model, batch, ahead), 0.0)[0]
@@ -91,7 +90,7 @@ def test_hidden_states_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) 
         assert torch.allclose(hidden[0], wanted[column], atol=1e-4)
 
 
-def test_a_named_voice_is_a_prompt_with_its_text(model: VoxtreamModel) -> None:
+def test_a_named_voice_is_a_prompt_with_its_text(model):
     voice = prompt_voice([encoded(1), encoded(2)], "Ada", "voxtream")
     prompt = checked_prompt(voice, model.config)
     assert prompt.codes.shape[1] == len(prompt.spans) == 20

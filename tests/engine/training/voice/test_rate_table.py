@@ -2,8 +2,6 @@
 what the voice says at each rate when it is tuned.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -40,21 +38,21 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> Encoded:
     )  # fmt: skip
 
 
-def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones() -> None:
+def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
     slow, fast = spoken(2, 6), spoken(3, 4)  # about 2.1 and 6.2 SPS
     table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), Export())
     assert table[2.0].counts[2] > 0.9 * ROW
     assert table[6.0].counts[3] > 0.9 * ROW
 
 
-def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row() -> None:
+def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row():
     table = measured_rates(measured_counts([spoken(3, 4)] * 20), Export(guidance=1.7, weight=3.0))
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
     assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}
 
 
-def test_a_rate_gets_the_histogram_that_was_spoken_at_it_or_one_between() -> None:
+def test_a_rate_gets_the_histogram_that_was_spoken_at_it_or_one_between():
     half = inverted(TABLE, COUNTS, {rate: 1.5 + rate / 2 for rate in ASKED})  # compressed
     wanted = {4.0: 5.0, 3.0: 3.0, 2.0: 1.0, 7.0: 8.0}  # the last as near as it gets
     assert {rate: half[rate].counts for rate in wanted} == {
@@ -65,14 +63,14 @@ def test_a_rate_gets_the_histogram_that_was_spoken_at_it_or_one_between() -> Non
     assert COUNTS[3.0][1] < shifted[4.0].counts[1] < COUNTS[4.0][1]
 
 
-def test_chance_turns_no_rates_around() -> None:
+def test_chance_turns_no_rates_around():
     spoken = {rate: rate for rate in ASKED} | {4.0: 5.2}
     rows = inverted(TABLE, COUNTS, spoken)
     tokens = [rows[rate].counts[1] for rate in sorted(rows)]
     assert tokens == sorted(tokens)
 
 
-def test_there_are_texts_for_as_long_as_was_asked() -> None:
+def test_there_are_texts_for_as_long_as_was_asked():
     texts = tuple(f"This is sentence number {number} of many." for number in range(100))
     seconds = sum(syllables_of(text) for text in enough(texts, 2.0, 60.0)) / 2.0
     assert seconds == pytest.approx(60.0, rel=0.1)
@@ -80,7 +78,7 @@ def test_there_are_texts_for_as_long_as_was_asked() -> None:
     assert enough(texts, 7.0, 9_999.0) == texts
 
 
-def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path: Path) -> None:
+def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path):
     for name in ("config.json", "voice.safetensors", "voices/ada.safetensors", "CARD.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("before")
@@ -102,7 +100,7 @@ def starts_of(lengths: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(900, 9000), min_size=2, max_size=40))
-def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> None:
+def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths):
     frames = -(-sum(lengths) // FRAME_SAMPLES)
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
     cursor = AlignmentCursor(-1, DURATION_TOKENS, GENERATION)
@@ -116,12 +114,10 @@ def test_the_cursor_walks_the_tokens_to_the_last_phone(lengths: list[int]) -> No
     ("lengths", "frames", "spoken"),
     [([1920, 3840, 1920], 4, [[0, 0], [1, 1], [1, 1], [2, 2]]), ([960] * 4, 2, [[0, 1], [2, 3]])],
 )
-def test_each_frame_speaks_the_phones_that_sound_in_it(
-    lengths: list[int], frames: int, spoken: list[list[int]]
-) -> None:
+def test_each_frame_speaks_the_phones_that_sound_in_it(lengths, frames, spoken):
     found = walk(starts_of(lengths), frames, DURATION_TOKENS)
     assert spans(found).tolist() == spoken
 
 
-def test_more_phones_than_frames_can_speak_have_no_walk() -> None:
+def test_more_phones_than_frames_can_speak_have_no_walk():
     assert walk(starts_of([100] * 20), 2, DURATION_TOKENS) is None

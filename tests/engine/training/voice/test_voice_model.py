@@ -9,7 +9,6 @@ import torch
 from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord
 from engine.training.codec.decoder import PAUSED, UNTOLD, said, told
-from engine.training.recipe import Recipe
 from engine.training.voice.model import (
     fresh_model,
     model_config,
@@ -31,7 +30,7 @@ PROMPT = 6
 
 
 @pytest.fixture(scope="module")
-def model(tiny: Recipe) -> VoxtreamModel:
+def model(tiny) -> VoxtreamModel:
     torch.manual_seed(3)
     config = model_config(tiny.voice, tiny.codec, tiny.speaker)
     return fresh_model(config, Generation(speaker_weight=1.0)).eval()
@@ -66,7 +65,7 @@ def closed_lesson() -> Lesson:
     return next(made for made in lessons if int(made.text[-1]) == EOS)
 
 
-def test_a_lesson_that_ends_closes_with_silence_and_the_end_mark() -> None:
+def test_a_lesson_that_ends_closes_with_silence_and_the_end_mark():
     lesson = closed_lesson()
     assert lesson.text[: PROMPT + 1].tolist() == [BOS, *[UNKNOWN] * PROMPT]
     assert lesson.text[-2:].tolist() == [SILENCE, EOS]
@@ -76,7 +75,7 @@ def test_a_lesson_that_ends_closes_with_silence_and_the_end_mark() -> None:
 
 
 @torch.no_grad()
-def test_hidden_states_of_a_lesson_are_those_of_a_session(model: VoxtreamModel) -> None:
+def test_hidden_states_of_a_lesson_are_those_of_a_session(model):
     lesson, tables = closed_lesson(), rotary_tables(model)
     codes = torch.from_numpy(lesson.codes)
     prompt = prepare(model, tables, codes[:, :PROMPT], torch.from_numpy(lesson.speaker))
@@ -105,7 +104,7 @@ def spans_of_speech() -> list[Span]:
     return [*found, Span(start + 8, start + 8, ended=True), Span(start + 9, start + 9, ended=True)]
 
 
-def test_what_the_padding_holds_does_not_matter(model: VoxtreamModel) -> None:
+def test_what_the_padding_holds_does_not_matter(model):
     short, long = closed_lesson(), sequence([encoded(WALK, 4)], random.Random(1), 40, PROMPT)
     with torch.no_grad():
         alone, both = collated([short], model.config), collated([short, long], model.config)
@@ -114,7 +113,7 @@ def test_what_the_padding_holds_does_not_matter(model: VoxtreamModel) -> None:
     assert torch.allclose(one, other, atol=1e-5)
 
 
-def test_conditions_are_dropped_as_guidance_will(tiny: Recipe, model: VoxtreamModel) -> None:
+def test_conditions_are_dropped_as_guidance_will(tiny, model):
     torch.manual_seed(1)
     batch = collated([closed_lesson()] * 400, model.config)
     made = dropped(batch, model.config, tiny.voice)
@@ -128,7 +127,7 @@ def test_conditions_are_dropped_as_guidance_will(tiny: Recipe, model: VoxtreamMo
     assert (made.text[:, 0] == BOS).all()
 
 
-def test_only_what_the_model_hears_is_corrupted(tiny: Recipe, model: VoxtreamModel) -> None:
+def test_only_what_the_model_hears_is_corrupted(tiny, model):
     torch.manual_seed(1)
     batch = collated([closed_lesson()] * 400, model.config)
     made = corrupted(batch, model.config, tiny.voice)
@@ -146,13 +145,13 @@ def test_only_what_the_model_hears_is_corrupted(tiny: Recipe, model: VoxtreamMod
 IDS = [own_ids()[phone] for phone in PHONES]
 
 
-def test_frames_say_the_phones_that_their_tokens_walk_to() -> None:
+def test_frames_say_the_phones_that_their_tokens_walk_to():
     first, last = said(encoded(WALK, pause=2)).tolist()
     assert first == [IDS[n] for n in (0, 0, 1, 3, 4, 5, 7)] + [SILENCE] * 2
     assert last == [IDS[n] for n in (0, 0, 2, 3, 4, 6, 7)] + [SILENCE] * 2
 
 
-def test_of_some_frames_nothing_is_told_and_a_pause_may_hold_the_last_phone() -> None:
+def test_of_some_frames_nothing_is_told_and_a_pause_may_hold_the_last_phone():
     phones = said(encoded(WALK, pause=4))
     speech, count = len(WALK), 4000
     draw = random.Random(1)

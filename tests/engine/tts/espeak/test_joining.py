@@ -1,4 +1,4 @@
-"""Pieces join without clicks, and slow down without changing pitch."""
+"""Pieces may be very short, and slow down without changing pitch; test_session.py hears joins."""
 
 import numpy as np
 import pytest
@@ -17,15 +17,7 @@ def largest_step(pcm: Pcm) -> float:
     return float(np.abs(np.diff(pcm)).max())
 
 
-@pytest.mark.parametrize("phase", [0.0, 1.0, 2.5, 4.0, 5.5])
-def test_pieces_of_any_phase_join_without_a_step(phase: float) -> None:
-    joiner = Joiner()
-    first = joiner.append(Span(tone(150, 4000), 0, 2000))
-    second = joiner.append(Span(tone(150, 4000, phase), 1000, 3000))
-    assert largest_step(np.concatenate([first, second])) < 1.05 * largest_step(tone(150, 4000))
-
-
-def test_very_short_pieces_and_pauses_do_no_harm() -> None:
+def test_very_short_pieces_and_pauses_do_no_harm():
     joiner = Joiner()
     pcm = tone(150, 300)
     lengths = [len(joiner.append(Span(pcm, 299, 300))), len(joiner.pause(1))]
@@ -34,7 +26,7 @@ def test_very_short_pieces_and_pauses_do_no_harm() -> None:
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.1, 1.37, 1.6, 2.0])
-def test_stretching_makes_it_longer_by_that_factor(factor: float) -> None:
+def test_stretching_makes_it_longer_by_that_factor(factor):
     pcm = tone(120, 9000)
     made = stretch(Span(pcm, 1000, 7000), factor)
     assert made.end == round(6000 * factor)
@@ -42,7 +34,7 @@ def test_stretching_makes_it_longer_by_that_factor(factor: float) -> None:
 
 
 @pytest.mark.parametrize("frequency", [70.0, 120.0, 233.0])
-def test_stretching_keeps_the_pitch_and_the_level(frequency: float) -> None:
+def test_stretching_keeps_the_pitch_and_the_level(frequency):
     pcm = tone(frequency, 12_000)
     slow = stretch(Span(pcm, 0, 11_000), 1.5)
     body = slow.pcm[: slow.end]
@@ -50,10 +42,3 @@ def test_stretching_keeps_the_pitch_and_the_level(frequency: float) -> None:
     assert np.argmax(spectrum) * SAMPLE_RATE / len(body) == pytest.approx(frequency, abs=2)
     assert np.std(body) == pytest.approx(np.std(pcm), rel=0.05)
     assert largest_step(body) < 1.3 * largest_step(pcm)
-
-
-def test_stretched_pieces_join_without_a_step() -> None:
-    joiner = Joiner()
-    first = joiner.append(Span(tone(150, 6000), 0, 4000), 1.5)
-    second = joiner.append(Span(tone(150, 6000, 2.0), 1000, 4000), 1.4)
-    assert largest_step(np.concatenate([first, second])) < 1.3 * largest_step(tone(150, 4000))

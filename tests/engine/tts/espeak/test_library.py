@@ -4,8 +4,7 @@ import ctypes
 import gc
 import random
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,13 +14,6 @@ from engine.tts.base import AudioFrame, Voice
 from engine.tts.espeak import library, voices
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
 from engine.tts.espeak.model import EspeakModel
-
-
-@pytest.fixture
-def espeak() -> Iterator[Espeak]:
-    claimed = Espeak.claim()
-    yield claimed
-    claimed.release()
 
 
 def in_another_thread(work: Callable[[], object]) -> EngineError | None:
@@ -39,7 +31,7 @@ def in_another_thread(work: Callable[[], object]) -> EngineError | None:
     return raised[0] if raised else None
 
 
-def test_words_and_phones_are_marked_in_order(espeak: Espeak) -> None:
+def test_words_and_phones_are_marked_in_order(espeak):
     speech = espeak.speak("seven boats sail", voice="alan", words_per_minute=175)
     assert [mark.character for mark in speech.words] == [0, 6, 12]
     samples = [phone.sample for phone in speech.phones]
@@ -48,7 +40,7 @@ def test_words_and_phones_are_marked_in_order(espeak: Espeak) -> None:
     assert "".join(phone.ipa for phone in speech.phones) == "sˈɛvənbˈoʊtssˈeɪl"  # noqa: RUF001  IPA
 
 
-def test_the_same_text_gives_the_same_samples_whatever_was_said_before(espeak: Espeak) -> None:
+def test_the_same_text_gives_the_same_samples_whatever_was_said_before(espeak):
     text, chooser, said = "strong zebras asked whose boxes", random.Random(1), set()
     for _ in range(30):
         said.add(espeak.speak(text, voice="clara", words_per_minute=170).pcm.tobytes())
@@ -60,7 +52,7 @@ def test_the_same_text_gives_the_same_samples_whatever_was_said_before(espeak: E
     assert len(said) == 1
 
 
-def test_every_voice_speaks_without_clipping_and_like_no_other(espeak: Espeak) -> None:
+def test_every_voice_speaks_without_clipping_and_like_no_other(espeak):
     text, spoken = "Strong beer always goes down badly! Hello there.", set()
     for voice in voices.VOICES:
         pcm = espeak.speak(text, voice=voices.file_name(voice), words_per_minute=175).pcm
@@ -70,7 +62,7 @@ def test_every_voice_speaks_without_clipping_and_like_no_other(espeak: Espeak) -
     assert len(spoken) == len(voices.VOICES)
 
 
-def test_an_unknown_voice_is_refused_and_the_next_text_is_spoken(espeak: Espeak) -> None:
+def test_an_unknown_voice_is_refused_and_the_next_text_is_spoken(espeak):
     with pytest.raises(SynthesisError, match="nobody"):
         espeak.speak("hello", voice="nobody", words_per_minute=175)
     assert len(espeak.speak("hello", voice="alan", words_per_minute=175).pcm)
@@ -85,22 +77,20 @@ def test_an_unknown_voice_is_refused_and_the_next_text_is_spoken(espeak: Espeak)
     ],
     ids=["speaks", "claims", "releases"],
 )
-def test_another_thread_gets_a_clear_error_while_the_owner_lives(
-    espeak: Espeak, work: Callable[[Espeak], object], kind: type[EngineError], said: str
-) -> None:
+def test_another_thread_gets_a_clear_error_while_the_owner_lives(espeak, work, kind, said):
     error = in_another_thread(lambda: work(espeak))
     assert isinstance(error, kind)
     assert said in error.message
 
 
-def test_claims_of_one_thread_share_the_library(espeak: Espeak) -> None:
+def test_claims_of_one_thread_share_the_library(espeak):
     second = Espeak.claim()
     assert second is espeak
     second.release()
     assert len(espeak.speak("still here", voice="alan", words_per_minute=175).pcm)
 
 
-def test_after_the_last_release_or_the_owner_s_end_another_thread_may_own_it() -> None:
+def test_after_the_last_release_or_the_owner_s_end_another_thread_may_own_it():
     Espeak.claim().release()
     assert in_another_thread(lambda: EspeakModel().close()) is None
     assert in_another_thread(EspeakModel) is None  # a thread that died and left it
@@ -114,9 +104,7 @@ def test_after_the_last_release_or_the_owner_s_end_another_thread_may_own_it() -
     Espeak.claim().release()
 
 
-def test_a_missing_library_or_its_data_is_a_model_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_library_or_its_data_is_a_model_error(tmp_path, monkeypatch):
     def refuse(path: str) -> None:
         raise OSError("cannot open shared object file")
 
@@ -130,14 +118,14 @@ def test_a_missing_library_or_its_data_is_a_model_error(
         EspeakModel()
 
 
-def test_a_runaway_is_cut_off(espeak: Espeak, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runaway_is_cut_off(espeak, monkeypatch):
     monkeypatch.setattr(library, "MAX_SPEECH_SAMPLES", SAMPLE_RATE)
     speech = espeak.speak("word " * 200, voice="alan", words_per_minute=80)
     assert SAMPLE_RATE < len(speech.pcm) < 3 * SAMPLE_RATE
     assert len(espeak.speak("fine", voice="alan", words_per_minute=175).pcm)
 
 
-def test_an_unknown_voice_is_refused_and_so_is_a_closed_model() -> None:
+def test_an_unknown_voice_is_refused_and_so_is_a_closed_model():
     model = EspeakModel()
     with pytest.raises(InvalidInput, match="Nemo"):
         model.open(Voice("Nemo", "espeak"), seed=1)

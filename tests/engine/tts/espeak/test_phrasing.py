@@ -44,11 +44,11 @@ FILLER = ("many", "more", "people", "came")
         ),
     ],
 )  # fmt: skip
-def test_a_word_is_spoken_in_its_clause(text: str, contexts: list[tuple[str, ...]]) -> None:
+def test_a_word_is_spoken_in_its_clause(text, contexts):
     assert taken(phrasing_of(*text.split())) == contexts
 
 
-def test_a_later_word_waits_for_the_next_one_or_the_end() -> None:
+def test_a_later_word_waits_for_the_next_one_or_the_end():
     phrasing = phrasing_of("The", "end")
     assert len(taken(phrasing)) == 1
     phrasing.push("of")
@@ -58,12 +58,12 @@ def test_a_later_word_waits_for_the_next_one_or_the_end() -> None:
     assert phrasing.finished
 
 
-def test_a_dash_closes_the_clause_before_it() -> None:
+def test_a_dash_closes_the_clause_before_it():
     contexts = taken(phrasing_of("so", "late", "—", "again", ended=True))
     assert (contexts[1], contexts[3]) == (("so", "[late]"), ("[again]",))
 
 
-def test_abbreviations_are_spelled_and_their_neighbours_know_it() -> None:
+def test_abbreviations_are_spelled_and_their_neighbours_know_it():
     contexts = taken(phrasing_of("The", "FBI's", "AWS.", "“NASA's", "plan", ended=True))
     assert contexts == [
         ("[The]", *FILLER),
@@ -74,17 +74,17 @@ def test_abbreviations_are_spelled_and_their_neighbours_know_it() -> None:
     ]
 
 
-def test_what_an_english_voice_cannot_say_makes_no_sound() -> None:
+def test_what_an_english_voice_cannot_say_makes_no_sound():
     phrasing = phrasing_of("Say", "你好", "now", ended=True)
     assert [found[0].text for found in iter(phrasing.take, None)] == ["Say", "", "now"]
 
 
-def test_a_long_clause_keeps_its_context_short() -> None:
+def test_a_long_clause_keeps_its_context_short():
     contexts = taken(phrasing_of(*["word"] * 50, ended=True))
     assert max(map(len, contexts)) <= 16
 
 
-def test_a_word_of_ten_thousand_letters_is_spoken_in_parts() -> None:
+def test_a_word_of_ten_thousand_letters_is_spoken_in_parts():
     phrasing = phrasing_of("x" * 10_000, ended=True)
     contexts = taken(phrasing)
     assert len(contexts) == 209
@@ -96,7 +96,7 @@ def test_a_word_of_ten_thousand_letters_is_spoken_in_parts() -> None:
     [*((each, "") for each in ["—", "...", "\x00", "\ud800", "\u200b", "😀", "*"]),
      ("\x01he\u200bllo!!!!\x00", "hello!")],
 )  # fmt: skip
-def test_control_characters_and_rows_of_signs_are_taken_out(text: str, spoken: str) -> None:
+def test_control_characters_and_rows_of_signs_are_taken_out(text, spoken):
     """What has no sound is one silent piece."""
     (piece,) = split_word(0, text)
     assert piece.text == spoken

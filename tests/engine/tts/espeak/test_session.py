@@ -22,11 +22,11 @@ def model() -> Iterator[EspeakModel]:
 
 @pytest.mark.parametrize("rate", [2.0, 4.0, 6.0])
 @pytest.mark.parametrize("text", TEXTS, ids=str)
-def test_the_rate_is_met_within_a_tenth(model: EspeakModel, text: str, rate: float) -> None:
+def test_the_rate_is_met_within_a_tenth(model, text, rate):
     assert measure(model, TEXTS[text], rate=rate) == pytest.approx(rate, rel=0.1)
 
 
-def test_the_first_word_does_not_wait_and_a_reply_ends_without_a_pause(model: EspeakModel) -> None:
+def test_the_first_word_does_not_wait_and_a_reply_ends_without_a_pause(model):
     with model.open(model.voices()[0], seed=1) as session:
         session.push_word("Tomorrow")
         assert np.abs(session.step().pcm).max() > 0.01
@@ -34,14 +34,14 @@ def test_the_first_word_does_not_wait_and_a_reply_ends_without_a_pause(model: Es
     assert len(pcm) - np.flatnonzero(np.abs(pcm) > 0.002)[-1] < SAMPLE_RATE // 10
 
 
-def test_frames_have_eighty_milliseconds_and_the_last_what_is_left(model: EspeakModel) -> None:
+def test_frames_have_eighty_milliseconds_and_the_last_what_is_left(model):
     with model.open(model.voices()[0], seed=1) as session:
         lengths = [len(frame.pcm) for frame in speak(session, TEXTS["short"].split())]
     assert set(lengths[:-1]) == {SAMPLE_RATE * PIECE_MS // 1000}
     assert 0 < lengths[-1] <= SAMPLE_RATE * PIECE_MS // 1000
 
 
-def test_nothing_of_a_closed_word_waits_for_the_next_word(model: EspeakModel) -> None:
+def test_nothing_of_a_closed_word_waits_for_the_next_word(model):
     with model.open(model.voices()[0], seed=1) as session:
         session.push_word("Yes.")
         before = np.concatenate([frame.pcm for frame in drain(session)])
@@ -54,7 +54,7 @@ def test_nothing_of_a_closed_word_waits_for_the_next_word(model: EspeakModel) ->
     assert np.abs(after[:onset]).max() < 0.01
 
 
-def test_sentences_and_clauses_are_set_apart_and_words_are_not(model: EspeakModel) -> None:
+def test_sentences_and_clauses_are_set_apart_and_words_are_not(model):
     def pause_before_second(text: str) -> int:
         utterance = say(model, [text.split()])
         onset = utterance.onsets[1].sample
@@ -68,7 +68,7 @@ def test_sentences_and_clauses_are_set_apart_and_words_are_not(model: EspeakMode
     assert none < SAMPLE_RATE // 50
 
 
-def test_a_question_ends_higher_than_a_statement(model: EspeakModel) -> None:
+def test_a_question_ends_higher_than_a_statement(model):
     def last_pitch(text: str) -> float:
         pcm = say(model, [text.split()]).pcm.astype(np.float64)
         voiced = np.flatnonzero(np.abs(pcm) > 0.03)[-1]
@@ -80,15 +80,16 @@ def test_a_question_ends_higher_than_a_statement(model: EspeakModel) -> None:
     assert last_pitch("Is it in May?") > 1.1 * last_pitch("It is in May.")
 
 
-def test_a_word_in_a_phrase_is_shorter_than_the_same_word_alone(model: EspeakModel) -> None:
+def test_a_word_in_a_phrase_is_shorter_than_the_same_word_alone(model):
     phrase = say(model, [["we", "walk", "along", "the", "river", "now."]])
     along = phrase.onsets[3].sample - phrase.onsets[2].sample
     alone = len(say(model, [["along."]]).pcm)
     assert along < 0.8 * alone
 
 
-def test_joins_do_not_click(model: EspeakModel) -> None:
-    utterance = say(model)
+@pytest.mark.parametrize("rate", [None, 1.5], ids=["own pace", "stretched"])
+def test_joins_do_not_click(model, rate):
+    utterance = say(model, rate=rate)
     steepness = np.abs(np.diff(utterance.pcm, 2))
     joins = [onset.sample for onset in utterance.onsets[1:]]
     near = np.zeros(len(steepness), bool)

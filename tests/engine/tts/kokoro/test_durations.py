@@ -66,22 +66,20 @@ def too_late(words: list[PhonedWord], rate: float, seed: int) -> float:
 
 @settings(max_examples=40)
 @given(SENTENCES, st.floats(PAUSING_BELOW, 6.0), st.integers(0, 9))
-def test_a_sentence_lasts_as_its_rate_says(words: list[PhonedWord], rate: float, seed: int) -> None:
+def test_a_sentence_lasts_as_its_rate_says(words, rate, seed):
     assert abs(too_late(words, rate, seed)) <= 1
 
 
 @settings(max_examples=40)
 @given(SENTENCES, st.floats(1.5, PAUSING_BELOW), st.integers(0, 9))
-def test_it_does_so_with_pauses(words: list[PhonedWord], rate: float, seed: int) -> None:
+def test_it_does_so_with_pauses(words, rate, seed):
     """With a last word like the first one, which is taken for it before it is known."""
     assert abs(too_late([*words, replace(words[0], mark="")], rate, seed)) <= 1.5
 
 
 @settings(max_examples=40)
 @given(SENTENCES, RATES, RATES, st.sampled_from([9.0, 21.0]))
-def test_edges_keep_at_every_rate(
-    words: list[PhonedWord], one: float, other: float, lead: float
-) -> None:
+def test_edges_keep_at_every_rate(words, one, other, lead):
     """The lead is as long as the voice makes it, but not shorter than the shortest."""
     for rate in (one, other, None):
         script = script_of(words, rate)
@@ -94,7 +92,7 @@ def test_edges_keep_at_every_rate(
 
 @settings(max_examples=40)
 @given(SENTENCES, RATES)
-def test_pauses_are_between_words_of_slow_speech_only(words: list[PhonedWord], rate: float) -> None:
+def test_pauses_are_between_words_of_slow_speech_only(words, rate):
     pauses = pauses_after(words, [rate] * len(words), ())
     assert pauses[-1] == 0
     if rate >= PAUSING_BELOW:
@@ -107,7 +105,7 @@ def test_pauses_are_between_words_of_slow_speech_only(words: list[PhonedWord], r
 
 @pytest.mark.parametrize("rate", [2.0, 4.0, 6.0])
 @pytest.mark.parametrize("slowed", [1.0, 0.5])
-def test_a_slow_word_takes_its_time_from_no_other(rate: float, slowed: float) -> None:
+def test_a_slow_word_takes_its_time_from_no_other(rate, slowed):
     """A pace of one half makes a word twice as long; the others keep their rate."""
     words = [PhonedWord(tuple("kˈæt"))] * 12
     script = script_of(words, None)

@@ -15,7 +15,7 @@ from tests.engine.tts.kokoro.small import scratch, small_parts
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def file(tmp_path, monkeypatch) -> Path:
     """A small graph in the place of the published one."""
     small_parts()
     file = shutil.copy(scratch("cut") / "small.onnx", tmp_path / "published.onnx")
@@ -24,7 +24,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def cuts(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def cuts(monkeypatch) -> list[Path]:
     """The folders that were cut into, by copying what small_parts() has cut."""
     made: list[Path] = []
 
@@ -40,9 +40,14 @@ def folders(file: Path) -> list[Path]:
     return [each for each in file.parent.iterdir() if each.is_dir()]
 
 
-def test_it_is_cut_once_by_two_at_once_too_and_what_other_code_cut_is_removed(
-    file: Path, cuts: list[Path]
-) -> None:
+@pytest.fixture
+def _only_cut(monkeypatch) -> None:
+    """What was cut is not loaded, which takes a second."""
+    monkeypatch.setattr(parts, "Parts", lambda folder: folder)
+
+
+@pytest.mark.usefixtures("_only_cut")
+def test_it_is_cut_once_by_two_at_once_too_and_what_other_code_cut_is_removed(file, cuts) -> None:
     for name in ("cut-0123456789", "learnt"):
         file.with_name(name).mkdir()
     with ThreadPoolExecutor(2) as pool:
@@ -56,7 +61,7 @@ def test_it_is_cut_once_by_two_at_once_too_and_what_other_code_cut_is_removed(
     assert "cut-0123456789" not in names
 
 
-def test_another_file_is_refused_by_name(file: Path, cuts: list[Path]) -> None:
+def test_another_file_is_refused_by_name(file, cuts):
     content = file.read_bytes()
     for damaged in (content[:-1], content[:-1] + bytes([content[-1] ^ 1]), b""):
         file.write_bytes(damaged)
@@ -67,7 +72,8 @@ def test_another_file_is_refused_by_name(file: Path, cuts: list[Path]) -> None:
     assert not folders(file)
 
 
-def test_a_broken_off_cut_is_made_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("_only_cut")
+def test_a_broken_off_cut_is_made_again(file, monkeypatch) -> None:
     for error in (MemoryError(), KeyboardInterrupt(), KeyError("a tensor")):
 
         def broken(source: Path, into: Path, error: BaseException = error) -> None:
@@ -83,7 +89,7 @@ def test_a_broken_off_cut_is_made_again(file: Path, monkeypatch: pytest.MonkeyPa
     assert not only.name.startswith(".")
 
 
-def test_a_truncated_part_is_refused_by_name(file: Path) -> None:
+def test_a_truncated_part_is_refused_by_name(file):
     load_parts(file)
     (folder,) = folders(file)
     for name in ("text.onnx", "frames.onnx", "decoder.onnx", "layout.json", "tables.safetensors"):
@@ -94,7 +100,7 @@ def test_a_truncated_part_is_refused_by_name(file: Path) -> None:
         (folder / name).write_bytes(content)
 
 
-def test_a_full_disk_and_a_missing_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_and_a_missing_file(file, monkeypatch):
     def full(source: Path, into: Path) -> None:
         raise OSError(28, "No space left on device")
 

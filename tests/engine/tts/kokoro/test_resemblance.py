@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from engine.audio.clips.clip import Clip
 from engine.errors import UnreadableClip
 from engine.resources import resource
 from engine.tts.base import Voice
@@ -33,7 +32,7 @@ def measures() -> resemblance.Numbers:
     return np.hstack([speakers, np.stack(others, 1), draw.normal(size=(8, 14))])
 
 
-def test_the_shares_of_a_blend_are_found_again(measures: resemblance.Numbers) -> None:
+def test_the_shares_of_a_blend_are_found_again(measures):
     wanted = np.array([0, 0.6, 0, 0, 0.3, 0, 0.1, 0])
     found = resemblance.shares(measures, wanted @ measures, WEIGHTS)
     assert found == pytest.approx(wanted, abs=0.02)
@@ -45,7 +44,7 @@ def test_the_shares_of_a_blend_are_found_again(measures: resemblance.Numbers) ->
 
 
 @pytest.mark.parametrize("pitch_hz", [80.0, 125.0, 210.0, 330.0])
-def test_the_pitch_of_a_harmonic_sound_is_found(pitch_hz: float) -> None:
+def test_the_pitch_of_a_harmonic_sound_is_found(pitch_hz):
     times = np.arange(16_000) / 16_000
     waves = [np.sin(2 * np.pi * pitch_hz * k * times) / k for k in range(1, 12)]
     found = resemblance.log_pitch((0.1 * np.sum(waves, axis=0)).astype(np.float32))
@@ -57,11 +56,8 @@ def test_the_pitch_of_a_harmonic_sound_is_found(pitch_hz: float) -> None:
 
 
 def test_a_recording_becomes_a_voice_that_says_how_it_was_made(
-    stock: tuple[Voice, ...],
-    measures: resemblance.Numbers,
-    speech: Clip,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    stock, measures, speech, monkeypatch
+):
     monkeypatch.setattr(resemblance, "measures_of", lambda voices: measures)
     made, again = (resemblance.resembling(stock, speech.pcm, speech.sample_rate) for _ in range(2))
     assert (made.model, made.metadata["making"]) == (NAME, MAKING)
@@ -70,12 +66,12 @@ def test_a_recording_becomes_a_voice_that_says_how_it_was_made(
     assert np.array_equal(style_of(made), style_of(again))
 
 
-def test_a_recording_without_speech_is_refused(stock: tuple[Voice, ...]) -> None:
+def test_a_recording_without_speech_is_refused(stock):
     with pytest.raises(UnreadableClip):
         resemblance.resembling(stock, np.zeros(48_000, np.float32), 24_000)
 
 
-def test_every_stock_voice_that_ships_was_measured() -> None:
+def test_every_stock_voice_that_ships_was_measured():
     rows = load_file(str(resource(*resemblance.MEASURES)))
     assert len(rows) == 28
     assert {row.shape for row in rows.values()} == {(192 + 3 + 14,)}

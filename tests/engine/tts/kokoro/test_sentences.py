@@ -2,20 +2,11 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.symbols import LONGEST
 
 Planned = list[tuple[tuple[PhonedWord, ...], bool]]
-
-WORDS = st.builds(
-    PhonedWord,
-    st.lists(st.sampled_from(["b", "ˈæ", "k", "ə", "z"]), max_size=12).map(tuple),
-    st.sampled_from(["", "", "", "", ",", ".", "?"]),
-)
 
 
 def plans(words: Sequence[PhonedWord]) -> Planned:
@@ -36,18 +27,11 @@ def length(words: Sequence[PhonedWord]) -> int:
     return sum(1 + sum(map(len, word.phones)) for word in words)
 
 
-@settings(max_examples=15)
-@given(st.lists(WORDS, min_size=40, max_size=150))
-def test_no_sentence_is_longer_than_the_longest_and_a_word(words: list[PhonedWord]) -> None:
-    for sentence in closed(plans(words)):
-        assert length(sentence[:-1]) <= LONGEST
-
-
-def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word() -> None:
+def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word():
     word = PhonedWord(tuple("kæts"))  # five symbols with the gap
     long = [word] * 200
     (first, *_) = closed(plans(long))
-    assert length(first) > LONGEST
+    assert length(first[:-1]) <= LONGEST < length(first)
     assert first[-1].mark == ","
     with_comma = [word] * 60 + [PhonedWord(word.phones, ",")] + long
     assert len(closed(plans(with_comma))[0]) == 61
@@ -55,7 +39,7 @@ def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word() -> None:
     assert len(closed(plans(early))[0]) == len(first)
 
 
-def test_the_first_plan_knows_two_words_with_a_sound() -> None:
+def test_the_first_plan_knows_two_words_with_a_sound():
     word, silent = PhonedWord(tuple("kæt")), PhonedWord(())
     assert [len(known) for known, _ in plans([word] * 9)] == [2, 4, 7, 9]
     assert [len(known) for known, _ in plans([silent, word, silent, word, word])] == [4, 5]

@@ -29,7 +29,7 @@ def said(words: Sequence[str], rate: float | None = None) -> laws.Utterance:
 
 
 @pytest.mark.parametrize("reply", ["Yes", "Why?", "a", "Oh! Really, thanks"])
-def test_a_short_reply_is_said_and_fades_to_silence(reply: str) -> None:
+def test_a_short_reply_is_said_and_fades_to_silence(reply):
     utterance = said(reply.split())
     seconds = len(utterance.pcm) / SAMPLE_RATE
     assert 0.2 < seconds < 4
@@ -40,7 +40,7 @@ def test_a_short_reply_is_said_and_fades_to_silence(reply: str) -> None:
     assert [onset.word for onset in utterance.onsets] == list(range(len(reply.split())))
 
 
-def test_a_reply_without_a_last_mark_is_said_as_with_a_full_stop() -> None:
+def test_a_reply_without_a_last_mark_is_said_as_with_a_full_stop():
     laws.assert_same(said(["It", "is", "late"]), said(["It", "is", "late."]))
 
 
@@ -51,7 +51,7 @@ def test_a_reply_without_a_last_mark_is_said_as_with_a_full_stop() -> None:
         ["interesting"] * 40,  # six hundred symbols: said in parts
     ],
 )
-def test_silent_words_and_very_many_have_their_places(words: list[str]) -> None:
+def test_silent_words_and_very_many_have_their_places(words):
     utterance = said(words, rate=7.0)
     assert [onset.word for onset in utterance.onsets] == list(range(len(words)))
     samples = [onset.sample for onset in utterance.onsets]
@@ -59,7 +59,7 @@ def test_silent_words_and_very_many_have_their_places(words: list[str]) -> None:
     assert samples[-1] < len(utterance.pcm)
 
 
-def test_a_long_reply_takes_no_more_memory_than_a_short_one() -> None:
+def test_a_long_reply_takes_no_more_memory_than_a_short_one():
     """Plans and windows that are too old to be taken back are forgotten."""
     sentence = ["It", "is", "late,", "and", "we", "go", "home", "now."]
     counts, position = [], 0
@@ -67,18 +67,18 @@ def test_a_long_reply_takes_no_more_memory_than_a_short_one() -> None:
     gc.collect()
     gc.freeze()  # the millions of objects of other tests: going through them takes many seconds
     with laws.open_session(kokoro(), rate=7.0) as session:
-        for _ in range(8):
+        for _ in range(6):
             push(session, sentence, ended=False)
             position += sum(len(frame.pcm) for frame in laws.drain(session))
             gc.collect()
             counts.append(sum(type(each) is Plan for each in gc.get_objects()))
         end = session.rewind(0)
     gc.unfreeze()
-    assert max(counts[4:]) <= max(counts[:4])
+    assert max(counts[3:]) <= max(counts[:3])
     assert position - end < 6 * SAMPLE_RATE < position
 
 
-def test_a_new_rate_is_heard_at_once_or_from_where_the_host_says() -> None:
+def test_a_new_rate_is_heard_at_once_or_from_where_the_host_says():
     """What was made at the old one and is not given out yet is made again; of that a rewind leaves
     what comes before its place.
     """
@@ -96,7 +96,7 @@ def test_a_new_rate_is_heard_at_once_or_from_where_the_host_says() -> None:
         assert len(rest) < shorter * (len(steady.pcm) - given)
 
 
-def test_a_british_voice_speaks_british_phones() -> None:
+def test_a_british_voice_speaks_british_phones():
     """The same style in two kinds of English: the words that differ sound otherwise."""
     american, british = (
         speak(kokoro().open(small_voice(language), seed=1), ["Go", "home."])
@@ -138,7 +138,7 @@ class Listener:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_words_stay_in_order_however_often_it_is_taken_back(seed: int) -> None:
+def test_words_stay_in_order_however_often_it_is_taken_back(seed):
     """Words, steps, rates and rewinds in any order."""
     draw = random.Random(seed)
     waiting = list(FEW)
@@ -166,7 +166,7 @@ def test_words_stay_in_order_however_often_it_is_taken_back(seed: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [None, 1.5])
-def test_taken_back_anywhere_it_goes_on_as_before(rate: float | None) -> None:
+def test_taken_back_anywhere_it_goes_on_as_before(rate):
     """Also in the pauses of slow speech, at its start, in its last sound, and twice."""
     steady = said(FEW, rate)
     draw = random.Random(3)

@@ -24,7 +24,7 @@ def assert_same(one: Statistics, other: Statistics) -> None:
         assert np.array_equal(values, other.given[name])
 
 
-def test_they_are_learnt_once_for_a_style_and_another_has_others() -> None:
+def test_they_are_learnt_once_for_a_style_and_another_has_others():
     first, folder = learnt(), scratch("text")
     assert_same(learn(folder, text=""), first)  # without a sentence nothing could be learnt
     assert len(list(folder.iterdir())) == 1
@@ -34,26 +34,14 @@ def test_they_are_learnt_once_for_a_style_and_another_has_others() -> None:
     assert len(list(folder.iterdir())) == 2
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_a_damaged_file_is_learnt_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, share: float
-) -> None:
+def test_a_damaged_file_is_learnt_again_and_a_folder_without_room_is_no_obstacle(tmp_path, caplog):
     learnt()
     kept = min(scratch("text").iterdir(), key=lambda file: file.stat().st_mtime_ns)
     file = tmp_path / kept.name
-    file.write_bytes(kept.read_bytes()[: int(share * kept.stat().st_size)])
+    file.write_bytes(kept.read_bytes()[: kept.stat().st_size // 2])
     with caplog.at_level(logging.WARNING):
         assert_same(learn(tmp_path), learnt())
+        assert file.read_bytes() == kept.read_bytes()
+        assert_same(learn(file / "no folder"), learnt())
     assert file.name in caplog.text
-    assert file.read_bytes() == kept.read_bytes()
-
-
-def test_a_folder_without_room_is_no_obstacle(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    with caplog.at_level(logging.WARNING):
-        kept = learn(blocked / "learnt", "At seven.")
-    assert kept.own_rate > 0
     assert "cannot be kept" in caplog.text

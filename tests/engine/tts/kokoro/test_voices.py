@@ -15,7 +15,7 @@ ENGLISH = [PurePosixPath(file.path) for file in find("kokoro-voices").files]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     """Files like the published ones, each with its number in every style, and its row in one."""
     for number, file in enumerate(ENGLISH):
         styles = np.full((ROWS, WIDTH), number / 100, "<f4")
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_all_english_voices_are_read(folder: Path) -> None:
+def test_all_english_voices_are_read(folder):
     voices = read_voices(folder)
     assert len(voices) == len({voice.name for voice in voices}) == 28
     assert tuple(voice.name for voice in voices) == NAMES
@@ -39,7 +39,7 @@ def test_all_english_voices_are_read(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["gone", "short", "long", "not a number", "huge"])
-def test_a_damaged_file_is_refused_by_name(folder: Path, damage: str) -> None:
+def test_a_damaged_file_is_refused_by_name(folder, damage):
     file = folder / "bf_emma.bin"
     styles = np.fromfile(file, "<f4")
     if damage == "gone":
@@ -59,6 +59,6 @@ def test_a_damaged_file_is_refused_by_name(folder: Path, damage: str) -> None:
 @pytest.mark.parametrize(
     "tensors", [{}, {STYLE: np.zeros(255, np.float32)}, {STYLE: np.full(256, np.nan, np.float32)}]
 )
-def test_a_voice_without_a_style_is_refused(tensors: dict[str, np.ndarray]) -> None:
+def test_a_voice_without_a_style_is_refused(tensors):
     with pytest.raises(InvalidInput, match="Nobody"):
         style_of(Voice("Nobody", NAME, tensors, {}))

@@ -2,11 +2,14 @@
 
 import random
 from functools import cache
+from pathlib import Path
 
 import numpy as np
+import onnxruntime
 
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus.grammar import test_sentence as draw_sentence
+from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
 from engine.tts.kokoro.statistics import Statistics, statistics
 from tests.engine.text.phoned import phoned as phoned_words
@@ -46,6 +49,17 @@ def learnt() -> Statistics:
 def planned(asked: Wish, before: Plan | None = None, done: int = 0) -> Plan:
     speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
     return make_plan(small_parts(), speaker, asked, before, done)
+
+
+def of_graph(file: Path, output: str, style: np.ndarray, plan: Plan) -> np.ndarray:
+    """Samples that a graph as it is makes of a plan, at an output of this name."""
+    part = Published(file).part(("style", FEATURES, PITCH, ENERGY), (output,))
+    session = onnxruntime.InferenceSession(
+        part.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    given = {FEATURES: plan.features.T[None], PITCH: plan.pitch[None], ENERGY: plan.energy[None]}
+    audio: np.ndarray = session.run(None, {"style": style, **given})[0].reshape(-1)
+    return audio
 
 
 def frames_apart(one: np.ndarray, other: np.ndarray, frame: int) -> np.ndarray:

@@ -98,9 +98,7 @@ def logits_of(
 @pytest.mark.parametrize(
     "generation", [GENERATION, replace(GENERATION, dropout=0.5, temperature=0.7)]
 )
-def test_a_session_says_what_the_slow_loop_says(
-    units: Units, seed: int, generation: Generation
-) -> None:
+def test_a_session_says_what_the_slow_loop_says(units, seed, generation):
     synthesiser = small(units=units, seed=seed)
     speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])
     dice = torch.Generator().manual_seed(0)
@@ -113,7 +111,7 @@ def test_a_session_says_what_the_slow_loop_says(
     assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), torch.cat(slowly))
 
 
-def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes() -> None:
+def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes():
     ears = Recorder()
     model = small(replace(GENERATION, first_chunk=1), vocoder=ears)
     known = len(units_of(["Seven", "boats"], Units.PHONES))
@@ -130,9 +128,7 @@ def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_change
     ("growth", "largest", "sizes"),
     [(1, 99, [4, 4, 4, 4, 4, 4]), (2, 99, [4, 8, 16]), (3, 99, [4, 12]), (2, 8, [4, 8, 8])],
 )
-def test_chunks_grow_as_the_algorithm_and_its_server_have_it(
-    growth: int, largest: int, sizes: list[int]
-) -> None:
+def test_chunks_grow_as_the_algorithm_and_its_server_have_it(growth, largest, sizes):
     ears = Recorder()
     generation = replace(GENERATION, growth=growth, largest_chunk=largest)
     words = ["One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"]

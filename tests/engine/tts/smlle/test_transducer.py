@@ -32,7 +32,7 @@ def decided(
     return spoken
 
 
-def test_a_phone_that_never_waits_is_left_and_one_that_only_waits_must_speak() -> None:
+def test_a_phone_that_never_waits_is_left_and_one_that_only_waits_must_speak():
     """The first unit after four silent ones, and then every fifth."""
     limited = replace(GENERATION, most_tokens=7)
     assert [len(tokens) for tokens in decided(UNITS, bias=-50, generation=limited)] == [7] * 8
@@ -40,29 +40,20 @@ def test_a_phone_that_never_waits_is_left_and_one_that_only_waits_must_speak() -
     assert [place for place, tokens in enumerate(spoken) if tokens] == [4, 9, 14]
 
 
-def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_are() -> None:
+def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_are():
     """Among labels of which most are tokens, a low one would prefer the single blank."""
     lengths = {}
     for temperature in (1.0, 0.05):
         cool = replace(GENERATION, temperature=temperature)
-        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(30)]
+        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(12)]
         lengths[temperature] = sum(len(tokens) for each in said for tokens in each)
     assert lengths[0.05] == pytest.approx(lengths[1.0], rel=0.25)
-
-
-@pytest.mark.parametrize("bias", [-1.5, 1.5])
-def test_a_bias_on_the_blank_changes_how_long_phones_last(bias: float) -> None:
-    def length(bias: float) -> int:
-        runs = (decided(UNITS * 4, bias=bias, seed=seed) for seed in range(3))
-        return sum(len(tokens) for run in runs for tokens in run)
-
-    assert (length(bias) < length(0.0)) == (bias > 0)
 
 
 B, E = 100, 101  # begin and end
 
 
-def test_a_step_is_known_as_soon_as_the_phone_it_hears_has_spoken() -> None:
+def test_a_step_is_known_as_soon_as_the_phone_it_hears_has_spoken():
     aligned = Aligned(B, E, delete_bos=True)
     for token, phone in enumerate((B, B)):
         aligned.add(token, phone)

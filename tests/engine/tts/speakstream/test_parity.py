@@ -74,7 +74,7 @@ def spoken_slowly(model: SpeakStreamModel, speaker: Tensor, seed: int) -> tuple[
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
+def test_a_session_says_what_the_slow_loop_says(seed):
     synthesiser = small(seed=seed)
     parts = synthesiser.parts
     speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])

@@ -16,7 +16,7 @@ def pushed(step: float, sizes: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("step", [0.5, 0.8, 1.0, 1.3, 1.8])
-def test_as_many_columns_come_out_as_the_step_says_however_they_came(step: float) -> None:
+def test_as_many_columns_come_out_as_the_step_says_however_they_came(step):
     made = pushed(step, 2)
     assert len(made) == pytest.approx(len(COLUMNS) / step, abs=1.5)
     assert torch.equal(made, pushed(step, 7))
@@ -25,7 +25,7 @@ def test_as_many_columns_come_out_as_the_step_says_however_they_came(step: float
     assert torch.allclose(line.diff()[2:], torch.tensor(step))
 
 
-def test_a_rate_is_reached_by_what_was_measured_within_bounds() -> None:
+def test_a_rate_is_reached_by_what_was_measured_within_bounds():
     assert step_for(4.0, 4.0, None) == 1.0
     assert step_for(4.0, 4.0, 4.4) == pytest.approx(4.0 / 4.4)
     assert step_for(4.0, 4.0, 40.0) == LEAST

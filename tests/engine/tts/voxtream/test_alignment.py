@@ -15,7 +15,7 @@ def cursor(start: int = 0) -> AlignmentCursor:
     return AlignmentCursor(start, DURATION_TOKENS, GENERATION)
 
 
-def test_the_last_phones_are_repeated_three_times_once_no_more_text_may_come() -> None:
+def test_the_last_phones_are_repeated_three_times_once_no_more_text_may_come():
     walk = cursor(9)
     assert not any(walk.advance(STAY_ONE, 10, closed=False).ended for _ in range(60))
     assert walk.advance(STAY_ONE, 10, closed=True).ended  # visits from before count
@@ -25,7 +25,7 @@ def test_the_last_phones_are_repeated_three_times_once_no_more_text_may_come() -
     assert spans[3].ended
 
 
-def test_inside_the_text_a_phone_is_left_after_twenty_six_visits() -> None:
+def test_inside_the_text_a_phone_is_left_after_twenty_six_visits():
     walk = cursor(5)
     spans = [walk.advance(STAY_ONE, 40, closed=True) for _ in range(27)]
     assert spans[25] == Span(5, 5)
@@ -33,7 +33,7 @@ def test_inside_the_text_a_phone_is_left_after_twenty_six_visits() -> None:
 
 
 @given(tokens=st.lists(st.integers(0, 5), min_size=1, max_size=300), length=st.integers(3, 60))
-def test_it_never_goes_back_and_stays_in_the_rows(tokens: list[int], length: int) -> None:
+def test_it_never_goes_back_and_stays_in_the_rows(tokens, length):
     walk = cursor()
     last = 0
     for token in tokens:
@@ -45,12 +45,12 @@ def test_it_never_goes_back_and_stays_in_the_rows(tokens: list[int], length: int
 
 
 @given(token=st.integers(0, 5), length=st.integers(3, 30))
-def test_any_token_for_ever_reaches_the_end(token: int, length: int) -> None:
+def test_any_token_for_ever_reaches_the_end(token, length):
     walk = cursor()
     assert any(walk.advance(token, length, closed=True).ended for _ in range(27 * 2 * length))
 
 
-def test_a_sound_inside_a_word_is_left_sooner_than_one_at_its_end() -> None:
+def test_a_sound_inside_a_word_is_left_sooner_than_one_at_its_end():
     generation = replace(GENERATION, frames_in_word=4)
     inside, at_end = (AlignmentCursor(5, DURATION_TOKENS, generation) for _ in range(2))
     spans = [inside.advance(STAY_ONE, 40, closed=True, inside_word=True) for _ in range(5)]
@@ -58,7 +58,7 @@ def test_a_sound_inside_a_word_is_left_sooner_than_one_at_its_end() -> None:
     assert {at_end.advance(STAY_ONE, 40, closed=True) for _ in range(20)} == {Span(5, 5)}
 
 
-def test_two_phones_in_turn_are_left_too() -> None:
+def test_two_phones_in_turn_are_left_too():
     walk = AlignmentCursor(5, DURATION_TOKENS, replace(GENERATION, frames_in_word=4))
     spans = [walk.advance(STAY_ONE, 40, closed=True, inside_word=True) for _ in range(4)]
     assert walk.advance(STAY_TWO, 40, closed=True, inside_word=True).first == 6

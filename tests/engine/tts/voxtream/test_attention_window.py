@@ -23,24 +23,22 @@ def model() -> VoxtreamModel:
     return load_weights(RandomWeights(SMALL, 4), SMALL, GENERATION, FULL, TARGET)
 
 
-def prefilled(model: VoxtreamModel, columns: Tensor) -> KvCache:
-    cache = KvCache(SMALL.temporal, 2, CPU, torch.float32)
-    length = columns.shape[1]
-    rotation = RotaryTable(SMALL.temporal.head_width, CPU).slice(0, length)
-    model.advance(columns, rotation, cache, causal_mask(0, length, CPU))
-    cache.advance(length)
-    return cache
-
-
-def plain(model: VoxtreamModel, columns: Tensor) -> Tensor:
+def plain(model: VoxtreamModel, columns: Tensor, cache: KvCache | None = None) -> Tensor:
     """Hidden state of the last column when all are computed at once."""
     length = columns.shape[1]
-    cache = KvCache(SMALL.temporal, 2, CPU, torch.float32)
+    cache = cache or KvCache(SMALL.temporal, 2, CPU, torch.float32)
     rotation = RotaryTable(SMALL.temporal.head_width, CPU).slice(0, length)
     return model.advance(columns, rotation, cache, causal_mask(0, length, CPU))
 
 
-def test_every_step_equals_its_window_computed_at_once() -> None:
+def prefilled(model: VoxtreamModel, columns: Tensor) -> KvCache:
+    cache = KvCache(SMALL.temporal, 2, CPU, torch.float32)
+    plain(model, columns, cache)
+    cache.advance(columns.shape[1])
+    return cache
+
+
+def test_every_step_equals_its_window_computed_at_once():
     weights = model()
     columns = torch.randn(2, PROMPT + 150, 64, generator=torch.Generator().manual_seed(0))
     prompt = columns[:, :PROMPT]
@@ -55,9 +53,7 @@ def test_every_step_equals_its_window_computed_at_once() -> None:
         seen.append(columns[:, at])
         memory.start(columns[:, at])
         hidden = memory.finish()
-        torch.testing.assert_close(
-            hidden, plain(weights, torch.stack(seen, 1)), rtol=1e-4, atol=1e-5
-        )
+        assert torch.allclose(hidden, plain(weights, torch.stack(seen, 1)), rtol=1e-4, atol=1e-5)
         assert memory.length == len(seen)
     assert turned == 5
 
@@ -85,33 +81,30 @@ class Delayed:
         return Pending(wait, settle, lambda: next(asked, None) is None)
 
 
-@pytest.mark.parametrize("questions", [0, 3, 50])
-def test_what_is_computed_together_does_not_depend_on_how_long_it_takes(questions: int) -> None:
+def filled(frames: int, questions: int) -> tuple[TemporalMemory, Delayed]:
+    """A memory of 240 columns behind a prompt of 40 and so many frames."""
     weights = model()
-    frames = 3 * 80 + 120 + 1  # three turns of the window
     columns = torch.randn(2, 40 + frames, 64, generator=torch.Generator().manual_seed(0))
     table = RotaryTable(SMALL.temporal.head_width, CPU)
     memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :40]), 240)
     delayed = Delayed(weights, questions)
     weights.start = delayed.start  # type: ignore[method-assign]
-    for at in range(40, columns.shape[1]):
-        memory.start(columns[:, at])
+    for column in columns[:, 40:].unbind(1):
+        memory.start(column)
         memory.finish()
+    return memory, delayed
+
+
+@pytest.mark.parametrize("questions", [0, 3, 50])
+def test_what_is_computed_together_does_not_depend_on_how_long_it_takes(questions):
+    _, delayed = filled(3 * 80 + 120 + 1, questions)  # three turns of the window
     # Of 120 columns that survive a turn; the last one is computed by the frame that needs it.
     assert [size for size in delayed.batches if size > 1] == 3 * [BATCH, BATCH, BATCH, 18, 5]
     assert delayed.batches[-2:] == [1, 1]
 
 
-def test_a_batch_is_not_waited_for_before_the_window_is_nearly_full() -> None:
-    weights = model()
-    columns = torch.randn(2, 240, 64, generator=torch.Generator().manual_seed(0))
-    table = RotaryTable(SMALL.temporal.head_width, CPU)
-    memory = TemporalMemory(weights, table, prefilled(weights, columns[:, :40]), 240)
-    delayed = Delayed(weights, 1_000_000)
-    weights.start = delayed.start  # type: ignore[method-assign]
-    for at in range(40, 240 - max(LAST_BATCHES) - 1):
-        memory.start(columns[:, at])
-        memory.finish()
+def test_a_batch_is_not_waited_for_before_the_window_is_nearly_full():
+    memory, delayed = filled(240 - max(LAST_BATCHES) - 1 - 40, 1_000_000)
     memory.settle()
     assert set(delayed.batches) == {1}
     assert delayed.given_up == 1

@@ -57,10 +57,8 @@ def voice_of(number: int) -> Voice:
 
 def alone(model: VoxtreamSynthesiser, speaker: Speaker) -> Pcm:
     with speaker.open(model.open) as session:
-        speaker.feed(session, 0)
-        if speaker.words_every:
-            for step in range(1, speaker.words_every * len(WORDS) + 1):
-                speaker.feed(session, step)
+        for step in range(speaker.words_every * len(WORDS) + 1):
+            speaker.feed(session, step)
         return np.concatenate([frame.pcm for frame in drain(session)])
 
 
@@ -88,11 +86,11 @@ def together(batch: SlotBatch, speakers: Sequence[Speaker]) -> None:
 
 
 @pytest.fixture(scope="module", params=[FULL, INT8], ids=lambda profile: profile.name)
-def model(request: pytest.FixtureRequest) -> VoxtreamSynthesiser:
+def model(request) -> VoxtreamSynthesiser:
     return small(request.param)
 
 
-def test_who_joins_leaves_or_waits_changes_no_other_session(model: VoxtreamSynthesiser) -> None:
+def test_who_joins_leaves_or_waits_changes_no_other_session(model):
     speakers = [
         Speaker(0),
         Speaker(1, joins=2),
@@ -110,7 +108,7 @@ def test_who_joins_leaves_or_waits_changes_no_other_session(model: VoxtreamSynth
         assert np.array_equal(speaker.pcm, expected), f"speaker {speaker.number}"
 
 
-def test_randomness_is_the_sessions_own() -> None:
+def test_randomness_is_the_sessions_own():
     batch = small().batch(3)
     sessions = [batch.open(voice_of(0), seed=seed) for seed in (5, 5, 6)]
     for session in sessions:
@@ -121,7 +119,7 @@ def test_randomness_is_the_sessions_own() -> None:
     assert not np.array_equal(first, third)
 
 
-def test_a_session_keeps_its_slot_from_passage_to_passage_and_gives_it_back_once() -> None:
+def test_a_session_keeps_its_slot_from_passage_to_passage_and_gives_it_back_once():
     model = small(passage_frames=2)
     batch = model.batch(1)
     words = ["One.", "Two.", "Three."]

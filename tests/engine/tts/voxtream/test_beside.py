@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from engine.nn.pending import Pending
-from engine.tts.base import AudioFrame, Finished, Starved, Voice
+from engine.tts.base import AudioFrame, Finished, Starved
 from engine.tts.voxtream.config import INT8
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
@@ -35,16 +35,14 @@ def heard(session: VoxtreamSession, words: list[str]) -> np.ndarray:
     return np.concatenate(frames)
 
 
-def test_it_sounds_as_on_one_thread(two_threads: VoxtreamSynthesiser, voice: Voice) -> None:
+def test_it_sounds_as_on_one_thread(two_threads, voice):
     with small(INT8).open(voice, seed=3) as session:
         expected = heard(session, WORDS)
     with two_threads.open(voice, seed=3) as session:
         assert np.array_equal(heard(session, WORDS), expected)
 
 
-def test_closing_waits_for_the_frame_begun_on(
-    two_threads: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_waits_for_the_frame_begun_on(two_threads, voice, monkeypatch):
     settled: list[str] = []
     begun = Pending(lambda: torch.zeros(2, SMALL.width), lambda: settled.append("settled"))
     monkeypatch.setattr(two_threads._parts.model, "start", lambda *arguments: begun)
@@ -57,8 +55,8 @@ def test_closing_waits_for_the_frame_begun_on(
 
 
 def test_a_fault_of_the_second_thread_is_raised_by_the_step_and_the_session_can_be_closed(
-    two_threads: VoxtreamSynthesiser, voice: Voice, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    two_threads, voice, monkeypatch
+):
     def fail(*arguments: object) -> Pending[Any]:
         raise RuntimeError("the worker found no memory")
 

@@ -28,7 +28,7 @@ def small() -> Iterator[Ours]:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_small_voice_says_what_its_authors_code_says(small: Ours, name: str) -> None:
+def test_a_small_voice_says_what_its_authors_code_says(small, name):
     assert small.codes.tolist() == THEIRS["small"]["prompt"]
     assert_same(small, name, THEIRS["small"])
 
@@ -44,7 +44,7 @@ def full() -> Iterator[Ours]:
 @pytest.mark.long
 @pytest.mark.timeout(1200)  # a frame takes a second and more
 @pytest.mark.parametrize("name", OF_SIZE["full"])
-def test_the_full_size_voice_says_what_its_authors_code_says(full: Ours, name: str) -> None:
+def test_the_full_size_voice_says_what_its_authors_code_says(full, name):
     assert full.codes.tolist() == THEIRS["full"]["prompt"]
     assert_same(full, name, THEIRS["full"])
 

@@ -30,13 +30,13 @@ REDIMNET = (
 )  # fmt: skip
 
 
-def test_the_speaker_encoder_says_what_its_authors_code_says() -> None:
+def test_the_speaker_encoder_says_what_its_authors_code_says():
     found = random_redimnet().embed(some_sound())[::8].tolist()
     assert found == pytest.approx(REDIMNET, abs=2e-4)
 
 
 @pytest.mark.long
-def test_the_full_size_voice_says_what_its_authors_code_says() -> None:
+def test_the_full_size_voice_says_what_its_authors_code_says():
     """Prefill and three frames of 462 million seeded weights in fp32, at its own pace and two
     rates.
     """

@@ -41,7 +41,7 @@ def pitch(pcm: Pcm) -> float:
 
 
 @pytest.mark.parametrize("speed", [0.4, 0.7, 0.95, 1.1, 1.35, 1.8])
-def test_it_lasts_as_long_as_the_speed_says_at_the_same_pitch(speed: float) -> None:
+def test_it_lasts_as_long_as_the_speed_says_at_the_same_pitch(speed):
     pcm = voice(3.0)
     sounding, _ = stretched(pcm, speed)
     assert len(sounding) == pytest.approx(len(pcm) / speed, abs=0.03 * RATE / min(1, speed))
@@ -50,7 +50,7 @@ def test_it_lasts_as_long_as_the_speed_says_at_the_same_pitch(speed: float) -> N
 
 
 @pytest.mark.parametrize("speed", [0.5, 1.3])
-def test_how_it_was_cut_does_not_matter(speed: float) -> None:
+def test_how_it_was_cut_does_not_matter(speed):
     pcm = voice(1.0) + np.random.default_rng(1).normal(0, 0.01, RATE).astype(np.float32)
     whole, places = stretched(pcm, speed, piece=len(pcm), marks=(100, 20_000))
     pieces, others = stretched(pcm, speed, piece=777, marks=(100, 20_000))
@@ -59,7 +59,7 @@ def test_how_it_was_cut_does_not_matter(speed: float) -> None:
 
 
 @pytest.mark.parametrize("speed", [0.5, 1.0, 1.6])
-def test_every_mark_comes_back_once_where_it_sounds(speed: float) -> None:
+def test_every_mark_comes_back_once_where_it_sounds(speed):
     marks = tuple(range(0, 2 * RATE, 2_400))
     sounding, places = stretched(voice(2.0), speed, marks=marks)
     assert len(places) == len(marks)
@@ -69,12 +69,12 @@ def test_every_mark_comes_back_once_where_it_sounds(speed: float) -> None:
     assert np.abs(np.asarray(places) - expected).max() < 0.04 * RATE
 
 
-def test_faster_speech_begins_with_the_first_frame() -> None:
+def test_faster_speech_begins_with_the_first_frame():
     sounding, _ = Stretch(RATE).push(voice(0.08), 1.5)
     assert len(sounding) > 0.03 * RATE
 
 
-def test_a_change_of_speed_does_not_click_and_leads_back_to_the_samples_as_they_are() -> None:
+def test_a_change_of_speed_does_not_click_and_leads_back_to_the_samples_as_they_are():
     pcm, stretch = voice(2.0), Stretch(RATE)
     speeds = [1.0] * 5 + [1.6] * 8 + [0.6] * 6 + [1.0] * 6
     frames = pcm.reshape(-1, FRAME)
@@ -85,7 +85,7 @@ def test_a_change_of_speed_does_not_click_and_leads_back_to_the_samples_as_they_
     assert np.abs(np.diff(sounding)).max() < 1.2 * np.abs(np.diff(pcm)).max()
 
 
-def test_speeds_that_no_speech_survives_are_bounded() -> None:
+def test_speeds_that_no_speech_survives_are_bounded():
     pcm = voice(2.0)
     for beyond, end in ((50.0, FASTEST), (0.01, SLOWEST)):
         assert np.array_equal(stretched(pcm, beyond)[0], stretched(pcm, end)[0])

@@ -18,7 +18,6 @@ from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.system.voice_tensors import prompt_codes
 from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
-from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 
 def with_air(speech: Clip, seconds: float, noise: float = 0.0) -> Pcm:
@@ -29,19 +28,8 @@ def with_air(speech: Clip, seconds: float, noise: float = 0.0) -> Pcm:
     return (padded + hiss).astype(np.float32)
 
 
-def test_pauses_and_what_is_behind_twenty_seconds_go(
-    synthesiser: VoxtreamSynthesiser, speech: Clip
-) -> None:
-    plain, padded, long = (
-        synthesiser.encode_voice(pcm, speech.sample_rate).tensors["codes"].shape[1]
-        for pcm in (speech.pcm, with_air(speech, 4.0), np.tile(speech.pcm, 10))
-    )
-    assert abs(padded - plain) < 10  # 0.3 s of air twice
-    assert long == 250
-
-
 @pytest.mark.skipif(not denoiser(), reason="livekit is not installed")
-def test_a_noisy_recording_is_denoised(synthesiser: VoxtreamSynthesiser, speech: Clip) -> None:
+def test_a_noisy_recording_is_denoised(synthesiser, speech):
     noisy, clean = (
         synthesiser.encode_voice(with_air(speech, 0.5, noise), speech.sample_rate).metadata
         for noise in (0.02, 0.0)
@@ -65,9 +53,20 @@ class Ears:
         return torch.ones(192)
 
 
+def test_pauses_and_what_is_behind_twenty_seconds_go(speech):
+    seconds = []
+    for pcm in (speech.pcm, with_air(speech, 4.0), np.tile(speech.pcm, 10)):
+        ears: Any = Ears()
+        synthesiser.encode(pcm, speech.sample_rate, ears, ears, "any")
+        seconds.append(len(ears.codes_of) / 24_000)
+    plain, padded, long = seconds
+    assert abs(padded - plain) < 0.8  # 0.3 s of air twice
+    assert long == 20
+
+
 def test_who_speaks_is_told_from_what_was_recorded_and_codes_are_of_what_was_denoised(
-    speech: Clip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    speech, monkeypatch
+):
     """As the released implementation does it."""
     noisy, ears = with_air(speech, 0.5, 0.02), Ears()
     monkeypatch.setattr(recording, "denoiser", lambda: "half")
@@ -92,7 +91,7 @@ def test_who_speaks_is_told_from_what_was_recorded_and_codes_are_of_what_was_den
         np.full(20, 1, np.int16),
     ],
 )
-def test_codes_of_another_model_are_refused(codes: Any) -> None:
+def test_codes_of_another_model_are_refused(codes):
     with pytest.raises(InvalidInput, match="does not fit: it holds"):
         prompt_codes(Voice("Eve", "any", {"codes": codes}), 4, 32, 623)
 
@@ -108,9 +107,7 @@ def test_codes_of_another_model_are_refused(codes: Any) -> None:
         (np.random.default_rng(0).normal(0, 0.1, 110_000).astype(np.float32), "speech were found"),
     ],
 )
-def test_what_is_not_speech_is_refused_with_the_reason(
-    synthesiser: VoxtreamSynthesiser, pcm: Pcm, message: str
-) -> None:
+def test_what_is_not_speech_is_refused_with_the_reason(synthesiser, pcm, message):
     with pytest.raises(UnreadableClip, match=message):
         synthesiser.encode_voice(pcm, 22_050)
 
@@ -124,7 +121,7 @@ DAMAGE: dict[str, Callable[[State], object]] = {
 
 
 @pytest.mark.parametrize("message", DAMAGE)
-def test_the_speaker_encoder_s_file_must_hold_its_weights(tmp_path: Path, message: str) -> None:
+def test_the_speaker_encoder_s_file_must_hold_its_weights(tmp_path, message):
     file, state = tmp_path / "encoder.pt", random_speaker_encoder(0).state_dict()
     DAMAGE[message](state)
     torch.save({"model_config": {"F": 72, "C": 16}, "state_dict": state}, file)
@@ -147,7 +144,7 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-def test_a_file_with_the_head_of_its_training_is_read(tmp_path: Path) -> None:
+def test_a_file_with_the_head_of_its_training_is_read(tmp_path):
     file = tmp_path / "encoder.pt"
     encoder = random_speaker_encoder(0)
     head = {"cls_head.2.weight": torch.ones(100, 192), "cls_head.2.bias": torch.ones(100)}
@@ -171,9 +168,7 @@ def test_a_file_with_the_head_of_its_training_is_read(tmp_path: Path) -> None:
         ({"stages_setup": 7}, "stage 7 is not implemented"),
     ],
 )
-def test_a_configuration_that_would_change_the_numbers_is_refused_by_name(
-    change: dict[str, object], said: str, tmp_path: Path
-) -> None:
+def test_a_configuration_that_would_change_the_numbers_is_refused_by_name(change, said, tmp_path):
     """Before a weight is looked at."""
     file = tmp_path / "encoder.pt"
     torch.save({"model_config": PUBLISHED | change, "state_dict": {}}, file)
@@ -181,7 +176,7 @@ def test_a_configuration_that_would_change_the_numbers_is_refused_by_name(
         load_speaker_encoder(file)
 
 
-def test_a_pickle_with_code_is_not_run(tmp_path: Path) -> None:
+def test_a_pickle_with_code_is_not_run(tmp_path):
     file = tmp_path / "encoder.pt"
     torch.save({"model_config": Path("x"), "state_dict": {}}, file)
     with pytest.raises(ModelError, match="more than weights"):

@@ -3,15 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
-import onnxruntime
 import pytest
 
-from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.windows import render
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style, write_small
-from tests.engine.tts.kokoro.words import TEXT, frames_apart, learnt, phoned, planned, wish
+from tests.engine.tts.kokoro.words import (
+    TEXT,
+    frames_apart,
+    learnt,
+    of_graph,
+    phoned,
+    planned,
+    wish,
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,20 +26,14 @@ def plan() -> Plan:
 
 
 @pytest.fixture(scope="module")
-def expected(plan: Plan) -> np.ndarray:
+def expected(plan) -> np.ndarray:
     """Of the graph as it is."""
     file = scratch("whole") / "small.onnx"
     write_small(file)
-    part = Published(file).part(("style", FEATURES, PITCH, ENERGY), ("audio",))
-    session = onnxruntime.InferenceSession(
-        part.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    given = {FEATURES: plan.features.T[None], PITCH: plan.pitch[None], ENERGY: plan.energy[None]}
-    audio: np.ndarray = session.run(None, {"style": small_style(), **given})[0]
-    return audio
+    return of_graph(file, "audio", small_style(), plan)
 
 
-def test_the_sound_is_the_same_but_for_rounding(plan: Plan, expected: np.ndarray) -> None:
+def test_the_sound_is_the_same_but_for_rounding(plan, expected):
     """With the statistics of the sentence itself. Its norms and bytes are then those of the graph,
     whose phase drifts, because it adds it up in float32.
     """
@@ -44,7 +44,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan: Plan, expected: np.ndarray
     assert np.corrcoef(made, expected)[0, 1] > 0.98
 
 
-def test_other_features_make_another_sound(plan: Plan, expected: np.ndarray) -> None:
+def test_other_features_make_another_sound(plan, expected):
     """So the test above can fail, wherever the mistake is."""
     given = learnt().given
     for part in ("features", "curves", "turns"):

@@ -1,7 +1,5 @@
 """Convolutions as products: the same integers, in a graph that has no convolution left."""
 
-from typing import Any
-
 import numpy as np
 import onnxruntime
 import pytest
@@ -40,13 +38,7 @@ def _run(nodes: list[NodeProto], constants: list[TensorProto], x: np.ndarray) ->
         (3, {"pads": [2, 0]}, False),
     ],
 )
-def test_sums_stay_the_same(
-    size: int,
-    attributes: dict[str, Any],
-    replaced: bool,
-    exact: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_sums_stay_the_same(size, attributes, replaced, exact, monkeypatch):
     """With weights of either kind, as far as this processor is exact with signed ones."""
     if exact and not signs_are_exact():
         pytest.skip("this processor adds signed products in 16 bits")

@@ -30,7 +30,7 @@ def loaded() -> PublishedSynthesiser:
 
 
 @pytest.fixture(autouse=True)
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     return tmp_path
 
@@ -45,13 +45,13 @@ def rewrite(asset: str, change: Callable[[Table], object]) -> Path:
     return file
 
 
-def test_what_is_not_fetched_names_the_command() -> None:
+def test_what_is_not_fetched_names_the_command():
     with pytest.raises(ModelError, match="not on this machine") as refusal:
         loaded()
     assert refusal.value.hint.endswith("rubato models get llmvox-published")
 
 
-def test_the_fetched_files_are_converted_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fetched_files_are_converted_once(data, monkeypatch):
     write_pickles(data)
     told: list[str] = []
     load(SETTINGS, lambda text, fraction: told.append(text))
@@ -72,7 +72,7 @@ def test_the_fetched_files_are_converted_once(data: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("asset", place.PICKLES)
-def test_another_version_of_a_file_is_converted_again(data: Path, asset: str) -> None:
+def test_another_version_of_a_file_is_converted_again(data, asset):
     write_pickles(data)
     made = converted_network(tell)
     before = made.stat().st_mtime_ns
@@ -81,9 +81,7 @@ def test_another_version_of_a_file_is_converted_again(data: Path, asset: str) ->
 
 
 @pytest.mark.parametrize("asset", place.PICKLES)
-def test_another_file_than_was_fetched_is_not_read(
-    data: Path, asset: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_file_than_was_fetched_is_not_read(data, asset, monkeypatch):
     write_pickles(data)
     file = place.pickle_of(asset)
     content = bytearray(file.read_bytes())
@@ -102,7 +100,7 @@ class Trap:
 
 
 @pytest.mark.parametrize("asset", place.PICKLES)
-def test_a_pickle_that_holds_more_than_weights_is_refused(data: Path, asset: str) -> None:
+def test_a_pickle_that_holds_more_than_weights_is_refused(data, asset):
     write_pickles(data)
     file = rewrite(asset, lambda table: table.update(trap=Trap()))
     with pytest.raises(ModelError, match=f"{file.name} is damaged or holds more than weights"):
@@ -139,7 +137,7 @@ WRONG: dict[str, tuple[str, Callable[[Table], object]]] = {
 
 
 @pytest.mark.parametrize("named", WRONG)
-def test_a_checkpoint_of_another_shape_is_refused_by_name(data: Path, named: str) -> None:
+def test_a_checkpoint_of_another_shape_is_refused_by_name(data, named):
     write_pickles(data)
     asset, change = WRONG[named]
     file = rewrite(asset, change)
@@ -149,7 +147,7 @@ def test_a_checkpoint_of_another_shape_is_refused_by_name(data: Path, named: str
 
 
 @pytest.mark.parametrize("profile", ["auto", "int4"])
-def test_every_profile_speaks(data: Path, profile: str) -> None:
+def test_every_profile_speaks(data, profile):
     write_pickles(data)
     settings = SpeechSettings(engine=place.NAME, device="cpu", profile=profile)
     model = registry.load(settings, tell)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.tts.llmvox.published.checkpoints import FULL, SMALL, Size
+from tests.engine.tts.llmvox.published.checkpoints import FULL, SMALL
 from tests.engine.tts.llmvox.published.reference import (
     LOGIT_STRIDE,
     SAMPLE_STRIDE,
@@ -20,7 +20,7 @@ KEPT = Path(__file__).parents[4] / "parity" / "llmvox.json"
 @pytest.mark.parametrize(
     ("name", "size"), [("small", SMALL), pytest.param("full", FULL, marks=pytest.mark.long)]
 )
-def test_it_says_what_its_authors_code_says(name: str, size: Size) -> None:
+def test_it_says_what_its_authors_code_says(name, size):
     theirs = json.loads(KEPT.read_text(encoding="utf-8"))[name]
     ours = said(size)
     assert len(theirs["codes"]) == STEPS

@@ -30,7 +30,7 @@ def endless(generation: Generation, ears: Recorder) -> PublishedSynthesiser:
     return model
 
 
-def test_sentences_are_each_said_as_if_alone_and_an_open_one_as_far_as_it_is_known() -> None:
+def test_sentences_are_each_said_as_if_alone_and_an_open_one_as_far_as_it_is_known():
     alone = [torch.cat(said(words).pieces) for words in (FIRST, SECOND, THIRD)]
     assert torch.equal(torch.cat(said([*FIRST, *SECOND, *THIRD]).pieces), torch.cat(alone))
     assert all((each.abs().sum(1) > 0).all() for each in alone)  # nothing of the end itself
@@ -43,7 +43,7 @@ def test_sentences_are_each_said_as_if_alone_and_an_open_one_as_far_as_it_is_kno
     assert len(torch.cat(ears.pieces)) == len("Seven") + len("boats") + 2
 
 
-def test_each_replica_has_chunks_of_its_own_that_double() -> None:
+def test_each_replica_has_chunks_of_its_own_that_double():
     generation = replace(SHORT, first_chunk=2, longest_unit=3, largest_chunk=8)
     ears = Recorder(320)
     laws.say(endless(generation, ears), ([*FIRST, *SECOND, *THIRD, *SECOND],))
@@ -58,7 +58,7 @@ def test_each_replica_has_chunks_of_its_own_that_double() -> None:
     assert set(third[:-1]) | set(fourth[:-1]) == {8}  # they go on where they were
 
 
-def test_the_replica_behind_works_while_the_first_is_heard() -> None:
+def test_the_replica_behind_works_while_the_first_is_heard():
     model = endless(replace(SHORT, first_chunk=4, longest_unit=8), Recorder(320))
     with model.open(model.voices()[0], seed=0) as session:
         push(session, [*FIRST, *SECOND], ended=False)
@@ -73,7 +73,7 @@ def test_the_replica_behind_works_while_the_first_is_heard() -> None:
         assert len(behind.tokens) == behind.chunk  # its first chunk and no more
 
 
-def test_words_begin_where_their_bytes_let_expect_it() -> None:
+def test_words_begin_where_their_bytes_let_expect_it():
     replica = PublishedReplica(small().parts.model)
     units = [*b"Hello", WORD, *b"you", WORD, *[0] * 40]
     with torch.inference_mode():
@@ -84,7 +84,7 @@ def test_words_begin_where_their_bytes_let_expect_it() -> None:
     ]
 
 
-def test_a_text_without_a_full_stop_is_said_whole() -> None:
+def test_a_text_without_a_full_stop_is_said_whole():
     reader, closed, said_bytes = SentenceBytes(1000), [], 0
     for _ in range(600):
         (word,) = reader.push("word")
@@ -95,7 +95,7 @@ def test_a_text_without_a_full_stop_is_said_whole() -> None:
     assert closed == [1005] * 2
 
 
-def test_a_sentence_never_has_more_positions_than_the_weights() -> None:
+def test_a_sentence_never_has_more_positions_than_the_weights():
     model = endless(replace(GENERATION, longest_unit=1000), Recorder(320))
     with model.open(model.voices()[0], seed=0) as session:
         push(session, FIRST)

@@ -1,7 +1,6 @@
 """What the settings and the environment load, and what the person is told otherwise."""
 
 import json
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,7 +17,7 @@ from tests.engine.tts.voxtream.small_model import small
 
 
 @pytest.fixture(autouse=True)
-def nothing_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_fetched(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(loading, "data_folder", lambda: tmp_path)
     monkeypatch.delenv(loading.RANDOM_FLAG, raising=False)
     monkeypatch.delenv(loading.PROFILE_VARIABLE, raising=False)
@@ -28,7 +27,7 @@ def loaded(settings: SpeechSettings) -> TtsModel:
     return load(settings, lambda text, fraction: None)
 
 
-def test_random_weights_need_a_flag_and_say_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_weights_need_a_flag_and_say_what_they_are(monkeypatch):
     monkeypatch.setenv(loading.RANDOM_FLAG, "1")
     monkeypatch.setattr(loading, "load_random", lambda **options: small())
     told: list[str] = []
@@ -37,7 +36,7 @@ def test_random_weights_need_a_flag_and_say_what_they_are(monkeypatch: pytest.Mo
     assert "RANDOM" in model.info.name
 
 
-def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     for device in ("cuda", "abacus"):
         with pytest.raises(ModelError, match=device):
@@ -48,15 +47,13 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
     ("capability", "dtype"),
     [((7, 5), torch.float32), ((8, 0), torch.bfloat16), ((12, 0), torch.bfloat16)],
 )
-def test_cards_before_ampere_get_no_bfloat16(
-    capability: tuple[int, int], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cards_before_ampere_get_no_bfloat16(capability, dtype, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.get_device_capability", lambda: capability)
     assert target("auto") == Target(torch.device("cuda"), dtype, threads=1)
 
 
-def test_the_profile_is_eight_bits_unless_another_is_picked_or_wanted(tmp_path: Path) -> None:
+def test_the_profile_is_eight_bits_unless_another_is_picked_or_wanted(tmp_path):
     """What four bits lose has not been measured on the published weights."""
     place = target("cpu")
     assert _profile("auto", place) is INT8
@@ -72,9 +69,7 @@ def test_the_profile_is_eight_bits_unless_another_is_picked_or_wanted(tmp_path: 
     assert _profile("int4", cuda) is FULL  # there is no other
 
 
-def test_a_variable_goes_before_setting_and_pick(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_goes_before_setting_and_pick(tmp_path, monkeypatch):
     keep(Pick("int8", "cpu", "It is fast."), tmp_path)
     monkeypatch.setenv(loading.PROFILE_VARIABLE, "full")
     assert _profile("int4", target("cpu")) is FULL
@@ -83,7 +78,7 @@ def test_a_variable_goes_before_setting_and_pick(
         _profile("auto", target("cpu"))
 
 
-def test_to_measure_random_weights_stand_in_for_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_to_measure_random_weights_stand_in_for_files(monkeypatch):
     asked: list[Profile] = []
     monkeypatch.setattr(
         loading, "load_random", lambda profile, target: asked.append(profile) or small()
@@ -95,7 +90,7 @@ def test_to_measure_random_weights_stand_in_for_files(monkeypatch: pytest.Monkey
 # ------------------------------------------------------------------------------------ the pick
 
 
-def test_every_profile_can_be_picked_and_set() -> None:
+def test_every_profile_can_be_picked_and_set():
     rule = schema()["speech.profile"].rule
     assert isinstance(rule, Choice)
     assert set(NAMES) == set(PROFILES) == set(rule.words) - {"auto"}
@@ -113,18 +108,18 @@ def test_every_profile_can_be_picked_and_set() -> None:
         ({"int8": 0.8, "int4": 0.7}, "int4", "int4 keeps RTF at 0.70; int8 would need 0.80."),
     ],
 )
-def test_the_best_that_keeps_up_is_picked(rtfs: dict[str, float], name: str, reason: str) -> None:
+def test_the_best_that_keeps_up_is_picked(rtfs, name, reason):
     assert judge("cpu", rtfs) == Pick(name, "cpu", reason)
 
 
-def test_when_none_keeps_up_the_built_in_voice_stays() -> None:
+def test_when_none_keeps_up_the_built_in_voice_stays():
     pick = judge("cpu", {"full": 5.0, "int4": 0.95})
     assert pick.profile == ""
     assert "int4, needs 0.95" in pick.reason
     assert "built-in voice stays" in pick.reason
 
 
-def test_a_pick_is_found_again_on_its_device_only(tmp_path: Path) -> None:
+def test_a_pick_is_found_again_on_its_device_only(tmp_path):
     folder = tmp_path / "not yet there"
     assert find_pick(folder, "cpu") == ""
     keep(Pick("int8", "cpu", "It is."), folder)
@@ -133,7 +128,7 @@ def test_a_pick_is_found_again_on_its_device_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("profile", ["int2", ["int4"]])
-def test_a_profile_that_is_none_counts_as_no_pick(tmp_path: Path, profile: object) -> None:
+def test_a_profile_that_is_none_counts_as_no_pick(tmp_path, profile):
     text = json.dumps({"profile": profile, "device": "cpu", "reason": ""})
     (tmp_path / FILE).write_text(text)
     assert find_pick(tmp_path, "cpu") == ""

@@ -16,10 +16,17 @@ from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.files.published import Published, espeak_of, read_published
 from engine.tts.voxtream.rate import RateTarget
-from tests.parity.reference import config_of
 
 NEW, OLD = EDITIONS[VOXTREAM2_1], EDITIONS[VOXTREAM2]
 TABLE = {".": 117, ",": 118, "?": 119, "!": 121, "unk": 122, "sil": 120, "b": 0, "s": 1}
+# The published config.json.
+CONFIG = {
+    "phone_former": "phone_former", "temp_former": "temp_former", "dep_former": "dep_former_csm",
+    "phone_vocab_size": 125, "audio_vocab_size": 2050, "audio_pad_size": 0, "embedding_dim": 1024,
+    "spk_embedding_dim": 192, "num_codebooks": 16, "num_phone_states": 6,
+    "amortization_divisor": 16, "max_look_ahead": 5, "audio_window_size": 625,
+    "phone_window_size": 625,
+}  # fmt: skip
 # A fine-tune's: phones of another language, and special ids behind them.
 HEBREW = {
     **{f"h{number}": number for number in range(172)},
@@ -32,11 +39,8 @@ def folder(
     at: Path, table: dict[str, Any] = TABLE, config: dict[str, Any] | None = None, **files: Any
 ) -> Path:
     """A checkpoint's files without its weights; `files` by their names without ".json"."""
-    written = {
-        "config": config_of(VOXTREAM2_SHAPE) | (config or {}),
-        "phoneme_to_token": table,
-        **files,
-    }
+    entries = {key: value for key, value in (CONFIG | (config or {})).items() if value is not None}
+    written = {"config": entries, "phoneme_to_token": table, **files}
     for name, content in written.items():
         (at / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     return at
@@ -47,15 +51,15 @@ def read(at: Path, *arguments: Any, **files: Any) -> Published:
 
 
 @pytest.mark.parametrize("edition", [NEW, OLD])
-def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path: Path, edition) -> None:
-    found = read_published(folder(tmp_path), edition)
+def test_a_checkpoint_without_settings_is_spoken_as_its_edition(tmp_path, edition):
+    found = read_published(folder(tmp_path, config={"learning_rate": 0.1}), edition)
     assert (found.edition, found.language) == (edition, "en-us")
     assert found.shape == VOXTREAM2_SHAPE
     assert found.table.special == SPECIAL
     assert found.table.ids("b") == (0,)
 
 
-def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path: Path) -> None:
+def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path):
     generator = {
         "temperature": 0.8, "topk": 7, "top_p": 0.95, "cfg_gamma": 1.7, "cfg_ac_gamma": 2.5,
         "spk_proj_weight": 1.2, "min_look_ahead_phones": 4, "frame_repeat_counter": 30,
@@ -77,7 +81,7 @@ def test_settings_that_are_there_go_before_those_of_the_edition(tmp_path: Path) 
     assert read(tmp_path, generator=generator).edition.loudness is None
 
 
-def test_a_table_of_rates_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_table_of_rates_is_taken_as_it_is(tmp_path):
     rates = {
         "5.5": {"duration_state": [1, 2, 3, 4, 5, 6], "weight": 9, "cfg_gamma": 2.0},
         "2": {"duration_state": [6, 5, 4, 3, 2, 1], "weight": 4, "cfg_gamma": 1.0},
@@ -87,7 +91,7 @@ def test_a_table_of_rates_is_taken_as_it_is(tmp_path: Path) -> None:
     assert found[5.5] == RateTarget((1, 2, 3, 4, 5, 6), 9.0, 2.0)
 
 
-def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path: Path) -> None:
+def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path):
     found = read(tmp_path, HEBREW, {"phone_vocab_size": 181, "language": "he"})
     marks = {".": 172, ",": 173, "?": 174, "!": 175}
     assert found.table.special == SpecialPhones(176, 177, 178, 179, 180, marks)
@@ -96,7 +100,7 @@ def test_a_fine_tune_brings_its_own_phones_and_special_ids(tmp_path: Path) -> No
     assert (found.shape.phone_vocabulary, found.language) == (181, "he")
 
 
-def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path: Path) -> None:
+def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path):
     named = {"sil_token": 176, "unk_token": 177, "bos_token": 178, "eos_token": 179}
     table = {phone: number for phone, number in HEBREW.items() if number < 176}
     config = {"phone_vocab_size": 181}
@@ -112,7 +116,15 @@ def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path: Path
         ("config", {"num_phone_states": 8}, "'num_phone_states' is 8, expected 6"),
         ("config", {"audio_vocab_size": 1026}, "'audio_vocab_size' is 1026, expected 2050"),
         ("config", {"spk_embedding_dim": 256}, "'spk_embedding_dim' is 256, expected 192"),
-        ("config", {"temp_former": "temp_former_2b"}, "'temp_former' is temp_former_2b"),
+        ("config", {"temp_former": "giant"}, "'temp_former' is giant, expected phone_former"),
+        ("config", {"num_codebooks": None}, "lacks the key 'num_codebooks'"),
+        ("config", {"num_codebooks": "16"}, "'num_codebooks' is '16', expected int"),
+        ("config", {"num_codebooks": True}, "'num_codebooks' is True, expected int"),
+        ("config", {"num_codebooks": 0}, "'codebooks' is 0, expected 2 to 32"),
+        ("config", {"embedding_dim": 512}, "'embedding_dim' is 512, expected 1024"),
+        ("config", {"max_look_ahead": 999_999}, "'max_look_ahead' is 999999, expected 1 to 25"),
+        ("config", {"audio_vocab_size": -1}, "'audio_vocab"),
+        ("config", {"audio_window_size": 10**9}, "'audio_window' is 1000000000"),
         ("generator", {"temperature": 0}, r"generator\.json: 'temperature' is 0"),
         ("generator", {"topk": 2.5}, r"generator\.json: 'topk' is 2\.5, expected int"),
         ("generator", {"spk_rate_window_sec": 1e300}, r"'rate_window_frames' is"),
@@ -127,14 +139,12 @@ def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path: Path
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_file(
-    tmp_path: Path, name: str, entries: dict[str, Any], message: str
-) -> None:
+def test_what_makes_no_sense_is_refused_with_its_file(tmp_path, name, entries, message):
     with pytest.raises(ModelError, match=message):
         read(tmp_path, **{name: entries})
 
 
-def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path: Path) -> None:
+def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path):
     assert not espeak_of(tmp_path, "ru").english
     assert espeak_of(tmp_path, "ru").phones("да") != espeak_of(tmp_path, "en-us").phones("да")
     with pytest.raises(ModelError, match="of the language 'tlh'"):
@@ -144,7 +154,7 @@ def test_a_language_is_phonemised_in_it_where_espeak_has_it(tmp_path: Path) -> N
 # ------------------------------------------------------------------------------------ editions
 
 
-def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong() -> None:
+def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong():
     assert OLD.generation.pull_scale == pytest.approx(1 / math.log(10))
     assert NEW.generation.pull_scale == pytest.approx(1 / 0.9)
     cooler = NEW.tempered(replace(NEW.generation, temperature=0.5))
@@ -153,6 +163,6 @@ def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong() -> 
     assert same.generation.pull_scale == OLD.generation.pull_scale
 
 
-def test_voices_of_the_two_editions_are_made_differently() -> None:
+def test_voices_of_the_two_editions_are_made_differently():
     assert (OLD.loudness, NEW.loudness) == (None, -23.0)
     assert making(OLD.loudness) != making(NEW.loudness) == "3 at -23 LUFS"

@@ -39,14 +39,14 @@ def logits(profile: Profile) -> torch.Tensor:
     [(INT8, 0.03), (replace(INT8, depth=INT4.depth), 0.3)],
     ids=["8 bits", "4 bits"],
 )
-def test_packed_logits_follow_the_plain_ones(profile: Profile, loss: float) -> None:
+def test_packed_logits_follow_the_plain_ones(profile, loss):
     found, expected = logits(profile), logits(FULL)
     assert found.shape == expected.shape == (3, WIDE.codes)
     assert (found - expected).norm() / expected.norm() < loss
 
 
 @pytest.mark.parametrize("profile", [FULL, INT8], ids=["plain", "packed"])
-def test_every_code_is_the_best_given_those_before(profile: Profile) -> None:
+def test_every_code_is_the_best_given_those_before(profile):
     made = model(profile)
     table, memory = rotary_tables(made).depth, made.acoustic_memory()
     for seed in (1, 2):

@@ -33,7 +33,7 @@ def shape() -> ModelConfig:
 
 
 @pytest.fixture
-def pack(tmp_path: Path, shape: ModelConfig) -> Path:
+def pack(tmp_path, shape) -> Path:
     """A pack without what is frozen."""
     codec = SmallCodecConfig(Decoder.SOURCE, 8, 512, 32, 1, 1)
     save_file(build(codec).state_dict(), tmp_path / CODEC_FILE, shape_metadata(codec))
@@ -51,7 +51,7 @@ def write_config(folder: Path, shape: ModelConfig, frozen: str) -> None:
     (folder / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
 
 
-def test_what_is_frozen_is_the_built_in_voice_s(pack: Path) -> None:
+def test_what_is_frozen_is_the_built_in_voice_s(pack):
     model = load_pack(pack, FULL, TARGET).parts.model
     there = load_file(BUILT_IN / VOICE_FILE)
     assert torch.equal(model.audio_embeddings.weight, there["audio_embeddings.weight"].float())
@@ -59,13 +59,13 @@ def test_what_is_frozen_is_the_built_in_voice_s(pack: Path) -> None:
     assert torch.equal(head, there["audio_head"][2].t().float())
 
 
-def test_another_built_in_voice_is_refused(pack: Path, shape: ModelConfig) -> None:
+def test_another_built_in_voice_is_refused(pack, shape):
     write_config(pack, shape, "0" * 64)
     with pytest.raises(ModelError, match="another built-in voice"):
         load_pack(pack, FULL, TARGET)
 
 
-def test_a_pack_that_lacks_what_it_should_have_is_refused(pack: Path, shape: ModelConfig) -> None:
+def test_a_pack_that_lacks_what_it_should_have_is_refused(pack, shape):
     write_config(pack, shape, "")
     with pytest.raises(ModelError, match="lacks"):
         load_pack(pack, FULL, TARGET)

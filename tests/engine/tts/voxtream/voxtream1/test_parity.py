@@ -1,6 +1,9 @@
-"""What a session says is what the paper's loop says, which computes everything anew each frame."""
+"""What a session says is what the paper's loop says, which computes everything anew each frame; and
+the engine's own limit beside it.
+"""
 
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +12,8 @@ from torch import Tensor
 
 from engine.tts.phones import own_table
 from engine.tts.voxtream.files.checkpoint import RandomWeights
+from engine.tts.voxtream.voxtream1.config import Generation
+from engine.tts.voxtream.voxtream1.script import Cursor
 from tests.engine.text.phoned import phoned
 from tests.engine.tts.utterances import say
 from tests.engine.tts.voxtream.voxtream1.slow_loop import speak
@@ -40,7 +45,7 @@ def phones_of(words: tuple[str, ...]) -> list[list[int]]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 @torch.inference_mode()
-def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
+def test_a_session_says_what_the_slow_loop_says(seed):
     keeper: Any = CodeKeeper()
     model = small(mimi=keeper)
     say(model, [[word] for word in WORDS], seed=seed)
@@ -50,3 +55,9 @@ def test_a_session_says_what_the_slow_loop_says(seed: int) -> None:
     wanted = speak(model.parts.model, cache(weights.take), tensors, phones_of(WORDS), seed)
     assert keeper.codes == wanted
     assert len(wanted) > len(WORDS)
+
+
+def test_a_phone_that_is_held_too_long_is_left():
+    script: Any = SimpleNamespace(phone_count=9, closed=False)
+    cursor = Cursor(2, Generation(held_frames=3))
+    assert [cursor.advance(0, script).first for _ in range(6)] == [2, 2, 2, 3, 3, 3]
