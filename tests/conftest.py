@@ -12,8 +12,8 @@ import engine  # noqa: F401 - switches telemetry off before a test imports what 
 from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
 from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
-# Dozens of tests start the program in a process of its own. Where Python is told to keep no bytecode,
-# each of them would compile all that it imports again, which takes longer than most of what it does.
+# Dozens of tests start the program in a process of its own. Where Python is told to keep no
+# bytecode, each of them would compile all that it imports again, which takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

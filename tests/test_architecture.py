@@ -122,7 +122,7 @@ RULES = (
 @pytest.mark.parametrize(
     ("rule", "names"), RULES, ids=[f"{at} {rule.__name__}" for at, (rule, _) in enumerate(RULES)]
 )
-def test_the_house_keeps_the_rule(rule: rules.Rule, names: list[str]):
+def test_the_house_keeps_the_rule(rule, names):
     assert names
     assert breaches(rule, names) == []
 
@@ -176,13 +176,13 @@ GOOD: list[tuple[rules.Rule, str]] = [
 
 
 @pytest.mark.parametrize(("rule", "source"), BAD)
-def test_bad_code_breaks_its_rule(rule: rules.Rule, source: str):
+def test_bad_code_breaks_its_rule(rule, source):
     assert rules.may_break(rule, source)
     assert list(rule(ast.parse(source)))
 
 
 @pytest.mark.parametrize(("rule", "source"), GOOD)
-def test_good_code_keeps_the_rule(rule: rules.Rule, source: str):
+def test_good_code_keeps_the_rule(rule, source):
     assert list(rule(ast.parse(source))) == []
 
 
@@ -204,7 +204,7 @@ def sample(hint: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
-def test_a_message_survives_the_way_to_another_process_and_cannot_be_changed(kind: type):
+def test_a_message_survives_the_way_to_another_process_and_cannot_be_changed(kind):
     message = sample(kind)
     assert pickle.loads(pickle.dumps(message)) == message
     assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
@@ -220,7 +220,7 @@ def test_a_field_that_cannot_travel_would_be_noticed():
 
 
 @pytest.mark.parametrize("page", ["README.md", *sorted(Path(ROOT).glob("resources/pages/*.md"))])
-def test_what_a_page_points_at_is_there(page: str | Path):
+def test_what_a_page_points_at_is_there(page):
     file = ROOT / page
     text = file.read_text(encoding="utf-8")
     named = re.findall(r"`((?:app|engine|installer|resources|tests)/[\w./-]*)", text)
@@ -262,7 +262,7 @@ def written() -> list[str]:
         ("a host of a registry", "https://pypi" + ".org/simple"),
     ],
 )
-def test_no_file_holds_what_would_be_noticed(what: str, line: str):
+def test_no_file_holds_what_would_be_noticed(what, line):
     assert all(FORBIDDEN_TEXT[what].search(each) for each in line.split(" or "))
     texts = {name: (ROOT / name).read_text("utf-8", errors="replace") for name in written()}
     found = {name: FORBIDDEN_TEXT[what].findall(text) for name, text in texts.items()}

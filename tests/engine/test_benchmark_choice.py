@@ -1,7 +1,6 @@
 """A pick is found again as it was written, and nothing else is taken for one."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ class Pick:
     reason: str
 
 
-def test_a_reason_keeps_its_template_and_that_of_an_older_file_is_english(tmp_path: Path) -> None:
+def test_a_reason_keeps_its_template_and_that_of_an_older_file_is_english(tmp_path):
     file = tmp_path / "pick.json"
     reason = joined((Translatable("{name} is quick.", name="Steam {x}"), Translatable("Go.")))
     write_pick(Pick("steam", reason), file, what="engine", setting="car.engine")
@@ -28,7 +27,7 @@ def test_a_reason_keeps_its_template_and_that_of_an_older_file_is_english(tmp_pa
     assert read_pick(Pick, file) == Pick("steam", "{x} is quick.")
 
 
-def test_what_is_no_pick_counts_as_none_and_one_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+def test_what_is_no_pick_counts_as_none_and_one_that_cannot_be_kept_is_told(tmp_path):
     file = tmp_path / "pick.json"
     assert read_pick(Pick, file) is None
     wrong = ('{"engine": "steam"}', '{"engine": 1, "reason": ""}', '{"engine": "x", "reason": 2}')

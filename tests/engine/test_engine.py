@@ -14,7 +14,7 @@ from tests.fresh_python import prints
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
-def test_numpy_gets_no_thread_that_would_spin() -> None:
+def test_numpy_gets_no_thread_that_would_spin():
     environment = {n: v for n, v in os.environ.items() if not n.endswith("_NUM_THREADS")}
     code = "import engine, numpy, os; print(len(os.listdir('/proc/self/task')))"
     done = subprocess.run(
@@ -39,13 +39,13 @@ sys.meta_path.insert(0, Watch())
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_the_switches_are_set_before_a_library_is_loaded(start: str) -> None:
+def test_the_switches_are_set_before_a_library_is_loaded(start):
     shown = f"print(*[os.environ[name] for name in {SWITCHES!r}])"
     theirs = dict.fromkeys(SWITCHES, "0")
     assert prints(f"{WATCH}\nimport {start}\n{shown}", **theirs) == "1 1 1"
 
 
-def test_what_is_loaded_too_early_would_be_noticed_and_the_model_hub_is_told_nothing() -> None:
+def test_what_is_loaded_too_early_would_be_noticed_and_the_model_hub_is_told_nothing():
     """The hub's library reads the switch once, and else asks for a list of agents to report."""
     script = f"{WATCH}\nimport importlib.util as u; u.find_spec('huggingface_hub')\n"
     script += "import engine, huggingface_hub.constants as c; print(c.HF_HUB_DISABLE_TELEMETRY)"

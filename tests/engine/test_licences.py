@@ -1,7 +1,6 @@
 """What the program is made of: every package of the environment, each with its terms."""
 
 from importlib.metadata import Distribution
-from pathlib import Path
 
 from engine import licences
 from engine.models import storage
@@ -31,7 +30,7 @@ def test_a_fetched_model_is_named_with_terms_and_authors(tmp_path, monkeypatch):
         assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
 
 
-def test_terms_are_told_by_their_name(tmp_path: Path):
+def test_terms_are_told_by_their_name(tmp_path):
     classified = "Classifier: License :: OSI Approved :: MIT License\n"
     for metadata, terms in (
         (f"License: {'word ' * 40}\n{classified}", "MIT License"),  # a whole licence is no name

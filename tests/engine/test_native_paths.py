@@ -5,14 +5,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
 from engine.native_paths import native_path
 
 PATH, SHORT = r"C:\Users\Jürgen\data", r"C:\Users\JRGEN~1\data"
 
 
-def test_windows_names_it_in_ascii_where_its_disk_can(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_names_it_in_ascii_where_its_disk_can(monkeypatch):
     answers = iter((SHORT, ""))  # "" = its disk keeps no short names
 
     def short_name(path: str, buffer: "ctypes.Array[ctypes.c_wchar]", size: int) -> int:

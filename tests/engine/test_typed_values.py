@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
 
 import pytest
 
@@ -41,7 +40,7 @@ WHOLE = {
 }
 
 
-def test_a_table_becomes_a_dataclass_with_others_inside() -> None:
+def test_a_table_becomes_a_dataclass_with_others_inside():
     cart = build(Cart, WHOLE)
     assert cart == Cart("hay", Wheel(8), 2.0, (1.0, 2.5), ("a", "b"), "Ann", (Wheel(3),))
     assert [type(value) for value in (cart.weight, *cart.span)] == [float] * 3
@@ -66,12 +65,12 @@ def test_a_table_becomes_a_dataclass_with_others_inside() -> None:
         ({"owner": ["x" * 100]}, "…, expected"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(change: dict[str, object], complaint: str) -> None:
+def test_what_is_wrong_is_named_with_its_place(change, complaint):
     with pytest.raises(WrongValue, match=complaint):
         build(Cart, WHOLE | change)
 
 
-def test_defaults_and_unknown_keys_are_the_caller_s_choice() -> None:
+def test_defaults_and_unknown_keys_are_the_caller_s_choice():
     with pytest.raises(WrongValue, match=r"lacks the key 'colour'"):
         build(Wheel, {"spokes": 1}, defaults=False)
     assert build(Wheel, {"spokes": 1, "rim": 2}, ignore_unknown=True) == Wheel(1)
@@ -83,7 +82,7 @@ def test_defaults_and_unknown_keys_are_the_caller_s_choice() -> None:
     assert typed(float, 10**400, "weight") == -typed(float, -(10**400), "weight") == float("inf")
 
 
-def test_what_is_no_plain_json_object_or_too_large_a_file_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_plain_json_object_or_too_large_a_file_is_refused(tmp_path):
     infinite, deep = '{"a": NaN}', "[" * 100_000
     wrong = {"[1]": "not a JSON object", infinite: "NaN", deep: "deeply", "{": "Expecting"}
     for text, complaint in wrong.items():

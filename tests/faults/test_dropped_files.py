@@ -22,7 +22,7 @@ def engine() -> Iterator[Whole]:
         yield running
 
 
-def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(engine: Whole, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(engine, tmp_path):
     clip = tmp_path / "voice.wav"
     clip.write_text("Dear all,\n" * 1000)
     before = len(engine.of(Failed))
@@ -37,8 +37,8 @@ def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(engine: Whole, tmp_
 
 
 def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
-    engine: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    engine, tmp_path, monkeypatch
+):
     for_ever = tmp_path / "decoder.py"
     for_ever.write_text("import threading; threading.Event().wait()")
     clips = [tmp_path / "first.wav", tmp_path / "second.wav"]

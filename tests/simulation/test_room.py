@@ -25,7 +25,7 @@ def lag(heard: Pcm, played: Pcm) -> int:
 
 
 @pytest.mark.parametrize(("delay_ms", "echo_db"), [(20, -12.0), (80, 0.0), (300, 6.0)])
-def test_the_echo_has_the_delay_and_the_level_asked_for(delay_ms: float, echo_db: float) -> None:
+def test_the_echo_has_the_delay_and_the_level_asked_for(delay_ms, echo_db):
     played = noise(2.0)
     acoustics = Acoustics(delay_ms=delay_ms, echo_db=echo_db, noise_db=QUIET, drive=0)
     heard = heard_in(Room(acoustics, voice_db=active_db(played)), played)
@@ -33,7 +33,7 @@ def test_the_echo_has_the_delay_and_the_level_asked_for(delay_ms: float, echo_db
     assert active_db(heard[RATE:]) == pytest.approx(NEAR_DB + echo_db, abs=2)
 
 
-def test_the_microphones_clock_drifts() -> None:
+def test_the_microphones_clock_drifts():
     played = noise(20.0)
     room = Room(Acoustics(delay_ms=50, noise_db=QUIET, drift_ppm=-100, drive=0))
     heard = heard_in(room, played)

@@ -1,7 +1,5 @@
 """Silero's probabilities and the rule that turns them into utterances."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -92,7 +90,7 @@ def test_broken_samples_do_not_poison_the_state_and_a_reset_forgets_everything(v
     assert probabilities_of(vad, sentence, 1600) == first
 
 
-def test_a_network_that_is_missing_or_damaged_is_a_model_error(monkeypatch, tmp_path: Path):
+def test_a_network_that_is_missing_or_damaged_is_a_model_error(monkeypatch, tmp_path):
     damaged = tmp_path / "silero_vad_v6.onnx"
     damaged.write_bytes(b"not a network")
     with monkeypatch.context() as patch:
@@ -165,9 +163,7 @@ STARTED = SpeechStarted(0)
         pytest.param([(0.9, 5), (0.4, 50)], [STARTED], id="between the thresholds"),
     ],
 )
-def test_speech_starts_and_ends_where_it_did_once_it_is_certain(
-    runs: list[tuple[float, int]], events: list[object]
-) -> None:
+def test_speech_starts_and_ends_where_it_did_once_it_is_certain(runs, events):
     endpointer = Endpointer(
         minimum_speech_ms=3 * WINDOW_MS, end_silence_ms=10 * WINDOW_MS, threshold=0.5, release=0.35
     )

@@ -83,7 +83,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_registered_part_has_a_row_with_its_numbers() -> None:
+def test_every_registered_part_has_a_row_with_its_numbers():
     machine, told = Machine(), list[str]()
     rows = bench(
         Settings(), factories=machine.factories, gauges=machine.gauges, tell=told.append, quick=True
@@ -103,7 +103,7 @@ def test_every_registered_part_has_a_row_with_its_numbers() -> None:
     assert all(model.closed for model in machine.models)
 
 
-def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
+def test_a_part_that_is_not_there_has_a_note_instead_of_numbers():
     def refuse(settings: SpeechSettings, progress: Progress) -> TtsModel:
         raise ModelError("Its files are missing.")
 
@@ -119,7 +119,7 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
     assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
 
 
-def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data: Path) -> None:
+def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data):
     for times, recogniser in (
         ((100.0, 2500.0, None), "sphinx"),
         ((100.0, 300.0, None), "whisper-base"),
@@ -147,7 +147,7 @@ def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data: Path) -> None:
     ],
     ids=["kokoro", "ears"],
 )
-def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data: Path, pick, slow, quick):
+def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data, pick, slow, quick):
     quick = replace(slow, **quick)
     for row, others, advised in ((slow, 0.5, True), (slow, 0.1, False), (quick, 0.5, False)):
         found = pick((replace(row, others=others),))
@@ -159,7 +159,7 @@ def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data: Path, pic
             assert speeds.places("kokoro", data) == (2 if row is quick else 1)
 
 
-def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data: Path) -> None:
+def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data):
     machine = Machine()
     rows = bench(
         Settings(), factories=machine.factories, gauges=machine.gauges, profiles=machine.measure
@@ -180,7 +180,7 @@ def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data: Path
     assert speeds.places("voxtream2", data) == 1
 
 
-def test_this_machine_can_be_measured() -> None:
+def test_this_machine_can_be_measured():
     real = replace(FakeParts().factories(), synthesiser=registry.load)
     (espeak,) = bench_synthesisers(Settings(), ("espeak",), factories=real)
     assert espeak.name == "espeak"

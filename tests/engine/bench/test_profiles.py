@@ -42,7 +42,7 @@ class Ticks:
         )
 
 
-def test_profiles_are_measured_in_order_and_announced() -> None:
+def test_profiles_are_measured_in_order_and_announced():
     asked: list[str] = []
     told: list[str] = []
 
@@ -60,7 +60,7 @@ def test_profiles_are_measured_in_order_and_announced() -> None:
     assert measure_all("auto", told.append, lambda name, device: cuda) == {"full": cuda}
 
 
-def test_a_model_is_loaded_measured_and_released() -> None:
+def test_a_model_is_loaded_measured_and_released():
     ticks = Ticks()
     made: list[TtsModel] = []
 

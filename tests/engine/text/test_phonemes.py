@@ -32,7 +32,7 @@ def whole(espeak: Espeak, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sentence: str) -> None:
+def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak, sentence):
     found = [phone for word in phoned(sentence.split(), espeak) for phone in word.phones]
     expected = whole(espeak, sentence)
     assert len(found) == len(expected)
@@ -40,14 +40,14 @@ def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sente
     assert sum(a != b for a, b in zip(found, expected, strict=True)) <= 1
 
 
-def test_every_pushed_word_comes_out_once_and_in_order(espeak: Espeak) -> None:
+def test_every_pushed_word_comes_out_once_and_in_order(espeak):
     text = "I said it to the man, and he -- smiled!"
     found = phoned(text.split(), espeak)
     assert [word.mark for word in found] == ["", "", "", "", "", ",", "", "", "", "!"]
     assert [bool(word.phones) for word in found] == [True] * 8 + [False, True]
 
 
-def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espeak) -> None:
+def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak):
     """But for the first one, because speech must begin, and one before a mark."""
     assert WordPhonemizer(espeak).push("The")
     phonemizer = WordPhonemizer(espeak)
@@ -61,23 +61,23 @@ def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espe
 
 
 @pytest.mark.parametrize(("text", "word", "mark"), CASES["marks"])
-def test_punctuation_becomes_one_mark_the_voice_knows(text: str, word: str, mark: str) -> None:
+def test_punctuation_becomes_one_mark_the_voice_knows(text, word, mark):
     assert split_mark(text) == (word, mark)
 
 
-def test_an_endless_word_is_cut(espeak: Espeak) -> None:
+def test_an_endless_word_is_cut(espeak):
     (word,) = WordPhonemizer(espeak).push("a" * 100_000 + ".")
     assert len(word.phones) < 2_000
 
 
-def test_syllables_are_counted_by_their_nuclei(espeak: Espeak) -> None:
+def test_syllables_are_counted_by_their_nuclei(espeak):
     (word,) = WordPhonemizer(espeak).push("banana.")
     assert word.syllables == 3
     assert is_nucleus("n\u0329")
     assert not is_nucleus("tʃ")
 
 
-def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak: Espeak) -> None:
+def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak):
     letters = Speakable()
     spoken = [word.text for word in (*letters.push("N, A, M, E."), *letters.end())]
     assert espeak.groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
@@ -86,10 +86,10 @@ def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak: Espeak) -> None:
 @pytest.mark.parametrize(
     "text", ["over.", "Really?", 'he said."', "(so it is!)", "**no**.", "好。", "well…"]
 )
-def test_a_sentence_ends_also_inside_brackets_and_quotes(text: str) -> None:
+def test_a_sentence_ends_also_inside_brackets_and_quotes(text):
     assert ends_sentence(text)
 
 
 @pytest.mark.parametrize("text", ["", "and", "so,", "(or", '"', "first:"])
-def test_a_sentence_does_not_end_with_less(text: str) -> None:
+def test_a_sentence_does_not_end_with_less(text):
     assert not ends_sentence(text)

@@ -52,7 +52,7 @@ def likeness_db(pcm: Pcm, clean: Pcm) -> float:
 
 @needs_livekit
 @pytest.mark.parametrize(("snr", "gain"), [(5.0, 3.0), (10.0, 2.0)])
-def test_noisy_speech_comes_nearer_to_clean(speech: Pcm, snr: float, gain: float) -> None:
+def test_noisy_speech_comes_nearer_to_clean(speech, snr, gain):
     given = noisy(speech, snr)
     assert snr_db(Clip(given, RATE)) < POOR_SNR_DB
     found = denoised(given, RATE)
@@ -61,13 +61,13 @@ def test_noisy_speech_comes_nearer_to_clean(speech: Pcm, snr: float, gain: float
 
 
 @needs_livekit
-def test_clean_speech_is_hardly_changed(speech: Pcm) -> None:
+def test_clean_speech_is_hardly_changed(speech):
     assert likeness_db(denoised(speech, RATE), speech) > 18
 
 
 @needs_livekit
 @pytest.mark.parametrize("samples", [RATE, RATE + 77, 3 * RATE])
-def test_the_result_is_as_long_and_in_step(samples: int) -> None:
+def test_the_result_is_as_long_and_in_step(samples):
     clip = np.zeros(samples, np.float32)
     burst = slice(samples // 2, samples // 2 + RATE // 10)
     clip[burst] = 0.5 * np.sin(np.arange(RATE // 10) * 2 * np.pi * 440 / RATE)
@@ -78,9 +78,7 @@ def test_the_result_is_as_long_and_in_step(samples: int) -> None:
     assert abs(int(loud[0]) - burst.start) < RATE // 100
 
 
-def test_without_a_library_that_fits_the_machine_the_clip_stays_as_it_is(
-    speech: Pcm, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_library_that_fits_the_machine_the_clip_stays_as_it_is(speech, monkeypatch):
     def refuse(pcm: Pcm) -> Pcm:
         raise OSError("wrong ELF class")
 

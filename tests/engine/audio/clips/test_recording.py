@@ -52,7 +52,7 @@ def levels(path: Path) -> tuple[list[float], list[float]]:
     return [round(float(each), 1) for each in left], [round(float(each), 1) for each in right]
 
 
-def test_the_person_is_left_and_the_assistant_right_when_each_was_heard(tmp_path: Path) -> None:
+def test_the_person_is_left_and_the_assistant_right_when_each_was_heard(tmp_path):
     tape = Tape(tmp_path / "talk.wav")
     tape.run(1.0, person=0.5)
     tape.run(0.5)
@@ -68,7 +68,7 @@ def test_the_person_is_left_and_the_assistant_right_when_each_was_heard(tmp_path
     assert max(right[:5]) == max(right[11:], default=0.0) == 0.0
 
 
-def test_without_a_microphone_the_reply_is_recorded_at_its_time(tmp_path: Path) -> None:
+def test_without_a_microphone_the_reply_is_recorded_at_its_time(tmp_path):
     tape = Tape(tmp_path / "talk.wav")
     for seconds, reply in ((2.0, 0.0), (1.0, 0.3), (1.0, 0.0)):
         tape.run(seconds, reply=reply, deaf=True)
@@ -79,7 +79,7 @@ def test_without_a_microphone_the_reply_is_recorded_at_its_time(tmp_path: Path) 
     assert right[10] == 0.3
 
 
-def test_samples_a_microphone_lost_leave_silence_and_not_a_shift(tmp_path: Path) -> None:
+def test_samples_a_microphone_lost_leave_silence_and_not_a_shift(tmp_path):
     tape = Tape(tmp_path / "talk.wav")
     tape.run(1.0, person=0.5)
     tape.seconds += 2.0  # nobody read
@@ -90,7 +90,7 @@ def test_samples_a_microphone_lost_leave_silence_and_not_a_shift(tmp_path: Path)
     assert len(left) in (15, 16)
 
 
-def test_it_ends_before_the_disk_is_full(tmp_path: Path) -> None:
+def test_it_ends_before_the_disk_is_full(tmp_path):
     free = [SPARE_BYTES * 2]
     recording = Recording(tmp_path / "talk.wav", 0.0, free_bytes=lambda folder: free[0])
     second = np.zeros(SAMPLE_RATE, np.float32)
@@ -105,9 +105,7 @@ def test_it_ends_before_the_disk_is_full(tmp_path: Path) -> None:
     recording.close()
 
 
-def test_after_a_write_that_failed_what_was_written_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_write_that_failed_what_was_written_is_kept(tmp_path, monkeypatch):
     tape = Tape(tmp_path / "talk.wav")
     tape.run(1.0, person=0.5)
 
@@ -128,14 +126,14 @@ def stretch(path: Path, start_at: float, level: float) -> Recorded:
     return Recorded(path, start_at, 1.0)
 
 
-def test_stretches_are_joined_with_the_silence_between_them(tmp_path: Path) -> None:
+def test_stretches_are_joined_with_the_silence_between_them(tmp_path):
     path = tmp_path / "both.wav"
     join([stretch(tmp_path / "a.wav", 5.0, 0.5), stretch(tmp_path / "b.wav", 8.0, 0.2)], path)
     left, right = levels(path)
     assert left == right == [0.5] * 4 + [0.0] * 8 + [0.2] * 4
 
 
-def test_a_stretch_that_is_gone_or_hours_away_leaves_no_half_file(tmp_path: Path) -> None:
+def test_a_stretch_that_is_gone_or_hours_away_leaves_no_half_file(tmp_path):
     first = stretch(tmp_path / "a.wav", 0.0, 0.5)
     for other, refusal in (
         (Recorded(tmp_path / "gone.wav", 0.0, 1.0), "cannot be written"),
@@ -146,7 +144,7 @@ def test_a_stretch_that_is_gone_or_hours_away_leaves_no_half_file(tmp_path: Path
     assert list(tmp_path.iterdir()) == [first.path]
 
 
-def test_the_folder_of_recordings_has_an_end(tmp_path: Path) -> None:
+def test_the_folder_of_recordings_has_an_end(tmp_path):
     assert longest_s(tmp_path, most_bytes=960_000) == pytest.approx(10.0, abs=0.1)
     stretch(tmp_path / "a.wav", 0.0, 0.5)
     assert longest_s(tmp_path, most_bytes=960_000) == pytest.approx(9.0, abs=0.1)

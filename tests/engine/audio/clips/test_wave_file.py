@@ -3,7 +3,6 @@
 import os
 import stat
 import wave
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ PCM = np.full(800, 0.5, np.float32)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
-def test_only_its_owner_may_read_it_while_it_grows_and_after(tmp_path: Path) -> None:
+def test_only_its_owner_may_read_it_while_it_grows_and_after(tmp_path):
     before = os.umask(0o000)
     try:
         file = WaveFile(tmp_path / "talk.wav", 8_000)
@@ -27,9 +26,7 @@ def test_only_its_owner_may_read_it_while_it_grows_and_after(tmp_path: Path) -> 
     assert modes == [0o600] * 2
 
 
-def test_no_two_have_one_temporary_name_and_each_is_a_whole_file_at_any_time(
-    tmp_path: Path,
-) -> None:
+def test_no_two_have_one_temporary_name_and_each_is_a_whole_file_at_any_time(tmp_path):
     files = [WaveFile(tmp_path / "talk.wav", 8_000) for _ in range(20)]
     assert len({file.partial for file in files}) == 20
     for file in files:
@@ -41,7 +38,7 @@ def test_no_two_have_one_temporary_name_and_each_is_a_whole_file_at_any_time(
 
 
 @pytest.mark.parametrize("name", ["talk.wav", ".talk.wav.{pid}.part"])
-def test_a_link_planted_under_its_name_is_replaced_not_followed(tmp_path: Path, name: str) -> None:
+def test_a_link_planted_under_its_name_is_replaced_not_followed(tmp_path, name):
     """The second is the temporary name it used to have."""
     mine = tmp_path / "letter.txt"
     mine.write_text("Dear Anna")

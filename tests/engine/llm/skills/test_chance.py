@@ -41,7 +41,5 @@ def drawn(text: str, *draws: int) -> tuple[str, list[tuple[int, int]]]:
         ("roll the car", (), ELSEWHERE.text, []),
     ],
 )
-def test_the_draws_decide(
-    text: str, draws: tuple[int, ...], answer: str, ranges: list[tuple[int, int]]
-) -> None:
+def test_the_draws_decide(text, draws, answer, ranges):
     assert drawn(text, *draws) == (answer, ranges)

@@ -9,7 +9,7 @@ from tests.engine.llm.skills.asking import HERE, asked
 MARTIN = replace(HERE, person="Martin")
 
 
-def test_a_name_is_told_back_in_private_and_forgotten() -> None:
+def test_a_name_is_told_back_in_private_and_forgotten():
     assert asked("my name is martin").private
     known = asked("what's my name", here=MARTIN)
     assert known == Answer("Your name is Martin.", private=True)

@@ -19,7 +19,7 @@ WISHES = [
 
 
 @pytest.mark.parametrize(("said", "wish"), WISHES)
-def test_a_wish_is_understood_and_so_are_its_beginnings(said: str, wish: ChangeRate) -> None:
+def test_a_wish_is_understood_and_so_are_its_beginnings(said, wish):
     assert pace_wish(said) == wish
     words = said.split()
     about = [may_become_pace_wish(" ".join(words[: n + 1])) for n in range(len(words))]
@@ -35,10 +35,10 @@ def test_a_wish_is_understood_and_so_are_its_beginnings(said: str, wish: ChangeR
     ["", "stop", "what time is it", "slower and tell me the time", "louder", "read notes.txt",
      "how fast is light", "nine hundred syllables per second", "slower " * 40],
 )  # fmt: skip
-def test_everything_else_is_none(said: str) -> None:
+def test_everything_else_is_none(said):
     assert pace_wish(said) is None
 
 
 @pytest.mark.parametrize("said", ["", "please", "what is the speed of light", "slower and louder"])
-def test_what_cannot_become_a_wish_is_known_at_once(said: str) -> None:
+def test_what_cannot_become_a_wish_is_known_at_once(said):
     assert not may_become_pace_wish(said)

@@ -86,7 +86,7 @@ def is_right(row: Row) -> bool:
 # One row after another takes ten seconds, too long for every run.
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("table", TABLES, ids=[table.stem for table in TABLES])
-def test_a_phrase_is_taken_by_its_skill_or_left(table: Path, every: int) -> None:
+def test_a_phrase_is_taken_by_its_skill_or_left(table, every):
     wrong = [row for row in rows(table)[::every] if is_right(row) == row.is_open]
     assert not wrong, "\n".join(["these rows are not as they say:", *map(complaint, wrong)])
 
@@ -98,7 +98,7 @@ def complaint(row: Row) -> str:
 
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
-def test_a_skill_that_is_sure_is_right(every: int) -> None:
+def test_a_skill_that_is_sure_is_right(every):
     everything = [row for table in TABLES for row in rows(table)]
     assert len({row.said for row in everything}) == len(everything) >= 3600
     judged = [row for table in TABLES for row in rows(table)[::every]]

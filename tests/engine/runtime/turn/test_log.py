@@ -28,7 +28,7 @@ def turn_heard(count: int) -> TurnLog:
     return ledger
 
 
-def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written() -> None:
+def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written():
     ledger = turn_heard(0)
     ledger.record(1).delivery = Delivery(read=True)
     assert ledger.end(1, Ending.INTERRUPTED_BY_TALK_KEY).heard == REPLY
@@ -38,7 +38,7 @@ def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written() -> No
     assert (turn.heard, turn.words) == (REPLY, ())
 
 
-def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_history() -> None:
+def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_history():
     ledger = turn_heard(0)
     ledger.end(1, Ending.FAILED)
     assert [message.role for message in ledger.history] == [Role.USER]
@@ -56,8 +56,8 @@ def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_hist
     ],
 )
 def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
-    count: int, ending: Ending, unsaid: str
-) -> None:
+    count, ending, unsaid
+):
     ledger = turn_heard(count)
     ledger.end(1, ending)
     assert ledger.left_unsaid(2) == unsaid
@@ -67,7 +67,7 @@ def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
     assert ledger.left_unsaid(4) == ""  # of which it was not the cause
 
 
-def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() -> None:
+def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back():
     ledger = TurnLog(clock=lambda: 0.0)
     ledger.record(1).said = "hello"
     ledger.record(2).said = "what time is it"
@@ -77,7 +77,7 @@ def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() ->
     assert [message.text for message in ledger.history] == ["hello"]
 
 
-def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it() -> None:
+def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it():
     ledger = turn_heard(5)
     record = ledger.record(1)
     record.speech_ended_at, record.end_detected_at = 10.0, 10.3
@@ -90,9 +90,7 @@ def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it() -> N
 
 
 @pytest.mark.parametrize("ending", [None, Ending.INTERRUPTED_BY_TEXT])
-def test_a_turn_that_goes_on_or_was_interrupted_is_exported_with_the_words_heard(
-    ending: Ending | None,
-) -> None:
+def test_a_turn_that_goes_on_or_was_interrupted_is_exported_with_the_words_heard(ending):
     ledger = turn_heard(3)
     if ending:
         ledger.end(1, ending)
@@ -104,7 +102,7 @@ def test_a_turn_that_goes_on_or_was_interrupted_is_exported_with_the_words_heard
     assert [word.start_s for word in turn.words] == pytest.approx([2.0, 2.1, 2.2])
 
 
-def test_time_begins_with_what_was_recorded_if_that_was_earlier() -> None:
+def test_time_begins_with_what_was_recorded_if_that_was_earlier():
     ledger = turn_heard(5)
     ledger.end(1, Ending.COMPLETE)
     conversation = ledger.conversation((Recorded(Path("a.wav"), 40.0, 60.0),))
@@ -112,7 +110,7 @@ def test_time_begins_with_what_was_recorded_if_that_was_earlier() -> None:
     assert conversation.recorded[0].start_s == 0.0
 
 
-def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
+def test_what_was_said_in_a_turn_taken_over_is_not_lost():
     ledger = TurnLog()
     ledger.record(1)
     ledger.end(1, Ending.SUPERSEDED)
@@ -123,7 +121,7 @@ def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
     assert [message.text for message in ledger.history] == ["and another thing", "thanks"]
 
 
-def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late() -> None:
+def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late():
     ledger = turn_heard(5)
     ledger.end(1, Ending.COMPLETE)
     ledger.record(2)

@@ -27,14 +27,12 @@ def times(words) -> list[tuple[float, float]]:
         pytest.param((10, 9.8, 10.7), [(1, 1), (1, 1.3), (1.7, 2.2)], id="device of bursts"),
     ],
 )
-def test_words_are_in_order_and_last_as_long_as_they_are_heard(
-    told_at: tuple[float, ...], expected: list[tuple[float, float]]
-) -> None:
+def test_words_are_in_order_and_last_as_long_as_they_are_heard(told_at, expected):
     delivery = Delivery(WORDS, 1_200.0, 0, ONSETS_MS)
     assert times(delivered(delivery, told(*told_at), 9.0)) == expected
 
 
-def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard() -> None:
+def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard():
     delivery = Delivery(WORDS[:2], 450.0, 0, ONSETS_MS[:2])
     words = delivered(delivery, told(10.0), 10.0)
     assert [(word.text, word.start, word.end) for word in words] == [("One", 0, 3), ("two", 4, 7)]
@@ -42,6 +40,6 @@ def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard() -> No
     assert delivered(Delivery(), [], 10.0) == ()  # nobody heard it
 
 
-def test_while_a_reply_goes_on_a_word_lasts_until_the_next() -> None:
+def test_while_a_reply_goes_on_a_word_lasts_until_the_next():
     assert times(so_far(told(10.0, 10.4), 10.0)) == [(0.0, 0.4), (0.4, 0.4)]
     assert so_far([], 10.0) == ()

@@ -23,5 +23,5 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("time difference between here and new york", "Here is 6 hours ahead of New York."),
     ],
 )
-def test_the_time_elsewhere_is_seen_from_here(text: str, answer: str) -> None:
+def test_the_time_elsewhere_is_seen_from_here(text, answer):
     assert asked(text).text == answer

@@ -14,7 +14,7 @@ from engine.llm.skills.clock.hours import parse_moment
     minute=st.integers(0, 59),
     half=st.sampled_from(["", " am", " pm"]),
 )
-def test_a_moment_is_in_the_day_to_come(now: datetime, hour: int, minute: int, half: str) -> None:
+def test_a_moment_is_in_the_day_to_come(now, hour, minute, half):
     moment = parse_moment(f"{hour}:{minute:02d}{half}", now)
     assert 0 < (moment - now).total_seconds() <= 86400
     assert moment.minute == minute

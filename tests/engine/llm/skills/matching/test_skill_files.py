@@ -85,7 +85,7 @@ def said(skills: tuple[Skill, ...], *sentences: str) -> str:
     return answers(skills, *sentences)[-1]
 
 
-def test_a_skill_is_one_file_of_sentences_and_one_function(added: Add) -> None:
+def test_a_skill_is_one_file_of_sentences_and_one_function(added):
     """And a tool of language models too."""
     skills = added(MOON)
     assert said(skills, "How distant is Mars?") == "mars is 12 light minutes away."
@@ -97,7 +97,7 @@ def test_a_skill_is_one_file_of_sentences_and_one_function(added: Add) -> None:
     assert tool.respond({"planet": "venus"}, nothing_said()) == Answer("8 light minutes.")
 
 
-def test_fixed_answers_need_no_function(added: Add) -> None:
+def test_fixed_answers_need_no_function(added):
     skills = added(
         "intents:\n"
         "  moon: {sentences: ['is it full'], answer: 'It is not.'}\n"
@@ -109,12 +109,12 @@ def test_fixed_answers_need_no_function(added: Add) -> None:
     assert answers(skills, *asked) == ["It is not.", "It is new.", "It is waxing."]
 
 
-def test_of_several_answers_the_last_one_is_not_given_again(added: Add) -> None:
+def test_of_several_answers_the_last_one_is_not_given_again(added):
     skills = added("intents:\n  moon: {sentences: [again], answers: [First., Second.]}\n")
     assert sorted(answers(skills, "again", "again")) == ["First.", "Second."]
 
 
-def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None:
+def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path):
     """A new one before small talk and sums."""
     for name, precedence in (("b", 1), ("c", 1), ("a", 2), ("d", 0)):
         (tmp_path / f"{name}.yaml").write_text(f"precedence: {precedence}\n", encoding="utf-8")
@@ -150,7 +150,7 @@ def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None
         ("!!python/object/apply:os.getcwd []", "python/object"),
     ],
 )
-def test_a_wrong_file_is_named_with_the_place(added: Add, text: str, wrong: str) -> None:
+def test_a_wrong_file_is_named_with_the_place(added, text, wrong):
     with pytest.raises(WrongValue) as raised:
         added(text)
 
@@ -158,7 +158,7 @@ def test_a_wrong_file_is_named_with_the_place(added: Add, text: str, wrong: str)
     assert wrong in str(raised.value)
 
 
-def test_a_file_without_its_module_is_named(tmp_path: Path) -> None:
+def test_a_file_without_its_module_is_named(tmp_path):
     (tmp_path / "stars.yaml").write_text("fits: {star: is_star}", encoding="utf-8")
     with pytest.raises(WrongValue, match=r"stars\.yaml: No module named"):
         load(tmp_path, "no_such_package")
@@ -176,9 +176,7 @@ ONE = "intents:\n  a: {sentences: [b], answer: c}\n"
         (ONE, 2, "two intents 'a'"),
     ],
 )
-def test_a_name_that_stands_for_nothing_or_for_two_is_found_at_once(
-    added: Add, text: str, times: int, wrong: str
-) -> None:
+def test_a_name_that_stands_for_nothing_or_for_two_is_found_at_once(added, text, times, wrong):
     with pytest.raises(WrongValue, match=wrong):
         Repertoire(added(text) * times)
 
