@@ -3,9 +3,6 @@
 import gc
 import weakref
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QWidget
-
 from app.window import Window
 from tests.app.everyone.pages import PAGES
 from tests.app.leftovers import clear_away
@@ -23,13 +20,3 @@ def test_a_closed_window_is_gone_with_all_that_was_opened(theme, settings, poste
     assert clear_away() == []
     gc.collect()
     assert known() is None
-
-
-def test_a_window_and_a_timer_that_live_on_are_noticed(qapp):
-    window, timer = QWidget(), QTimer(qapp)
-    assert clear_away() == [window]
-    timer.start(60_000)
-    assert clear_away() == [window, timer]
-    for each in (window, timer):
-        each.deleteLater()
-    assert clear_away() == []

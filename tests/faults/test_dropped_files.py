@@ -22,20 +22,6 @@ def engine() -> Iterator[Whole]:
         yield running
 
 
-def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(engine, tmp_path):
-    clip = tmp_path / "voice.wav"
-    clip.write_text("Dear all,\n" * 1000)
-    before = len(engine.of(Failed))
-    engine.post(AddVoice(clip))
-    engine.wait(lambda: len(engine.of(Failed)) > before or inspected(engine, clip))
-    failed = engine.of(Failed)[-1]
-    assert failed.code == "unreadable-clip"
-    assert "voice.wav" in failed.message
-    assert failed.message.endswith((".", ")."))
-    assert failed.hint
-    assert engine.works()
-
-
 def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
     engine, tmp_path, monkeypatch
 ):

@@ -11,12 +11,9 @@ import pytest
 
 from engine import api
 from engine.api import Part, Ready, Settings
-from engine.errors import LanguageModelError
-from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
 from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event, fails, says
-from tests.fakes import FakeLanguageModel
 from tests.faults.whole import Devices, Whole, whole
 
 
@@ -78,17 +75,6 @@ def test_without_its_files_the_neural_voice_leaves_speaking_to_the_formant_voice
         assert failed.hint
         assert running(engine, Part.SYNTHESISER) == "espeak"
         assert engine.works()
-
-
-def test_a_language_model_that_fails_before_its_first_word_fails_its_turn():
-    fault = LanguageModelError("The server is down.", hint="Start it.")
-    factories = Devices().in_place_of(standard_factories())
-    factories = replace(
-        factories, language_model=lambda settings, progress: FakeLanguageModel(fault)
-    )
-    with whole(factories=factories) as engine:
-        endings = {engine.ask(f"question {number}").ending for number in range(30)}
-    assert endings == {Ending.FAILED}
 
 
 WHO, AND, WHEN = "Who wrote Hamlet?", "And Macbeth?", "And when?"  # no skill understands these

@@ -112,13 +112,6 @@ def test_a_write_that_fails_is_told_and_the_next_one_succeeds(config, monkeypatc
     assert files(config.parent) == ["settings.toml"]
 
 
-def test_a_text_that_does_not_fit_on_the_disk_leaves_no_half_a_file(small_disk, capsys):
-    long = "This is a sentence of many that together do not fit. " * 10
-    assert main(["say", long, "--out", str(small_disk / "said.wav")]) == 1
-    assert "cannot be written" in capsys.readouterr().err
-    assert files(small_disk) == []
-
-
 def test_a_reply_that_fills_the_disk_is_finished_in_silence_and_the_next_turn_works(small_disk):
     loudspeaker = FileLoudspeaker(small_disk / "reply.wav", RATE, clock=fast_clock)
     after = FileLoudspeaker(None, RATE, clock=fast_clock)

@@ -20,7 +20,6 @@ from app.settings.dialog import SettingsDialog
 from app.settings.form import PAGES
 from app.window import Window
 from engine.api import ChangeSetting, Part, Ready, SettingChanged, Settings
-from engine.errors import InvalidInput
 from engine.settings import (
     Choice,
     Range,
@@ -29,10 +28,7 @@ from engine.settings import (
     WindowSettings,
     change,
     keys,
-    load_key,
     schema,
-    setting_of,
-    value_of,
 )
 from engine.settings.page import page
 from engine.settings.rules import Help, LoadedBy, Shown
@@ -211,25 +207,6 @@ def test_a_choice_shows_its_labels_and_only_with_its_engine(form):
     assert row.isHidden()
     form.on_event(SettingChanged("speech.engine", "espeak"))
     assert not row.isHidden()
-
-
-def test_it_is_checked_by_its_rule():
-    assert value_of(change(More(), "window.zoom", 150), "window.zoom") == 150
-    with pytest.raises(InvalidInput, match=r"'window\.zoom' cannot be 300") as caught:
-        change(More(), "window.zoom", 300)
-    assert caught.value.hint == "Give a number from 50 to 200."
-    with pytest.raises(InvalidInput, match=r"'speech\.mouth' cannot be 'round'") as caught:
-        change(More(), "speech.mouth", "round")
-    assert caught.value.hint == "Give one of 'wide', 'shut'."
-
-
-def test_it_is_told_to_whom_its_section_belongs_and_loads_the_engine_that_has_it():
-    assert setting_of(More(), "speech.mouth").reach is Reach.SYNTHESISER
-    assert setting_of(More(), "window.zoom").reach is Reach.NOBODY
-    for engine, loads in (("espeak", True), ("starter", False)):
-        wide = MoreOfSpeech(engine=engine)
-        shut = MoreOfSpeech(engine=engine, mouth="shut")
-        assert (load_key(wide) != load_key(shut)) is loads
 
 
 def test_it_is_in_the_page_of_settings_and_all_with_a_row_are_on_one_page_of_the_form():

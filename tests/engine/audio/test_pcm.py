@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engine.audio.ending import Ending, faded_out
 from engine.audio.loudness import brought_to, loudness
-from engine.audio.pcm import SILENCE_DB, Pcm, Resampler, level_db, ramp
+from engine.audio.pcm import SILENCE_DB, Pcm, Resampler, level_db
 from tests.engine.audio.tone import sine
 
 RATES = [(48_000, 16_000), (24_000, 48_000), (22_050, 48_000), (44_100, 16_000), (16_000, 16_000)]
@@ -61,11 +61,6 @@ def test_an_ended_stream_takes_no_more():
 )
 def test_a_level_is_root_mean_square(pcm, expected):
     assert level_db(pcm) == pytest.approx(expected, abs=0.01)
-
-
-def test_a_ramp_ends_where_it_should():
-    assert ramp(1.0, 0.0, 4).tolist() == [0.75, 0.5, 0.25, 0.0]
-    assert len(ramp(1.0, 0.0, 0)) == 0
 
 
 RATE = 24_000

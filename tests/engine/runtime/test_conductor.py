@@ -332,17 +332,6 @@ def test_both_sides_are_recorded_while_the_person_wants_it(tmp_path):
     assert 0.005 < np.abs(pcm[:, 1]).max() < 0.05
 
 
-def test_between_two_turns_the_model_gets_ready_for_what_was_said_and_heard():
-    with hosting() as host:
-        host.parts.model.slices = 1
-        host.ask("one")
-        host.wait(lambda: ("one", "Good day to you.") in host.parts.model.warmed)
-        host.post(api.NewConversation())
-        host.wait(lambda: host.parts.model.warmed[-1] == ())
-        host.ask("two")
-        assert [message.text for message in host.parts.model.histories[-1]] == ["two"]
-
-
 def test_a_fault_in_saving_does_not_keep_the_engine_running(tmp_path, monkeypatch):
     def broken(settings: Settings, path: Path, base: Settings) -> None:
         raise AttributeError("'bool' object has no attribute 'unwrap'")

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.audio.base import Pcm
-from engine.audio.devices.ring import Ring, power_of_two
+from engine.audio.devices.ring import Ring
 from engine.audio.devices.tape import Tape
 from tests.engine.audio.tone import sine
 
@@ -266,10 +266,3 @@ def test_samples_come_out_as_they_went_in_whatever_the_chunks(chunks):
         assert (out[got:] == -1).all()
         read += got
     assert ring.unread == written - read
-
-
-@given(st.integers(1, 1 << 20))
-def test_the_size_is_the_next_power_of_two(samples):
-    size = power_of_two(samples)
-    assert samples <= size < 2 * samples
-    assert size & (size - 1) == 0

@@ -11,11 +11,9 @@ from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
 from tests.engine.llm.scripted_server import (
     DONE,
-    begin_events,
     calls,
     chunk,
     content,
-    event,
     says,
     sends,
 )
@@ -252,17 +250,3 @@ def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, sit
     scripted.listing = lambda handler: lists.pop(0)(handler)
     scripted.script = [says(ANSWER)]
     assert text(ask(connect(scripted.address, model=""), asked, situation)) == ANSWER
-
-
-def test_a_stream_is_begun_before_the_next_word_has_come(scripted, reply_of):
-    def waits(handler):
-        begin_events(handler)
-        event(handler, {"content": "The river"})
-        scripted.released.wait(20)
-
-    reply = reply_of(waits)
-    said = ""
-    while not said:
-        said = text([next(reply)])
-    reply.close()
-    assert said == "The river"

@@ -106,16 +106,6 @@ def test_what_is_read_when_it_is_used_is_told_to_nobody(key, value, dials):
     assert dials.items() <= vars(controls).items()
 
 
-def test_at_the_start_everyone_is_told_his_part_once():
-    told, _ = told_by(Preferences.load_all)
-    assert {name: len(got) for name, got in told.items()} == {
-        "ears": 4,  # microphone, cleaning, recogniser, wake phrase
-        "language_model": 1,
-        "speaker": 2,  # loudspeaker, synthesiser with its voice
-        "history_writer": 1,
-    }
-
-
 def port(change: Callable[[str, object], object], situation: Situation) -> ConductorPort:
     """One that changes settings, and knows the situation."""
     return SimpleNamespace(change=change, situation=lambda: situation)

@@ -17,7 +17,6 @@ from engine.settings import (
     change,
 )
 from engine.tts.voxtream.files import loading
-from tests.fresh_python import prints
 
 
 def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(tmp_path, monkeypatch):
@@ -125,15 +124,3 @@ def test_a_device_must_be_connected_where_that_is_known(key):
     assert refusal({key: "Radio"}, devices=None) == ""
     assert refusal({key: "USB headset"}, devices=DEVICES) == ""
     assert refusal({key: ""}, devices=DEVICES) == ""
-
-
-def test_looking_imports_no_library_of_a_part():
-    code = (
-        "import sys; from engine.runtime.host.requirements import check; "
-        "from engine.settings import Settings, change; "
-        "s = change(Settings(), 'language_model.engine', 'skills'); "
-        "[check(s, key, None) for key in ('speech.engine', 'language_model.engine')]; "
-        "heavy = {'torch', 'ctranslate2', 'faster_whisper', 'llama_cpp', 'openai', 'pocketsphinx'};"
-        "print(*(heavy & set(sys.modules)))"
-    )
-    assert prints(code) == ""

@@ -176,18 +176,6 @@ def test_every_word_is_reported_where_it_is_and_how_long_it_took():
     np.testing.assert_array_equal(pcm, collect(synthesis("Go on now.", HandClock())))
 
 
-def test_the_rate_plan_counts_produced_seconds():
-    one = synthesis("go " * 30, HandClock(), plan="0:2,3:6")
-    collect(one)
-    report = one.report()
-    spans = [round(word.end_s - word.start_s, 2) for word in report.words]
-    assert spans[:6] == [0.5] * 6
-    assert spans[-20:] == [0.17] * 20
-    assert {point.target for point in report.rate if point.t <= 3} == {2.0}
-    assert {point.target for point in report.rate if point.t > 3.2} == {6.0}
-    assert report.rate[-1].measured == pytest.approx(6.0, abs=0.4)
-
-
 @pytest.mark.parametrize(("pacing", "lowest"), [(True, 3.0), (False, 4.0)])
 def test_figures_are_recited_slower_where_pacing_is_on(*, pacing, lowest):
     script = Script("Now dial 555-1234 and go on.", TONE, constant(4.0), seed=1, pacing=pacing)

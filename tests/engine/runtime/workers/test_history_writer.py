@@ -9,7 +9,7 @@ import pytest
 from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.turn.facts import ConversationGone, Fact
 from engine.runtime.workers.history_writer import HistoryWriter, KeepTurn, Order
 from engine.settings import HistorySettings
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -108,18 +108,6 @@ def test_turns_of_one_conversation_are_kept_together_and_a_private_one_nowhere(r
     assert room.of(api.Failed) == []
     assert room.path is not None
     assert not any(b"secret" in each.read_bytes() for each in room.path.parent.iterdir())
-
-
-def test_a_conversation_that_was_opened_goes_on(room):
-    room.say(1, "one")
-    room.ask(api.NewConversation(), api.OpenConversation(1))
-    (read,) = room.of(ConversationRead)
-    assert [each.number for each in read.kept.turns] == [-2]
-    room.ask(read)
-    room.say(7, "seven")
-    assert room.kept() == [["one", "seven"]]
-    room.ask(api.OpenConversation(1))  # it goes on already
-    assert len(room.of(ConversationRead)) == 1
 
 
 def test_deleting_the_present_conversation_begins_another_one(room):

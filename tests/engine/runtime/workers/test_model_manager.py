@@ -17,7 +17,6 @@ from engine.runtime.workers import model_manager as module
 from engine.runtime.workers.model_manager import ModelManager
 from engine.settings import Settings, change
 from tests.engine.assets.hub import Hub
-from tests.engine.models.own_files import gguf
 from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
 
 T = TypeVar("T")
@@ -134,20 +133,6 @@ def test_a_fetch_tells_how_far_it_is_and_what_was_fetched_can_be_verified(desk, 
     assert (settled.failed, "has changed since" in settled.text) == (True, True)
 
 
-def test_a_hub_that_lies_is_told_and_nothing_is_there(desk, hub):
-    hub.lies = True
-    desk.post(api.FetchModels(("qwen3-4b",), use=True))
-    settled = desk.settled("qwen3-4b")
-    assert settled.failed
-    assert "damaged" in settled.text
-    desk.wait(lambda: desk.of(api.Failed))
-    assert [fault.message for fault in desk.of(api.Failed)] == [
-        "Qwen3-4B-Instruct-2507-Q4_K_M.gguf arrived damaged: its hash is not the right one."
-    ]
-    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
-    assert desk.of(ModelChosen) == []
-
-
 def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(desk, hub, monkeypatch):
     gate = Gate(monkeypatch)
     gate.fetch(desk)
@@ -215,16 +200,6 @@ def test_a_recogniser_that_auto_means_is_used_once_it_is_here_and_then_not_remov
     desk.post(api.RemoveModel("whisper-base"))
     assert not desk.settled("whisper-base", 3).failed
     assert desk.entry("whisper-base").state is api.Presence.MISSING
-
-
-def test_a_file_of_ones_own_is_added_and_used(desk, tmp_path):
-    file = gguf(tmp_path / "own.gguf")
-    desk.post(api.AddModel(file))
-    desk.wait(lambda: desk.of(api.Notice))
-    desk.post(api.UseModel(str(file)))
-    desk.settled(str(file))
-    assert desk.settings.language_model.model == str(file)
-    assert desk.entry(str(file)).in_use
 
 
 def test_models_of_servers_are_rows_once_they_were_looked_for(desk, monkeypatch):

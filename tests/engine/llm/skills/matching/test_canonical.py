@@ -2,19 +2,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
-from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
+from engine.llm.skills.matching.canonical import canonical
 
 WORDS = (
     "what's time 3*4 10mi -40°C please two point five ½ stop, okay can you hey rubato a.m. 25th "
     "second % (1+2) don't now ten-minute ? ! thanks √9 twenty and a half ."
 )
 PARTS = st.sampled_from(WORDS.split())
-
-
-def test_courtesy_words_that_are_to_be_repeated_stay():
-    assert (
-        without_courtesy_before("please repeat after me thank you") == "repeat after me thank you"
-    )
 
 
 @given(st.integers(0, 999_999))

@@ -8,8 +8,8 @@ from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm
 from engine.audio.vad import SpeechEnded, SpeechStarted
 from engine.errors import InvalidInput
-from engine.messages.events import Failed, Ready, SleepChanged
-from engine.runtime.turn.orders import Attend, OpenUtterance, UseDevice
+from engine.messages.events import Failed, SleepChanged
+from engine.runtime.turn.orders import Attend, OpenUtterance
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.settings import WakeSettings
 from tests.end_to_end.spoken import silence, spoken
@@ -106,19 +106,6 @@ def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on():
     gate, told = asleep_gate(none)
     assert gate.begin(np.ones(160, np.float32)) is None
     assert [fault.message for fault in told if isinstance(fault, Failed)] == ["It will not do."]
-
-
-def test_muted_the_stream_is_closed_and_nothing_is_kept():
-    room = Listening()
-    room.hear(spoken("what time"))
-    room.do(UseDevice("", closed=True))
-    assert room.microphone.closed
-    assert room.count(SpeechEnded) == 1
-    assert Ready in {type(event) for event in room.told}
-    assert len(room.ears._since(0)) == 0
-    room.do(OpenUtterance(1, None))
-    assert [fault.turn for fault in room.told if isinstance(fault, Failed)] == [1]
-    assert "muted" in room.told[-1].message
 
 
 def test_the_same_settings_again_listen_anew_and_wake_nobody():

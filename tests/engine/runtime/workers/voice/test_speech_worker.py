@@ -223,14 +223,3 @@ def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went():
     assert mouth.reply.ending is Ending.COMPLETE
     assert mouth.reply.delivery.words == WORDS
     assert [each.name for each in mouth.told if isinstance(each, Ready)].count("again") == 1
-
-
-def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for():
-    mouth = Mouth()
-    mouth.parts.loudspeakers.clear()
-    reply = Reply(2, mouth.controls, aloud=True)
-    mouth.run(10, UseDevice("none"), SayWords(reply, WORDS))
-    assert reply.ending is None
-    mouth.run(10, SayWords(reply, (), last=True))
-    assert reply.ending is Ending.COMPLETE
-    assert len(mouth.parts.voice.sessions) == 1  # of the first reply: nothing was mimed
