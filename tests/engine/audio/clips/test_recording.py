@@ -1,6 +1,9 @@
-"""Two sides in one file, in step with the clock, and never more than there is room for."""
+"""Recordings: of both sides in step with the clock, theirs alone, and rid of steady noise."""
 
+import os
+import stat
 import wave
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,9 @@ import pytest
 import soundfile
 
 from engine.audio.base import Pcm, Played
+from engine.audio.clips import denoise
+from engine.audio.clips.clip import POOR_SNR_DB, Clip, snr_db
+from engine.audio.clips.denoise import denoised, denoiser
 from engine.audio.clips.recording import (
     LONGEST_S,
     SAMPLE_RATE,
@@ -17,7 +23,12 @@ from engine.audio.clips.recording import (
     join,
     longest_s,
 )
+from engine.audio.clips.wave_file import WaveFile
+from engine.audio.echo import canceller as echo
+from engine.audio.pcm import level_db
 from engine.errors import InvalidInput
+from engine.tts.base import AudioFrame
+from engine.tts.espeak.model import EspeakModel
 from tests.engine.audio.tone import sine
 
 TICK = 0.05
@@ -148,3 +159,120 @@ def test_the_folder_of_recordings_has_an_end(tmp_path):
     assert longest_s(tmp_path, most_bytes=960_000) == pytest.approx(10.0, abs=0.1)
     stretch(tmp_path / "a.wav", 0.0, 0.5)
     assert longest_s(tmp_path, most_bytes=960_000) == pytest.approx(9.0, abs=0.1)
+
+
+RATE = 22_050
+PAUSE = int(0.5 * RATE)
+needs_livekit = pytest.mark.skipif(not denoiser(), reason="livekit is not installed")
+
+
+@pytest.fixture(scope="module")
+def speech() -> Pcm:
+    """Half a second of silence, two of speech, and silence again."""
+    with closing(EspeakModel()) as model, model.open(model.voices()[0], seed=0) as session:
+        for word in ["The", "boat", "left", "the", "harbour", "in", "the", "morning."]:
+            session.push_word(word)
+        session.end_input()
+        frames = []
+        while isinstance(step := session.step(), AudioFrame):
+            frames.append(step.pcm)
+    silence = np.zeros(PAUSE, np.float32)
+    return np.concatenate([silence, *frames, silence])
+
+
+def noisy(pcm: Pcm, snr: float) -> Pcm:
+    noise = np.random.default_rng(0).standard_normal(len(pcm))
+    level = level_db(pcm[PAUSE:-PAUSE]) - snr
+    return (pcm + noise * 10 ** (level / 20)).astype(np.float32)
+
+
+def magnitudes(pcm: Pcm) -> np.ndarray:
+    starts = range(0, len(pcm) - 512, 128)
+    frames = np.stack([pcm[start : start + 512] for start in starts])
+    return np.abs(np.fft.rfft(frames * np.hanning(512)))
+
+
+def likeness_db(pcm: Pcm, clean: Pcm) -> float:
+    found, wanted = magnitudes(pcm), magnitudes(clean)
+    wanted = wanted * (np.sum(found * wanted) / np.sum(wanted**2))
+    return float(10 * np.log10(np.sum(wanted**2) / np.sum((found - wanted) ** 2)))
+
+
+@needs_livekit
+@pytest.mark.parametrize(("snr", "gain"), [(5.0, 3.0), (10.0, 2.0)])
+def test_noisy_speech_comes_nearer_to_clean(speech, snr, gain):
+    given = noisy(speech, snr)
+    assert snr_db(Clip(given, RATE)) < POOR_SNR_DB
+    found = denoised(given, RATE)
+    assert likeness_db(found, speech) > likeness_db(given, speech) + gain
+    assert level_db(found[:PAUSE]) < level_db(given[:PAUSE]) - 6
+
+
+@needs_livekit
+def test_clean_speech_is_hardly_changed(speech):
+    assert likeness_db(denoised(speech, RATE), speech) > 18
+
+
+@needs_livekit
+@pytest.mark.parametrize("samples", [RATE, RATE + 77, 3 * RATE])
+def test_the_result_is_as_long_and_in_step(samples):
+    clip = np.zeros(samples, np.float32)
+    burst = slice(samples // 2, samples // 2 + RATE // 10)
+    clip[burst] = 0.5 * np.sin(np.arange(RATE // 10) * 2 * np.pi * 440 / RATE)
+    found = denoised(clip, RATE)
+    assert len(found) == samples
+    assert found.dtype == np.float32
+    loud = np.flatnonzero(np.abs(found) > 0.1)
+    assert abs(int(loud[0]) - burst.start) < RATE // 100
+
+
+def test_without_a_library_that_fits_the_machine_the_clip_stays_as_it_is(speech, monkeypatch):
+    def refuse(pcm: Pcm) -> Pcm:
+        raise OSError("wrong ELF class")
+
+    monkeypatch.setattr(denoise, "_suppressed", refuse)
+    assert denoised(speech, RATE) is speech
+    monkeypatch.setattr(echo, "find_spec", lambda name: None)
+    assert denoiser() == ""
+    assert denoised(speech, RATE) is speech
+
+
+TENTH = np.full(800, 0.5, np.float32)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+def test_only_its_owner_may_read_it_while_it_grows_and_after(tmp_path):
+    before = os.umask(0o000)
+    try:
+        file = WaveFile(tmp_path / "talk.wav", 8_000)
+        file.append(TENTH)
+        modes = [stat.S_IMODE(file.partial.stat().st_mode)]
+        file.close()
+    finally:
+        os.umask(before)
+    modes.append(stat.S_IMODE((tmp_path / "talk.wav").stat().st_mode))
+    assert modes == [0o600] * 2
+
+
+def test_no_two_have_one_temporary_name_and_each_is_a_whole_file_at_any_time(tmp_path):
+    files = [WaveFile(tmp_path / "talk.wav", 8_000) for _ in range(20)]
+    assert len({file.partial for file in files}) == 20
+    for file in files:
+        file.append(TENTH)
+        with wave.open(str(file.partial)) as written:
+            assert written.getnframes() == 800
+        file.close()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["talk.wav"]
+
+
+@pytest.mark.parametrize("name", ["talk.wav", ".talk.wav.{pid}.part"])
+def test_a_link_planted_under_its_name_is_replaced_not_followed(tmp_path, name):
+    """The second is the temporary name it used to have."""
+    mine = tmp_path / "letter.txt"
+    mine.write_text("Dear Anna")
+    (tmp_path / name.format(pid=os.getpid())).symlink_to(mine)
+    file = WaveFile(tmp_path / "talk.wav", 8_000)
+    file.append(TENTH)
+    file.close()
+    assert mine.read_text() == "Dear Anna"
+    assert not (tmp_path / "talk.wav").is_symlink()
