@@ -216,16 +216,3 @@ def test_it_is_in_the_page_of_settings_and_all_with_a_row_are_on_one_page_of_the
     written = page(More).splitlines()
     assert "| `zoom` | **Zoom**. Of the text. | `100` | a number from 50 to 200 |  |" in written
     assert "| `mouth` | **Mouth**. | `\"wide\"` | one of 'wide', 'shut' | espeak |" in written
-
-
-def test_without_a_rule_a_number_is_noticed():
-    @dataclass(frozen=True)
-    class Window(WindowSettings):
-        size: int = 1
-
-    @dataclass(frozen=True)
-    class Unruled(Settings):
-        window: Window = field(default_factory=Window)
-
-    with pytest.raises(AssertionError, match=r"'window\.size' needs a Range"):
-        schema(Unruled)

@@ -21,21 +21,20 @@ from engine.bench.machine import (
     WHEN_IDLE,
     Row,
     bench,
-    bench_synthesisers,
     pick_profile,
     pick_recogniser,
     pick_synthesiser,
 )
-from engine.bench.profiles import Instruments, Measured, Outcome, in_a_process, measure, measure_all
+from engine.bench.profiles import Instruments, Measured, Outcome, in_a_process, measure
 from engine.errors import ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts import pick as speech
-from engine.tts import registry, speeds
+from engine.tts import speeds
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.config import FULL
-from engine.tts.voxtream.files.pick import NAMES, find_pick
+from engine.tts.voxtream.files.pick import find_pick
 from tests.engine.tts.voxtream.small_model import small
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
@@ -190,15 +189,6 @@ def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data):
     assert speeds.places("voxtream2", data) == 1
 
 
-def test_this_machine_can_be_measured():
-    real = replace(FakeParts().factories(), synthesiser=registry.load)
-    (espeak,) = bench_synthesisers(Settings(), ("espeak",), factories=real)
-    assert espeak.name == "espeak"
-    assert espeak.first_packet_ms is not None
-    assert espeak.first_packet_ms > 0
-    assert espeak.memory_mb is not None
-
-
 FAST = Measured("voice", "cpu", 1.0, 100.0, 0.5, 900.0, 0.0)
 
 
@@ -218,24 +208,6 @@ class Ticks:
             lambda: 100.0 + self.looks,
             lambda: self.looks * 0.005,
         )
-
-
-def test_profiles_are_measured_in_order_and_announced():
-    asked: list[str] = []
-    told: list[str] = []
-
-    def one(name: str, device: str) -> Outcome:
-        assert device == "auto"
-        assert len(told) == len(asked) + 1
-        asked.append(name)
-        return FAST if name != "int8" else "it did not answer."
-
-    found = measure_all("auto", told.append, one)
-    assert tuple(asked) == NAMES == tuple(found)
-    assert found["int8"] == "it did not answer."
-    assert "full (1 of 3)" in told[0]
-    cuda = replace(FAST, device="cuda")  # there only the full profile is measured
-    assert measure_all("auto", told.append, lambda name, device: cuda) == {"full": cuda}
 
 
 def test_a_model_is_loaded_measured_and_released():

@@ -87,14 +87,12 @@ def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak):
     assert espeak.groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
 
 
-@pytest.mark.parametrize(
-    "text", ["over.", "Really?", 'he said."', "(so it is!)", "**no**.", "好。", "well…"]
-)
+@pytest.mark.parametrize("text", CASES["sentence_ends"])
 def test_a_sentence_ends_also_inside_brackets_and_quotes(text):
     assert ends_sentence(text)
 
 
-@pytest.mark.parametrize("text", ["", "and", "so,", "(or", '"', "first:"])
+@pytest.mark.parametrize("text", CASES["no_sentence_ends"])
 def test_a_sentence_does_not_end_with_less(text):
     assert not ends_sentence(text)
 

@@ -17,7 +17,6 @@ from engine.audio.clips.denoise import denoised, denoiser
 from engine.audio.clips.recording import (
     LONGEST_S,
     SAMPLE_RATE,
-    SPARE_BYTES,
     Recorded,
     Recording,
     join,
@@ -99,21 +98,6 @@ def test_samples_a_microphone_lost_leave_silence_and_not_a_shift(tmp_path):
     assert left[1] == left[-2] == 0.5
     assert max(left[5:10]) == 0.0
     assert len(left) in (15, 16)
-
-
-def test_it_ends_before_the_disk_is_full(tmp_path):
-    free = [SPARE_BYTES * 2]
-    recording = Recording(tmp_path / "talk.wav", 0.0, free_bytes=lambda folder: free[0])
-    second = np.zeros(SAMPLE_RATE, np.float32)
-    silent = Played(NOTHING, SAMPLE_RATE, more=False)
-    for now in range(1, 12):
-        recording.add(second, SAMPLE_RATE, silent, float(now))
-        assert not recording.ended_by
-    free[0] = SPARE_BYTES - 1
-    for now in range(12, 23):
-        recording.add(second, SAMPLE_RATE, silent, float(now))
-    assert "nearly full" in recording.ended_by
-    recording.close()
 
 
 def test_after_a_write_that_failed_what_was_written_is_kept(tmp_path, monkeypatch):

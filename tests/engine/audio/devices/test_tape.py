@@ -108,16 +108,6 @@ def test_what_a_gain_has_silenced_is_not_revived_by_a_cut_and_the_next_gain(late
     assert _largest_step(deck.everything) <= LOUDEST_STEP + 2 * FADE_STEP
 
 
-def test_a_cut_under_a_silent_gain_takes_the_silence_of_the_cut_before_it_along():
-    deck = Deck()
-    deck.tape.set_gain(0.0)
-    for _ in range(3):
-        deck.tape.write(np.ones(40, np.float32))
-        deck.tape.cut(fade_ms=1)
-        assert deck.tape.samples_written == 0
-        assert deck.tape.samples_played == 0
-
-
 def test_a_gain_reaches_samples_already_handed_over_without_a_click():
     deck = playing()
     deck.tape.set_gain(0.25)

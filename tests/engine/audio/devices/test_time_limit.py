@@ -5,13 +5,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from threading import Event
-from types import SimpleNamespace
 
 import pytest
 import sounddevice
 
 from engine.audio.devices import portaudio, time_limit
-from engine.audio.devices.microphone import PortAudioMicrophone
 from engine.audio.devices.time_limit import any_left_behind, within_limit
 from engine.errors import DeviceError
 from tests.virtual_audio import HEADSET, SPEAKER
@@ -45,24 +43,6 @@ def test_after_a_call_that_does_not_return_new_devices_are_refused(never):
     with pytest.raises(DeviceError, match="any more") as caught:
         portaudio.refresh()
     assert "again" in caught.value.hint
-
-
-def test_a_stream_whose_abort_does_not_return_is_not_closed(never):
-    closed: list[int] = []
-    stream = SimpleNamespace(
-        samplerate=48_000,
-        channels=1,
-        latency=0.1,
-        active=True,
-        abort=never,
-        close=lambda: closed.append(1),
-        record_ringbuffer=lambda ring: ring,
-    )
-    released: list[object] = []
-    microphone = PortAudioMicrophone("Horn", stream, lambda: stream, released.append)
-    microphone.suspend()
-    microphone.close()
-    assert (len(released), closed) == (1, [])
 
 
 _PRINTS = """

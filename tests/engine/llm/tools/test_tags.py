@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from engine.llm.base import Retraction, ThoughtDelta
 from engine.llm.tools.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
+from tests.engine.llm.cases import CASES
 
 MARKS = (
     "<think>", "</think>", "<Thought >", "</thought>", "[THINK]", "[/THINK]", "◁think▷",
@@ -86,32 +87,7 @@ def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
 # ------------------------------------------------------------------------ thoughts
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "<think>{}</think>",
-        "<THINK>{}</Think>",
-        "<think >{}</ think>",
-        '<think effort="high">{}</think>',
-        "<thinking>{}</thinking>",
-        "<thought>{}</thought>",
-        "<reasoning>{}</reasoning>",
-        "<seed:think>{}</seed:think>",
-        "[THINK]{}[/THINK]",
-        "[think]{}[/think]",
-        "◁think▷{}◁/think▷",
-        "<|think|>{}<|/think|>",
-        "<|begin_of_thought|>{}<|end_of_thought|>",
-        "<|START_THINKING|>{}<|END_THINKING|>",
-        "<think>{}</think><answer>",
-        "<think>{}</think><|START_RESPONSE|>",
-        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
-        "<|start|>assistant<|channel|>analysis<|message|>{}<|channel|>final <|message|>",
-        "<|channel>thought\n{}<channel|>",
-        "analysis{}assistantfinal",
-        "assistantanalysis{}assistantfinal",
-    ],
-)
+@pytest.mark.parametrize("reply", CASES["thoughts"])
 def test_whatever_marks_it_a_thought_is_no_text(reply):
     for cut in (1, 3, 1000):
         whole = reply.format(THOUGHT) + ANSWER
@@ -166,22 +142,7 @@ def test_what_people_write_about_is_text(text):
     assert split([text]) == split(list(text)) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("text", "at_once"),
-    [
-        ("Yes, a <b", "Yes, a "),
-        ("Yes <thing", "Yes <thing"),
-        ("Yes <think", "Yes "),
-        ("Yes.</", "Yes."),
-        ("Yes <|im", "Yes "),
-        ('{"a": 1', '{"a": 1'),
-        ("1 [2", "1 [2"),
-        ("Is he as", "Is he "),
-        ("The class", "The class"),
-        ("Anna", "Anna"),
-        ("analyse", "analyse"),
-    ],
-)
+@pytest.mark.parametrize(("text", "at_once"), CASES["waits"])
 def test_only_what_may_still_become_a_mark_waits(text, at_once):
     assert "".join(TagSplitter().feed(text)) == at_once
 
@@ -189,29 +150,13 @@ def test_only_what_may_still_become_a_mark_waits(text, at_once):
 # ---------------------------------------------------------------------------- ends
 
 
-@pytest.mark.parametrize(
-    "mark",
-    [
-        *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "</s>", "<|eot_id|>", "<eos>"),
-        *("<|end|>", "<|return|>", "<\uff5cend▁of▁sentence\uff5c>", "<|something_new|>", "<turn|>"),
-    ],
-)
+@pytest.mark.parametrize("mark", CASES["end_marks"])
 def test_a_mark_at_the_end_vanishes(mark):
     assert split([ANSWER + mark]) == split([*ANSWER, *mark]) == [ANSWER]
     assert split([f"{mark}{ANSWER}"]) == [ANSWER]
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "<|im_end|>\n<|im_start|>user\nAnd the Seine?",
-        "<|im_start|>user\nAnd the Seine?<|im_end|>",
-        "<end_of_turn>\n<start_of_turn>user\nAnd the Seine?",
-        "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd the Seine?",
-        "<|end|><|start|>user<|message|>And the Seine?",
-        "</s> And the Seine?",
-    ],
-)
+@pytest.mark.parametrize("rest", CASES["after_the_turn"])
 def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
     splitter = TagSplitter()
     assert list(splitter.feed(ANSWER + rest)) == [ANSWER]

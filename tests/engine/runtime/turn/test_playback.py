@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.errors import DeviceError
 from engine.runtime.turn.playback import KEPT_MS, Playback
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
@@ -66,14 +65,6 @@ def test_a_full_ring_is_topped_up_until_everything_was_written():
         loudspeaker.play(256)
     samples = np.concatenate(loudspeaker.heard)
     assert samples.tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
-
-
-def test_a_loudspeaker_lost_after_the_last_write_is_noticed():
-    loudspeaker = HandLoudspeaker()
-    playback = playing(loudspeaker)
-    loudspeaker.gone = True
-    with pytest.raises(DeviceError):
-        playback.pump()
 
 
 def test_each_word_is_told_once_with_how_long_ago_it_began():

@@ -7,13 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.llm.skills.clock.hours import parse_moment
+from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import asked
 
 
-@pytest.mark.parametrize(
-    ("hour", "minute", "face"),
-    [(0, 0, "12:00 AM"), (9, 5, "9:05 AM"), (12, 0, "12:00 PM"), (23, 59, "11:59 PM")],
-)
+@pytest.mark.parametrize(("hour", "minute", "face"), CASES["twelve_hours"])
 def test_the_clock_has_twelve_hours(hour, minute, face):
     now = datetime(2026, 1, 5, hour, minute)
     assert asked("what time is it", now=now).text == f"It's {face}."

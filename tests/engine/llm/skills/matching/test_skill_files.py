@@ -14,6 +14,7 @@ from engine.llm.skills.matching.matcher import Matcher
 from engine.llm.skills.matching.repertoire import Repertoire, repertoire
 from engine.llm.skills.matching.skill_files import load
 from engine.typed_values import WrongValue
+from tests.engine.llm.cases import CASES
 
 MOON = """
 examples:
@@ -124,32 +125,7 @@ def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path):
     assert later == ["smalltalk", "arithmetic/shares", "arithmetic/sums"]
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("intents: [", "expected"),
-        ("[1, 2]", "'the file' is [1, 2]"),
-        ("verbs: {}", "unknown section 'verbs'"),
-        ("intents:\n  a: {sentences: [b], answer: c, colour: red}", "'intents.a.colour'"),
-        ("intents:\n  a: {sentences: b, answer: c}", "'intents.a.sentences'"),
-        ("intents:\n  a: {sentences: [off], answer: c}", "'intents.a.sentences' is False"),
-        ("intents:\n  a: {sentences: [b], answer: c, slots: {d: 1}}", "'intents.a.slots.d' is 1"),
-        ("intents:\n  a: {answer: c}", "'sentences'"),
-        ("intents:\n  a: {sentences: [b]}", "a function that responds, or answers"),
-        ("intents:\n  a: {sentences: [b], respond: tell_time}", "no function 'tell_time'"),
-        ("intents:\n  a: {sentences: ['<c>'], answer: c}", "no expansion rule <c>"),
-        (
-            "expansion_rules: {d: <e>, e: <d>}\nintents:\n  a: {sentences: [<d>], answer: c}",
-            "contains itself",
-        ),
-        ("intents:\n  a: {sentences: [b], answer: c}\n  a: {}", "'a' is there twice"),
-        ("lists:\n  a: [{in: b}]", "'lists.a'"),
-        ("lists:\n  a: [1]", "'lists.a'"),
-        ("examples:\n  a: text", "'examples.a'"),
-        ("follow_ups: [{after: [b]}]", "'sentences'"),
-        ("!!python/object/apply:os.getcwd []", "python/object"),
-    ],
-)
+@pytest.mark.parametrize(("text", "wrong"), CASES["wrong_skill_files"])
 def test_a_wrong_file_is_named_with_the_place(added, text, wrong):
     with pytest.raises(WrongValue) as raised:
         added(text)
