@@ -97,21 +97,7 @@ def test_a_sentence_does_not_end_with_less(text):
     assert not ends_sentence(text)
 
 
-_SYLLABLES = {
-    1: """league the cat strength make tree days walked jumped played miles through eight world
-        they're time there here house please called worked blue toes""",
-    2: """layer value beyond hello water table apple little maple wanted needed started boxes
-        churches wishes being going didn't isn't rhythm prism people lonely movement hopeful
-        million question
-        ocean today""",
-    3: """typically banana computer elephant beautiful syllable assistant everything expected radio
-        area idea audio period whatever amazing energy serious""",
-    4: """information conversation celebration experience immediate territory usually
-        temperature""",
-    5: "university communication refrigerator",
-    6: "responsibility",
-}
-WORDS = [(word, number) for number, words in _SYLLABLES.items() for word in words.split()]
+WORDS = [(word, number) for number, words in CASES["syllables"] for word in words.split()]
 
 
 @pytest.mark.parametrize(("word", "syllables"), WORDS)

@@ -4,6 +4,7 @@ piece by piece.
 
 import random
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,22 +22,7 @@ from engine.api import Ending, Heard, ReplyDelta, WordHeard
 from tests.benchmarks.long_reply import SHAPES
 from tests.fakes_engine import spoken_turn
 
-RECIPE = """## Pancakes *for four*
-
-You need **flour**, a \\* and 1 &amp; 2:
-
-1. Whisk `250 g` of it
-   twice.
-2. Add
-   - salt.
-
-> Hot [pans](https://e.org/a_b_c "x") win.
-
-```python
-eat(**all)
-```
-<b>Enjoy</b> ![a pie](pie.png)
-"""
+RECIPE = Path(__file__).with_name("recipe.md").read_text("utf-8")
 
 
 def read(source: str) -> list[Paragraph]:

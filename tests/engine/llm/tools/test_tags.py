@@ -110,33 +110,7 @@ def test_a_thought_that_was_assumed_and_never_ends_was_text():
     assert split([again], THINK, assumed=True) == [ThoughtDelta("Hm."), "Ten."]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The `<think>` tag opens a thought, `</think>` ends it.",
-        "```html\n<think>Hm.</think>\n```\nThat is all.",
-        "Say ``<|im_end|>`` and `[TOOL_CALLS]`.",
-        "A <thought experiment> is one.",
-        "x <y and a <b, 3 > 2, a <| b |> c",
-        "In [1] and [thin] print, see [here](http://a.b).",
-        "The analysis is final, assistant finalists.",
-        "final call for all",
-        "analysis of the river",
-        "An f<T>() in C++, a <div>, List<String>.",
-        "Write <s>old</s> new.",
-        '{"name": "Anna", "age": 3}',
-        '{"name": "Anna"}',
-        '{"answer": {"name": "tell_time"}}',
-        '[1, 2, {"name": "Anna"}]',
-        '```json\n{"name": "Anna"}\n```',
-        f"It looks like this: {NAMED}",
-        f"So:\n```json\n{NAMED}\n```",
-        '{"name": "tell_time", and so on}',
-        '{"type": "object"',
-        "{a, b} is a set",
-        "{}",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["text_about_marks"])
 def test_what_people_write_about_is_text(text):
     expected = text.replace("<s>", "").replace("</s>", "")
     assert split([text]) == split(list(text)) == [expected]
@@ -166,22 +140,6 @@ def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
 # --------------------------------------------------------------------------- calls
 
 
-@pytest.mark.parametrize(
-    ("reply", "body"),
-    [
-        (f"[TOOL_CALLS][{NAMED}]", f"[{NAMED}]"),
-        (f"<function_call>{NAMED}</function_call>", NAMED),
-        (f"<|tool_call|>{NAMED}<|/tool_call|>", NAMED),
-        (f"<|python_tag|>{NAMED}<|eom_id|>", NAMED),
-        ("<function=tell_time></function>", "<function=tell_time>"),
-        ("<function=tell_time></function></tool_call>", "<function=tell_time>"),
-        ("commentary to=functions.tell_time json{}", "functions.tell_time  json{}"),
-        (NAMED, NAMED),
-        ('{"name": "tell_time"}', '{"name": "tell_time"}'),
-        ('{"name": "get_weather", "parameters": {"place": "Rome"}}', None),
-        (f"[{NAMED}]", f"[{NAMED}]"),
-        (f"```json\n{NAMED}\n```", NAMED),
-    ],
-)
+@pytest.mark.parametrize(("reply", "body"), CASES["written_calls"])
 def test_a_call_is_taken_out_however_it_is_written(reply, body):
     assert split([reply]) == split(list(reply)) == [Tagged(body or reply)]

@@ -16,28 +16,7 @@ from engine.llm.skills.matching.skill_files import load
 from engine.typed_values import WrongValue
 from tests.engine.llm.cases import CASES
 
-MOON = """
-examples:
-  planet: [mars, venus]
-expansion_rules:
-  far: "how (far|distant)"
-intents:
-  distance of a planet:
-    respond: distance
-    slots: {unit: light minutes}
-    answer: "{planet} is {light} {unit} away."
-    sentences:
-      - <far> is {planet}
-follow_ups:
-  - after: [distance of a planet]
-    sentences: ["[and] {planet}"]
-tools:
-  distance:
-    respond: distance
-    answer: "{light} light minutes."
-    description: How far away a planet is.
-    parameters: {planet: its name}
-"""
+MOON = Path(__file__).with_name("planets.yaml").read_text("utf-8")
 MODULE = """
 from engine.llm.skills.matching.intent import Answer
 
