@@ -45,9 +45,6 @@ def breaches(rule: rules.Rule, names: list[str]) -> list[str]:
     return [f"{name}:{breach}" for name in suspects for breach in rule(parsed(name))]
 
 
-# ------------------------------------------------------- what is imported when
-
-
 def loaded_by(statement: str, names: tuple[str, ...]) -> list[str]:
     """Which of these libraries a fresh interpreter has loaded after one statement."""
     script = f"import sys\n{statement}\nprint(*[n for n in {names!r} if n in sys.modules])"
@@ -67,8 +64,6 @@ def test_the_contracts_on_imports_are_in_force():
     wanted = {("layers", "engine"), ("forbidden", "app"), ("forbidden", "engine")}
     assert wanted | {("protected", "engine.training")} <= found
 
-
-# ---------------------------------------------------------------- the rules
 
 PURE = ("engine/text/", "engine/nn/", "engine/runtime/turn/rules.py")
 PURE += ("engine/runtime/turn/facts.py", "engine/runtime/turn/floor.py")
@@ -174,9 +169,6 @@ def test_bad_code_breaks_its_rule(rule, source):
 @pytest.mark.parametrize(("rule", "source"), GOOD)
 def test_good_code_keeps_the_rule(rule, source):
     assert list(rule(ast.parse(source))) == []
-
-
-# ------------------------------------------------------------ what is written
 
 
 @pytest.mark.parametrize("page", ["README.md", *sorted(Path(ROOT).glob("resources/pages/*.md"))])

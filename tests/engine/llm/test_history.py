@@ -15,7 +15,6 @@ from engine.llm.history import (
     UNHEARD,
     chat_messages,
     trimmed,
-    without_system,
 )
 from engine.settings import LanguageModelSettings
 from tests.fresh_python import prints
@@ -82,11 +81,6 @@ def test_the_last_question_stays_when_tool_results_follow_it_or_is_refused():
     assert [message["content"] for message in left] == ["s", "last", "x"]
     with pytest.raises(LanguageModelError, match="too long"):
         trimmed(turns(3), lambda _messages: False)
-
-
-def test_without_a_system_role_the_prompt_is_in_the_first_question():
-    assert without_system(turns(0)) == [{"role": "user", "content": "s\n\nlast"}]
-    assert without_system([{"role": "user", "content": "x"}]) == [{"role": "user", "content": "x"}]
 
 
 def test_an_unknown_name_lists_the_known_ones():

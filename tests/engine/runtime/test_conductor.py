@@ -19,7 +19,6 @@ from engine.audio import vad
 from engine.llm.base import ChangeRate, Retraction, Role, StartTimer
 from engine.llm.skills.control.pace import STEP
 from engine.runtime.turn import facts as h
-from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, Settings
 from engine.text.speakable import LEFT_OUT
@@ -363,20 +362,6 @@ def test_stopping_mid_reply_ends_the_turn_and_every_thread(*, released):
         assert host.of(api.TurnEnded)[0].ending is api.Ending.INTERRUPTED_BY_STOP
 
 
-def test_a_reply_given_up_is_not_computed_further():
-    gate = threading.Event()
-    parts = FakeParts(model=FakeLanguageModel("one ", gate, "two ", "three ", "four "))
-    with hosting(parts) as host:
-        host.post(api.SendText("hi"))
-        host.wait(lambda: bool(host.of(api.ReplyDelta)))
-        host.post(api.StopReply())
-        host.ended(1)
-        gate.set()
-        parts.model.deltas = ("Next.",)
-        host.ask("next")
-        assert parts.model.given == len(("one", "two", "Next."))
-
-
 TIMER = (ChangeRate(by=-1.0), StartTimer(60.0, "", "Done."), "Set.")
 FREE = Settings(audio=AudioSettings(hands_free=True, headset=True))
 DRAFTED = 0.4  # of confidence; FakeRecogniser has another
@@ -448,37 +433,6 @@ def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_o
         assert (second.said, second.reply) == ("hello there you", "Good day.")
         assert [message.text for message in parts.model.histories[-1]] == ["hello there you"]
         assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", None)
-
-
-def test_a_person_cut_off_who_just_goes_on_is_answered_to_all_of_it(monkeypatch):
-    monkeypatch.setattr(rules, "REACTION_S", 60.0)  # however slow this machine is
-    with hosting(None, FREE) as host:
-        host.say_something()
-        host.wait(lambda: host.parts.loudspeakers[""].samples_written > WORD_SAMPLES)
-        host.parts.loudspeakers[""].play(WORD_SAMPLES)
-        host.wait(lambda: any(e.phase is api.Phase.SPEAKING for e in host.of(api.PhaseChanged)))
-        host.happen(vad.SpeechStarted(20_000, time.monotonic()))
-        first = host.ended(1)
-        assert (first.ending, first.said, first.heard) == (api.Ending.SUPERSEDED, "", "")
-        host.parts.recogniser.text = "hello there you"
-        host.happen(vad.SpeechEnded(0, time.monotonic()))
-        assert host.ended(2).said == "hello there you"
-        assert [message.text for message in host.parts.model.histories[-1]] == ["hello there you"]
-
-
-def test_what_a_short_interruption_said_is_shown_once_and_as_spoken():
-    with hosting(FakeParts(model=FakeLanguageModel(COUNTING))) as host:
-        host.post(api.SendText("count"))
-        host.happen(h.EchoCancelled(True))
-        host.wait(lambda: bool(host.of(api.WordHeard)), playing=400)
-        host.post(api.ChangeSetting("audio.hands_free", True))
-        host.parts.recogniser.text = "stop"
-        host.say_something()
-        host.ended(2)
-        assert [(told.text, told.recogniser) for told in host.of(api.Heard)] == [
-            ("count", "keyboard"),
-            ("stop", "fake"),
-        ]
 
 
 def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed():

@@ -115,9 +115,6 @@ def test_any_text_has_a_count_and_letters_have_at_least_one(text):
     assert count(text) >= (1 if any(char.isalpha() for char in text) else 0)
 
 
-# ------------------------------------------------ words people say into somebody else's speech
-
-
 def test_nothing_both_halts_and_nods():
     assert not set(HALTS) & set(NODS)
     assert not COMMANDS & NODDING

@@ -31,9 +31,6 @@ def test_a_sign_is_read_as_americans_spell_it():
     assert {sign: SIGNS[sign] for sign in names} == names
 
 
-# ------------------------------------------------------------------------------------- numbers
-
-
 def _oracle(value: int, to: str = "cardinal") -> str:
     return num2words(value, to=to).replace(",", "").replace(" and ", " ")
 

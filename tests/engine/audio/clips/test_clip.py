@@ -348,13 +348,6 @@ def test_channels_that_cancel_each_other_give_the_better_one(name, tmp_path):
         assert report.level_db == pytest.approx(level_db(speech), abs=3.5)
 
 
-def test_one_live_channel_of_many_is_found(tmp_path):
-    channels = np.zeros((4 * RATE, 8), np.float32)
-    channels[:, 5] = _speech()
-    report = inspect(_write(tmp_path / "a.wav", channels, "FLOAT"))
-    assert report.level_db == pytest.approx(level_db(_speech()), abs=0.1)
-
-
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
 @pytest.mark.parametrize(("riff", "samples"), [(0, 0), (36, 0), (0xFFFFFFFF, 0), (36, 0xFFFFFFF0)])
 def test_a_wav_that_was_written_to_a_pipe_is_read_to_its_end(subtype, riff, samples, tmp_path):

@@ -82,8 +82,6 @@ def test_a_reply_that_just_stops_was_broken_off(answer_to, parts):
         answer_to(sends(*parts))
 
 
-# ------------------------------------------------------------------- characters
-
 HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "Great \\ud83c"}}]}\n\n'
 OTHER_HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "\\udf89 news."}}]}\n\n'
 
@@ -105,9 +103,6 @@ def test_half_a_character_in_a_call_does_not_keep_the_next_request_from_being_se
     answer_to(calls(names, escaped), says(ANSWER))
     assert scripted.requests[1]["messages"][-3]["tool_calls"][0]["id"] == "a\ufffd"
     assert len(scripted.requests) == 2
-
-
-# --------------------------------------------------------------------- thoughts
 
 
 @pytest.mark.parametrize(
@@ -140,8 +135,6 @@ def test_a_thought_that_the_prompt_began_is_taken_back_once(answer_to):
     assert text(answer_to(says("Ten."))) == "Ten."
 
 
-# ------------------------------------------------------------------------ calls
-
 ASKS_FOR_TIME = '{"name": "tell_time", "arguments": {}}'
 
 
@@ -165,9 +158,6 @@ def test_a_call_without_an_offer_is_neither_carried_out_nor_said(scripted, answe
     refuses = scripts.fails(400, "tools are not supported")
     assert text(answer_to(refuses, says("Hm.\n", ASKS_FOR_TIME))) == "Hm.\n"
     assert len(scripted.requests) == 2
-
-
-# ----------------------------------------------------------------------- faults
 
 
 def refuses(status: int, body: str, kind: str = "application/json"):
@@ -205,8 +195,6 @@ def test_the_servers_own_words_are_told(answer_to, answer, words):
     with pytest.raises(LanguageModelError, match=words):
         answer_to(answer)
 
-
-# ---------------------------------------------------------------------- loading
 
 LOADS = refuses(503, '{"error": {"code": 503, "message": "Loading model"}}')
 

@@ -84,9 +84,6 @@ def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
     assert split([whole]) == split(pieces) == split(list(whole))
 
 
-# ------------------------------------------------------------------------ thoughts
-
-
 @pytest.mark.parametrize("reply", CASES["thoughts"])
 def test_whatever_marks_it_a_thought_is_no_text(reply):
     for cut in (1, 3, 1000):
@@ -121,9 +118,6 @@ def test_only_what_may_still_become_a_mark_waits(text, at_once):
     assert "".join(TagSplitter().feed(text)) == at_once
 
 
-# ---------------------------------------------------------------------------- ends
-
-
 @pytest.mark.parametrize("mark", CASES["end_marks"])
 def test_a_mark_at_the_end_vanishes(mark):
     assert split([ANSWER + mark]) == split([*ANSWER, *mark]) == [ANSWER]
@@ -135,9 +129,6 @@ def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
     splitter = TagSplitter()
     assert list(splitter.feed(ANSWER + rest)) == [ANSWER]
     assert splitter.over
-
-
-# --------------------------------------------------------------------------- calls
 
 
 @pytest.mark.parametrize(("reply", "body"), CASES["written_calls"])

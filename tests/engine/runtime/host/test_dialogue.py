@@ -12,7 +12,7 @@ import soundfile
 
 from engine.asr.base import Recogniser
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages.events import Event, Failed, Ready, TurnEnded, TurnMetrics
+from engine.messages.events import Event, Failed, TurnEnded, TurnMetrics
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.host import dialogue
@@ -65,19 +65,6 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(loudspeakers):
     assert caught.value.hint.endswith("with --mic FILE.")
     told = [event.part for event in shown if isinstance(event, Failed)]
     assert told == ([Part.LOUDSPEAKER] if loudspeakers == {} else [])  # the other was raised
-
-
-def test_a_microphone_that_stands_in_is_told_and_lets_it_begin():
-    shown: list[Event] = []
-    parts = dialogue._Talk(None, None, shown.append)
-    fault = Failed("device", "There is no microphone 'usb'.", "Plug it in.", part=Part.MICROPHONE)
-    parts.receive(fault)
-    assert shown == []
-    for part in dialogue.NEEDED - {Part.MICROPHONE}:
-        parts.receive(Ready(part, "fake"))
-    parts.receive(Ready(Part.MICROPHONE, "default"))
-    parts.wait_ready()
-    assert shown[-2:] == [fault, Ready(Part.MICROPHONE, "default")]
 
 
 def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said():

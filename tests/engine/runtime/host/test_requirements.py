@@ -53,8 +53,6 @@ def test_what_comes_along_or_is_not_there_takes_nothing(settings):
     assert size_bytes(settings) == 0
 
 
-# ------------------------------------------------------------------ what cannot work
-
 DEVICES = Devices(("USB headset",), ("Built-in", "USB headset"))
 
 

@@ -24,7 +24,7 @@ from engine.settings import Manner, Settings, SpeechSettings
 from engine.text.speakable import LEFT_OUT
 from engine.tts.base import Progress, TtsModel, Voice
 from tests.engine.runtime.by_hand import HandClock
-from tests.fakes import FORMANT, RATE, FakeParts, HandLoudspeaker
+from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
 
 
@@ -104,19 +104,6 @@ def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(*, s
     assert loudspeaker.samples_played == (0 if stands_still else 3 * RATE)
     assert loudspeaker.underruns == 0
     assert max(hand.leads) < (0.24 + 0.09) * RATE
-
-
-def test_aloud_a_voice_gets_the_lead_it_wants(monkeypatch):
-    parts, given = FakeParts(), dict[str, Any]()
-    parts.voice.info = replace(parts.voice.info, lead_ms=500)
-
-    def heard(synthesis: OfflineSynthesis, _: object, **options: int) -> None:
-        given.update(options)
-        list(synthesis.frames())
-
-    monkeypatch.setattr(say_command, "play", heard)
-    say_with("Go on now.", FORMANT, Manner(), parts.factories())
-    assert given["lead_ms"] == 500
 
 
 def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed():

@@ -117,9 +117,6 @@ def test_a_host_is_told_of_the_timers_at_the_start_and_after_each_change(wall):
     assert told == [TimersChanged(()), TimersChanged((tea,)), TimersChanged((paused,))]
 
 
-# -------------------------------------------------------------------- over a quit
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "timers.json"

@@ -80,31 +80,6 @@ def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back():
     assert [message.text for message in ledger.history] == ["hello"]
 
 
-def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it():
-    ledger = turn_heard(5)
-    record = ledger.record(1)
-    record.speech_ended_at, record.end_detected_at = 10.0, 10.3
-    record.first_token_at, record.first_word_at, record.heard_at = 9.7, 10.1, 10.5
-    metrics = ledger.end(1, Ending.COMPLETE).metrics
-    assert metrics.end_ms == pytest.approx(300.0)
-    assert metrics.first_token_ms == 0.0
-    assert metrics.first_word_ms == pytest.approx(100.0)
-    assert (metrics.transcript_ms, metrics.heard_ms, metrics.speech_ms) == (None, 500.0, 500.0)
-
-
-@pytest.mark.parametrize("ending", [None, Ending.INTERRUPTED_BY_TEXT])
-def test_a_turn_that_goes_on_or_was_interrupted_is_exported_with_the_words_heard(ending):
-    ledger = turn_heard(3)
-    if ending:
-        ledger.end(1, ending)
-    (turn,) = ledger.conversation().turns
-    assert turn.ending is ending
-    assert turn.heard == "It is **six"
-    assert turn.unheard == "** o'clock now."
-    assert [word.text for word in turn.words] == ["It", "is", "six"]
-    assert [word.start_s for word in turn.words] == pytest.approx([2.0, 2.1, 2.2])
-
-
 def test_time_begins_with_what_was_recorded_if_that_was_earlier():
     ledger = turn_heard(5)
     ledger.end(1, Ending.COMPLETE)

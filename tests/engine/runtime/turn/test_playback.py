@@ -67,22 +67,6 @@ def test_a_full_ring_is_topped_up_until_everything_was_written():
     assert samples.tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
 
 
-def test_each_word_is_told_once_with_how_long_ago_it_began():
-    loudspeaker = HandLoudspeaker()
-    loudspeaker.write(np.zeros(700, np.float32))  # left by an earlier utterance
-    playback = playing(loudspeaker)
-    loudspeaker.play(700)
-    assert playback.delivery().words == ()
-    loudspeaker.play(1_160)
-    assert [(begun.word, begun.ago_s) for begun in playback.begun_words()] == [
-        (WORDS[0], 1_160 / RATE),
-        (WORDS[1], 160 / RATE),
-    ]
-    assert playback.begun_words() == ()
-    loudspeaker.play(2_000)
-    assert [begun.word for begun in playback.begun_words()] == [WORDS[2]]
-
-
 def test_a_word_is_heard_when_it_is_in_the_air_and_not_when_it_leaves_the_ring():
     air = Air(latency_s=0.25)
     air.go_on(10)

@@ -47,16 +47,6 @@ def test_messages_are_handled_in_order_on_a_thread_of_its_name_and_faults_report
     assert [type(fault) for fault in faults] == [ZeroDivisionError]
 
 
-def test_stop_says_when_the_thread_is_still_busy():
-    release = threading.Event()
-    worker = made(lambda number: release.wait(5.0))
-    worker.start()
-    worker.post(1)
-    assert not worker.stop(0.01)
-    release.set()
-    assert worker.stop(5.0)
-
-
 def test_a_tick_that_fails_again_and_again_is_tried_ever_more_seldom():
     broken = True
 
@@ -182,16 +172,6 @@ def test_what_applies_live_is_handed_over_without_loading():
     bench.take("one", temperature=0.1, system_prompt="Be brief.")
     assert bench.part.now.settings.temperature == 0.1
     assert bench.part.now.settings.system_prompt == "Be brief."
-
-
-def test_why_a_part_was_chosen_is_told_of_that_part_alone():
-    bench = Bench()
-    bench.refused = {"two"}
-    bench.part.take(LanguageModelSettings(engine="llama", model="one"), "It is quick.")
-    bench.part.take(LanguageModelSettings(engine="llama", model="two"), "It is better.")
-    assert (bench.running, bench.part.why) == ("one", "It is quick.")
-    bench.take("one")  # by name
-    assert [ready.why for ready in bench.of(Ready)] == ["It is quick.", ""]
 
 
 def test_what_is_chosen_in_vain_is_told_and_leaves_what_runs():

@@ -74,14 +74,6 @@ def test_the_interim_transcript_of_the_last_pause_is_the_transcript():
     assert scribe.of(PartialTranscript) == []  # after the end
 
 
-def test_speech_that_goes_on_makes_an_interim_transcript_worthless():
-    scribe = Scribe()
-    scribe.do(SpeechPaused(800), SpeechResumed(0))
-    scribe.parts.recogniser.text = "hello there you"
-    scribe.do(CloseUtterance(1))
-    assert scribe.of(Transcribed)[0].transcript.text == "hello there you"
-
-
 @pytest.mark.parametrize(
     ("first", "turns", "samples"),
     [(CloseUtterance(1), [1, 2], 3_200), (DropUtterance(1), [2], 1_600)],
