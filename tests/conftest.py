@@ -13,7 +13,7 @@ from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa:
 from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
 # Dozens of tests start the program in a process of its own. Where Python is told to keep no
-# bytecode, each of them would compile all that it imports again, which takes longer than most tests.
+# bytecode, each would compile all that it imports again, which takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

@@ -1,4 +1,4 @@
-"""What an empty conversation asks for, and what can be done with a reply: heard again, and copied."""
+"""What an empty conversation asks for, and what a reply offers: to be heard again, and copied."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt

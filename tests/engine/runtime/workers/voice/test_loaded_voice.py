@@ -63,9 +63,9 @@ def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(tmp_path
     voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), told.append)
     voice.load(SpeechSettings())
     voice.load(SpeechSettings(seed=3))  # nothing else
-    for file in (place.model_file(), place.voices_folder() / "af_heart.bin"):
-        file.parent.mkdir(parents=True)
-        file.touch()
+    for path in (place.model_file(), place.voices_folder() / "af_heart.bin"):
+        path.parent.mkdir(parents=True)
+        path.touch()
     voice.load(SpeechSettings())
     assert loaded == ["starter", "kokoro"]
     reasons = [event.why for event in told if isinstance(event, Ready)]
