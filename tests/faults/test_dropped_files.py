@@ -34,6 +34,7 @@ def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
         patch.setattr("engine.audio.clips.decode.__file__", str(for_ever))
         # Or it would end in time, and the test pass by that.
         patch.setattr("engine.audio.clips.clip.LONGEST_S", 1e9)
+        assert engine.works()  # so that there is a conversation to export
         failed = len(engine.of(Failed))
         engine.post(AddVoice(clips[0]))
         engine.post(AddVoice(clips[1]))  # instead of the first
